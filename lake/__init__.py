@@ -1,0 +1,1 @@
+"""The lake command line: definition, rendering, local services and operations."""

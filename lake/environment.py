@@ -1,0 +1,134 @@
+"""Where a lake runs and how big it is: the typed form of environments/<name>.yaml."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+
+from lake.errors import BadInput
+from lake.yaml_file import as_model, read_mapping
+
+PORT_BASE_VARIABLE = "LAKE_PORT_BASE"
+PORTS_USED = 10
+Count = Annotated[StrictInt, Field(ge=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Kafka(_Part):
+    """Topics and their durability."""
+
+    partitions: Count = 1
+    replication_factor: Count = 1
+    min_insync_replicas: Count = 1
+    retention_hours: Count = 168
+
+    @model_validator(mode="after")
+    def _writes_can_succeed(self) -> "Kafka":
+        if self.min_insync_replicas > self.replication_factor:
+            raise ValueError(
+                f"min_insync_replicas {self.min_insync_replicas} exceeds replication_factor {self.replication_factor} "
+                "| no write could succeed: lower it"
+            )
+        return self
+
+
+class Spark(_Part):
+    """The size of the Spark driver."""
+
+    driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1g"
+
+
+class Silver(_Part):
+    """How the Hudi tables are written."""
+
+    trigger_ms: Annotated[StrictInt, Field(ge=0)] = 0
+    max_offsets: Count = 200_000
+
+
+class Bronze(_Part):
+    """How the Avro archive is written."""
+
+    trigger_s: Count = 60
+    max_records: Count = 10_000
+
+
+@dataclass(frozen=True)
+class Ports:
+    """One loopback port per service, counted from the base."""
+
+    postgres: int
+    kafka: int
+    kafka_controller: int
+    connect: int
+    registry: int
+    registry_management: int
+    s3: int
+    metastore: int
+    other: int
+
+    @classmethod
+    def from_base(cls, base: int) -> "Ports":
+        return cls(*range(base, base + 9))
+
+
+class Environment(_Part):
+    """One place where the lake runs; root is the project folder that data_dir is relative to."""
+
+    name: StrictStr
+    root: Path
+    port_base: Annotated[StrictInt, Field(ge=1024, le=65535 - PORTS_USED)] = 27000
+    data_dir: Annotated[StrictStr, Field(min_length=1)] = ".lake"
+    bucket: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "lake"
+    kafka: Kafka = Kafka()
+    spark: Spark = Spark()
+    silver: Silver = Silver()
+    bronze: Bronze = Bronze()
+
+    @property
+    def ports(self) -> Ports:
+        return Ports.from_base(self.port_base)
+
+    @property
+    def data_path(self) -> Path:
+        """The absolute folder of everything the lake writes."""
+        return (self.root / self.data_dir).resolve()
+
+    @property
+    def rendered_path(self) -> Path:
+        return self.data_path / "rendered"
+
+    @property
+    def secrets_path(self) -> Path:
+        return self.data_path / "secrets.json"
+
+
+def load_environment(root: Path, name: str = "local") -> Environment:
+    """environments/<name>.yaml with LAKE_PORT_BASE over it; BadInput names file, line, key and remedy."""
+    path = root / "environments" / f"{name}.yaml"
+    content = read_mapping(path)
+    if "root" in content:
+        raise BadInput("unknown key", f"{path}, key root", "remove it: the root is the project folder")
+    environment = as_model(Environment, {**content, "root": root.resolve(), **_overrides()}, path)
+    if environment.name != name:
+        raise BadInput(
+            f"environment '{environment.name}' stands in a file of another name", f"{path}, key name",
+            f"write name: {name}",
+        )
+    return environment
+
+
+def _overrides() -> dict[str, Any]:
+    text = os.environ.get(PORT_BASE_VARIABLE)
+    if text is None:
+        return {}
+    if not text.isdecimal() or not 1024 <= int(text) <= 65535 - PORTS_USED:
+        raise BadInput(
+            f"{PORT_BASE_VARIABLE}={text} is not a usable port", "environment variable",
+            f"give a number from 1024 to {65535 - PORTS_USED}, or unset it",
+        )
+    return {"port_base": int(text)}

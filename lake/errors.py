@@ -1,0 +1,22 @@
+"""The errors a user can meet: each says what is wrong, where, and what to do now."""
+
+
+class LakeError(Exception):
+    """Something failed; str() is the one line shown to the user."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, where: str, now: str) -> None:
+        super().__init__(what, where, now)
+        self.what = what
+        self.where = where
+        self.now = now
+
+    def __str__(self) -> str:
+        return " ".join(f"{self.what}; {self.where}; {self.now}".split())
+
+
+class BadInput(LakeError):
+    """The input or its surroundings are wrong; nothing was changed."""
+
+    exit_code = 2

@@ -1,0 +1,54 @@
+"""What a database file means once it is read."""
+
+from pathlib import Path
+
+import pytest
+
+from lake.definition import Table, is_added_column, load_database, load_databases
+from lake.errors import BadInput
+
+PROJECT = Path(__file__).parents[2]
+
+
+def artists(**settings: object) -> Table:
+    return Table(**{"full_name": "public.artists", "key": ("artist_id",), **settings})
+
+
+def test_defaults_are_the_safe_ones() -> None:
+    table = artists()
+    assert (table.partition, table.types, table.delete) == (None, ("cow", "mor"), "soft")
+    assert (table.replica_identity, table.epoch, table.freshness_s) == ("full", 0, 5.0)
+
+
+def test_names_derive_from_schema_and_table() -> None:
+    table = artists()
+    assert (table.schema, table.name) == ("public", "artists")
+    assert table.topic("moma") == "moma.public.artists"
+    assert table.hive_names("moma", "cow") == ["moma_cow.artists"]
+    assert table.hive_names("moma", "mor") == ["moma_mor.artists_rt", "moma_mor.artists_ro"]
+
+
+def test_the_collection_of_the_museum() -> None:
+    (moma,) = [found for found in load_databases(PROJECT) if found.database == "moma"]
+    assert [(table.full_name, table.key, table.partition) for table in moma.tables] == [
+        ("public.artists", ("artist_id",), "nationality"),
+        ("public.artworks", ("artwork_id",), "classification"),
+    ]
+    assert (moma.publication, moma.slot, moma.connector) == ("lake_moma", "lake_moma", "source_postgres_moma")
+    assert moma.heartbeat_topic == "__debezium-heartbeat.moma"
+
+
+@pytest.mark.parametrize("column", ["_hoodie_commit_time", "_HOODIE_x", "__op", "__Deleted", "_order"])
+def test_added_columns_are_known_in_any_case(column: str) -> None:
+    assert is_added_column(column)
+    assert not is_added_column(f"a{column}")
+
+
+def test_the_error_names_line_and_nested_key(tmp_path: Path) -> None:
+    file = tmp_path / "moma.yaml"
+    file.write_text("database: moma\ntables:\n  public.a: {key: [id]}\n  public.b:\n    key: [id]\n    delete: maybe\n")
+    with pytest.raises(BadInput) as raised:
+        load_database(file)
+    assert str(raised.value) == (
+        f"input should be 'soft' or 'hard', found 'maybe'; {file}:6, key tables.public.b.delete; correct the value"
+    )

@@ -1,0 +1,25 @@
+"""What an environment file means once it is read."""
+
+from pathlib import Path
+
+import pytest
+
+from lake.environment import load_environment
+
+PROJECT = Path(__file__).parents[2]
+
+
+def test_the_local_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAKE_PORT_BASE", raising=False)
+    local = load_environment(PROJECT)
+    assert (local.name, local.bucket, local.kafka.partitions) == ("local", "lake", 1)
+    assert (local.bronze.trigger_s, local.bronze.max_records) == (60, 10_000)
+    assert local.data_path == PROJECT / ".lake"
+
+
+def test_nine_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAKE_PORT_BASE", "28000")
+    ports = load_environment(PROJECT).ports
+    assert (ports.postgres, ports.kafka, ports.kafka_controller) == (28000, 28001, 28002)
+    assert (ports.connect, ports.registry, ports.registry_management) == (28003, 28004, 28005)
+    assert (ports.s3, ports.metastore, ports.other) == (28006, 28007, 28008)
