@@ -1,0 +1,90 @@
+"""How a Spark job is launched here: the spark-submit command line and its environment."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lake.environment import Environment
+from lake.errors import BadInput
+
+S3A = "spark.hadoop.fs.s3a"
+JVM_OPTIONS = (
+    "-XX:+UseSerialGC",  # two cores: the parallel collectors only cost memory
+    "-Djava.net.preferIPv4Stack=true",
+    "-Duser.timezone=UTC",  # a decoded date or timestamp never depends on the machine's zone
+)
+
+
+def spark_submit_command(
+    environment: Environment, script: Path, args: Sequence[str], conf: Mapping[str, str] | None = None
+) -> list[str]:
+    """spark-submit of one script of spark_jobs/; conf overrides spark_conf(). No secret is among the arguments."""
+    settings = {**spark_conf(environment), **(conf or {})}
+    flags = [flag for name in sorted(settings) for flag in ("--conf", f"{name}={settings[name]}")]
+    size = ["--master", "local[*]", "--driver-memory", environment.spark.driver_memory]
+    return [str(spark_home() / "bin" / "spark-submit"), *size, *flags, str(script), *args]
+
+
+def spark_environment(environment: Environment, credentials: Mapping[str, str]) -> dict[str, str]:
+    """What the process inherits: this one's variables, Spark's own, and the given credentials (S3, JDBC)."""
+    binaries = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {
+        **os.environ,
+        **credentials,
+        "PATH": binaries,  # spark-submit finds its Python, and that one its pyspark, only through these
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(environment.root),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+def spark_conf(environment: Environment) -> dict[str, str]:
+    """The settings shared by every job that reads or writes the lake."""
+    return {**_session(environment), **_hudi(), **_object_store(environment)}
+
+
+def spark_home() -> Path:
+    """The folder of the installed pyspark; BadInput when it is not installed."""
+    found = importlib.util.find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise BadInput("pyspark is not installed", sys.executable, "run make setup")
+    return Path(found.origin).parent
+
+
+def _session(environment: Environment) -> dict[str, str]:
+    return {
+        "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
+        "spark.driver.extraJavaOptions": " ".join(JVM_OPTIONS),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.local.dir": str(environment.data_path / "tmp"),
+        "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "4",
+    }
+
+
+def _hudi() -> dict[str, str]:
+    return {
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    }
+
+
+def _object_store(environment: Environment) -> dict[str, str]:
+    return {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.hive.metastore.uris": f"thrift://127.0.0.1:{environment.ports.metastore}",
+        f"{S3A}.endpoint": f"http://127.0.0.1:{environment.ports.s3}",
+        f"{S3A}.connection.ssl.enabled": "false",
+        f"{S3A}.path.style.access": "true",
+        # The default deletes the parents' markers after each create, which takes seconds on a file-backed server.
+        f"{S3A}.directory.marker.retention": "keep",
+        f"{S3A}.aws.credentials.provider": "com.amazonaws.auth.EnvironmentVariableCredentialsProvider",
+    }
