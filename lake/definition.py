@@ -44,13 +44,17 @@ def _identifier(name: str) -> str:
             "(Hive folds case and Kafka uses the dot)"
         )
     if len(name) > IDENTIFIER_LIMIT:
-        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | PostgreSQL keeps {IDENTIFIER_LIMIT}: shorten it")
+        raise ValueError(
+            f"'{name[:20]}...' has {len(name)} bytes | PostgreSQL keeps {IDENTIFIER_LIMIT}: shorten it"
+        )
     return name
 
 
 def _source_column(name: str) -> str:
     if is_added_column(name):
-        raise ValueError(f"column '{name}' is one that the lake adds itself | choose a column of the source table")
+        raise ValueError(
+            f"column '{name}' is one that the lake adds itself | choose a column of the source table"
+        )
     return _identifier(name)
 
 
@@ -59,7 +63,7 @@ def _database_name(name: str) -> str:
         raise ValueError(f"'{name}' belongs to PostgreSQL | choose the database that holds the tables")
     if len(name) > NAME_LIMIT_OF_DATABASE:
         raise ValueError(
-            f"'{name[:20]}...' has {len(name)} bytes | at most {NAME_LIMIT_OF_DATABASE}: the slot is named lake_{{it}}"
+            f"'{name[:20]}...' has {len(name)} bytes | {NAME_LIMIT_OF_DATABASE} at most: its slot is lake_<name>"
         )
     return _identifier(name)
 
@@ -148,8 +152,8 @@ class Database(BaseModel):
         for table in self.tables:
             if table.name in owner:
                 raise ValueError(
-                    f"{owner[table.name]} and {table.full_name} would both become {self.database}_cow.{table.name} "
-                    "| capture one of them, or rename one in PostgreSQL"
+                    f"{owner[table.name]} and {table.full_name} would both become "
+                    f"{self.database}_cow.{table.name} | capture one of them, or rename one in PostgreSQL"
                 )
             owner[table.name] = table.full_name
         return self
@@ -181,7 +185,9 @@ def _named(name: str, settings: Any) -> Any:
     if not isinstance(settings, dict):
         return settings
     if "full_name" in settings:
-        raise ValueError(f"table '{name}' has the key full_name | its name is already written before the colon")
+        raise ValueError(
+            f"table '{name}' has the key full_name | its name is already written before the colon"
+        )
     return {**settings, "full_name": name}
 
 
@@ -202,5 +208,7 @@ def load_databases(root: Path) -> list[Database]:
     folder = root / "databases"
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
-        raise BadInput("no database is defined", str(folder), "create databases/<database>.yaml as in README.md")
+        raise BadInput(
+            "no database is defined", str(folder), "create databases/<database>.yaml as in README.md"
+        )
     return [load_database(path) for path in paths]

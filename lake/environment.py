@@ -11,7 +11,9 @@ from lake.errors import BadInput
 from lake.yaml_file import as_model, read_mapping
 
 PORT_BASE_VARIABLE = "LAKE_PORT_BASE"
+DATA_DIR_VARIABLE = "LAKE_DATA_DIR"
 PORTS_USED = 10
+LOOPBACK = "127.0.0.1"
 Count = Annotated[StrictInt, Field(ge=1)]
 
 
@@ -31,8 +33,8 @@ class Kafka(_Part):
     def _writes_can_succeed(self) -> "Kafka":
         if self.min_insync_replicas > self.replication_factor:
             raise ValueError(
-                f"min_insync_replicas {self.min_insync_replicas} exceeds replication_factor {self.replication_factor} "
-                "| no write could succeed: lower it"
+                f"min_insync_replicas {self.min_insync_replicas} exceeds "
+                f"replication_factor {self.replication_factor} | no write could succeed: lower it"
             )
         return self
 
@@ -106,9 +108,37 @@ class Environment(_Part):
     def secrets_path(self) -> Path:
         return self.data_path / "secrets.json"
 
+    @property
+    def capture_secrets_path(self) -> Path:
+        """The properties file (user, password) that Kafka Connect's FileConfigProvider reads."""
+        return self.data_path / "secrets" / "capture.properties"
+
+    @property
+    def bucket_uri(self) -> str:
+        return f"s3a://{self.bucket}"
+
+    @property
+    def kafka_bootstrap(self) -> str:
+        return f"{LOOPBACK}:{self.ports.kafka}"
+
+    @property
+    def connect_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.ports.connect}"
+
+    @property
+    def registry_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.ports.registry}"
+
+    @property
+    def metastore_uri(self) -> str:
+        return f"thrift://{LOOPBACK}:{self.ports.metastore}"
+
 
 def load_environment(root: Path, name: str = "local") -> Environment:
-    """environments/<name>.yaml with LAKE_PORT_BASE over it; BadInput names file, line, key and remedy."""
+    """environments/<name>.yaml; the variables LAKE_PORT_BASE and LAKE_DATA_DIR override its keys.
+
+    BadInput names file, line, key and remedy.
+    """
     path = root / "environments" / f"{name}.yaml"
     content = read_mapping(path)
     if "root" in content:
@@ -116,19 +146,26 @@ def load_environment(root: Path, name: str = "local") -> Environment:
     environment = as_model(Environment, {**content, "root": root.resolve(), **_overrides()}, path)
     if environment.name != name:
         raise BadInput(
-            f"environment '{environment.name}' stands in a file of another name", f"{path}, key name",
+            f"environment '{environment.name}' stands in a file of another name",
+            f"{path}, key name",
             f"write name: {name}",
         )
     return environment
 
 
 def _overrides() -> dict[str, Any]:
+    folder = os.environ.get(DATA_DIR_VARIABLE)
+    return _port_override() | ({"data_dir": folder} if folder else {})
+
+
+def _port_override() -> dict[str, Any]:
     text = os.environ.get(PORT_BASE_VARIABLE)
     if text is None:
         return {}
     if not text.isdecimal() or not 1024 <= int(text) <= 65535 - PORTS_USED:
         raise BadInput(
-            f"{PORT_BASE_VARIABLE}={text} is not a usable port", "environment variable",
+            f"{PORT_BASE_VARIABLE}={text} is not a usable port",
+            "environment variable",
             f"give a number from 1024 to {65535 - PORTS_USED}, or unset it",
         )
     return {"port_base": int(text)}

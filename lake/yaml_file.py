@@ -23,20 +23,24 @@ class _UniqueKeyLoader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 raise yaml.constructor.ConstructorError(None, None, "a key is not plain text", key.start_mark)
             if key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"duplicate key '{key.value}'", key.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"duplicate key '{key.value}'", key.start_mark
+                )
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """The top-level mapping of the file; BadInput when it is missing, unreadable, not YAML or not a mapping."""
+    """The top-level mapping of the file; BadInput when it is missing, unreadable or not YAML."""
     try:
         content = yaml.load(_text(path), _UniqueKeyLoader)
     except yaml.YAMLError as error:
         raise BadInput(_syntax_problem(error), _place(path, error), "correct the YAML there") from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {_kind(content)}"
-        raise BadInput(f"expected key: value lines, found {found}", str(path), "start from the example in README.md")
+        raise BadInput(
+            f"expected key: value lines, found {found}", str(path), "start from the example in README.md"
+        )
     return content
 
 
@@ -57,7 +61,9 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 text (byte {error.start})", str(path), "save the file as UTF-8") from None
     except OSError as error:
-        raise BadInput(f"cannot read: {error.strerror}", str(path), "check the file and its permissions") from None
+        raise BadInput(
+            f"cannot read: {error.strerror}", str(path), "check the file and its permissions"
+        ) from None
 
 
 def _present(folder: Path) -> str:
@@ -110,14 +116,14 @@ def _problem(error: ErrorDetails) -> str:
     if kind in ("missing", "missing_argument"):
         return "a required key is missing"
     if kind == "value_error":
-        return str(error["ctx"]["error"]).split(" | ")[0]
+        return str(error["ctx"]["error"]).partition(" | ")[0]
     return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {_shown(error['input'])}"
 
 
 def _remedy(error: ErrorDetails, model: type[Any]) -> str:
     kind = error["type"]
     if kind == "value_error":
-        return (str(error["ctx"]["error"]).split(" | ") + ["correct the value"])[1]
+        return str(error["ctx"]["error"]).partition(" | ")[2] or "correct the value"
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         return _nearest_key(str(error["loc"][-1]), _known_keys(model, len(error["loc"])))
     if kind in ("missing", "missing_argument"):

@@ -1,0 +1,85 @@
+"""Connector settings: a JSON template of connector_configs/ with its placeholders filled."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from lake.definition import Database
+from lake.environment import LOOPBACK, Environment
+from lake.errors import BadInput
+
+TEMPLATE = Path("connector_configs") / "source_postgres_kafka.json"
+CAPTURE_USER = "lake_capture"
+UNWRAP = "unwrap"
+# Upper case only, so that a ${file:...} reference of Kafka's ConfigProvider passes through untouched.
+PLACEHOLDER = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
+
+
+def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
+    """The settings of one connector; BadInput when a placeholder has no value or a value no placeholder.
+
+    Values are put in after parsing, so none of them can break the JSON or bring a placeholder of its own.
+    """
+    settings = _parsed(path)
+    wanted = {name for text in settings.values() for name in PLACEHOLDER.findall(text)}
+    _refuse(sorted(wanted - set(values)), "has no value", path, "give it a value")
+    _refuse(
+        sorted(set(values) - wanted), "is used by no setting", path, "remove it or use it in the template"
+    )
+    return {key: PLACEHOLDER.sub(lambda found: values[found[1]], text) for key, text in settings.items()}
+
+
+def source_connector(database: Database, environment: Environment) -> dict[str, str]:
+    """The connector that captures the tables of one database as flat rows."""
+    return render(environment.root / TEMPLATE, _values(database, environment))
+
+
+def envelope_connector(database: Database, environment: Environment, prefix: str) -> dict[str, str]:
+    """The same capture without unwrap: envelopes, to topics below prefix, through a slot of its own."""
+    values = {**_values(database, environment), "TOPIC_PREFIX": prefix}
+    values.update(CONNECTOR=f"{database.connector}_{prefix}", SLOT=f"{database.slot}_{prefix}")
+    return without_unwrap(render(environment.root / TEMPLATE, values))
+
+
+def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings less the transform that flattens the envelope."""
+    kept = {key: text for key, text in settings.items() if not key.startswith(f"transforms.{UNWRAP}.")}
+    chain = [name for name in kept["transforms"].split(",") if name != UNWRAP]
+    return {**kept, "transforms": ",".join(chain)}
+
+
+def _values(database: Database, environment: Environment) -> dict[str, str]:
+    return {
+        "CONNECTOR": database.connector,
+        "DB_HOST": LOOPBACK,
+        "DB_PORT": str(environment.ports.postgres),
+        "DATABASE": database.database,
+        "CAPTURE_USER": CAPTURE_USER,
+        "CAPTURE_PASSWORD": f"${{file:{environment.capture_secrets_path}:password}}",
+        "TOPIC_PREFIX": database.database,
+        "TABLES": ",".join(table.full_name for table in database.tables),
+        "PUBLICATION": database.publication,
+        "SLOT": database.slot,
+        "REGISTRY_URL": f"{environment.registry_url}/apis/registry/v2",
+    }
+
+
+def _parsed(path: Path) -> dict[str, str]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput("no such connector template", str(path), "restore the file") from None
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno}"
+        raise BadInput(f"not valid JSON: {error.msg}", where, "correct the JSON there") from None
+    if not isinstance(settings, dict):
+        raise BadInput("expected one JSON object", str(path), "write the settings between { and }")
+    wrong = [key for key, text in settings.items() if not isinstance(text, str)]
+    _refuse(wrong, "is not text", path, "put the value in quotes: Connect takes text only")
+    return settings
+
+
+def _refuse(names: list[str], problem: str, path: Path, now: str) -> None:
+    if names:
+        raise BadInput(f"'{names[0]}' {problem}", str(path), now)

@@ -1,0 +1,81 @@
+"""The pipeline file: what the Spark jobs read to know their tables, written from the definition."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from lake.definition import Database, Table, TableType
+from lake.environment import Environment
+from lake.rendering.hudi import hudi_options
+
+FILE_NAME = "pipeline.json"
+
+
+def pipeline_path(environment: Environment) -> Path:
+    return environment.rendered_path / FILE_NAME
+
+
+def pipeline(databases: list[Database], environment: Environment) -> dict[str, Any]:
+    """The content of the pipeline file for all tables of all databases."""
+    return {
+        "kafka": {"kafka.bootstrap.servers": environment.kafka_bootstrap},
+        "registry": f"{environment.registry_url}/apis/ccompat/v7",
+        "checkpoints": (environment.data_path / "checkpoints").as_uri(),
+        "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
+        "silver": environment.silver.model_dump(),
+        "metastore": environment.metastore_uri,
+        "tables": [
+            _table(database.database, table, environment)
+            for database in databases
+            for table in database.tables
+        ],
+    }
+
+
+def read_pipeline(environment: Environment) -> dict[str, Any]:
+    """The file as it stands; {} when there is none or a broken one, which the next apply replaces."""
+    try:
+        content = json.loads(pipeline_path(environment).read_text(encoding="utf-8"))
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def write_pipeline(content: dict[str, Any], environment: Environment) -> None:
+    """Replaces the file in one step: a job that reads it meanwhile sees the old or the new one, whole."""
+    path = pipeline_path(environment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".json.new")
+    with draft.open("w", encoding="utf-8") as file:
+        json.dump(content, file, indent=2)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _table(database: str, table: Table, environment: Environment) -> dict[str, Any]:
+    return {
+        "database": database,
+        "schema": table.schema,
+        "table": table.name,
+        "topic": table.topic(database),
+        "epoch": table.epoch,
+        "keys": list(table.key),
+        "partition": table.partition,
+        "delete": table.delete,
+        "replica_identity": table.replica_identity,
+        "targets": [_target(database, table, table_type, environment) for table_type in table.types],
+    }
+
+
+def _target(database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, Any]:
+    return {
+        "type": table_type,
+        "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
+        "hive": table.hive_names(database, table_type),
+        "options": hudi_options(
+            database=database, table=table, table_type=table_type, environment=environment
+        ),
+    }

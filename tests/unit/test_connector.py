@@ -1,0 +1,103 @@
+"""What a connector template becomes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lake.definition import load_database
+from lake.environment import Environment
+from lake.errors import BadInput
+from lake.rendering.connector import envelope_connector, render, source_connector
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def environment() -> Environment:
+    return Environment(name="local", root=PROJECT, port_base=27000, data_dir="/data/lake")
+
+
+def template(folder: Path, **settings: object) -> Path:
+    path = folder / "template.json"
+    path.write_text(json.dumps(settings))
+    return path
+
+
+def test_values_fill_placeholders_and_cannot_break_the_json(tmp_path: Path) -> None:
+    path = template(tmp_path, url="jdbc:${HOST}/${DB}", fixed="x")
+    assert render(path, {"HOST": 'a"b\\', "DB": "${HOST}"}) == {"url": 'jdbc:a"b\\/${HOST}', "fixed": "x"}
+
+
+def test_references_of_the_config_provider_pass(tmp_path: Path) -> None:
+    path = template(tmp_path, password="${file:/secrets/x.properties:password}")
+    assert render(path, {}) == {"password": "${file:/secrets/x.properties:password}"}
+
+
+def test_a_missing_value_is_refused(tmp_path: Path) -> None:
+    path = template(tmp_path, host="${HOST}")
+    with pytest.raises(BadInput, match="'HOST' has no value"):
+        render(path, {})
+
+
+def test_an_unused_value_is_refused(tmp_path: Path) -> None:
+    path = template(tmp_path, host="${HOST}")
+    with pytest.raises(BadInput, match="'PORT' is used by no setting"):
+        render(path, {"HOST": "a", "PORT": "1"})
+
+
+def test_the_capture_of_the_museum(environment: Environment) -> None:
+    settings = source_connector(load_database(PROJECT / "databases" / "moma.yaml"), environment)
+    expected = {
+        "name": "source_postgres_moma",
+        "database.hostname": "127.0.0.1",
+        "database.port": "27000",
+        "database.dbname": "moma",
+        "database.user": "lake_capture",
+        "database.password": "${file:/data/lake/secrets/capture.properties:password}",
+        "topic.prefix": "moma",
+        "table.include.list": "public.artists,public.artworks",
+        "publication.name": "lake_moma",
+        "publication.autocreate.mode": "disabled",
+        "slot.name": "lake_moma",
+        "transforms": "unwrap,normalize",
+        "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
+        "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
+        "value.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
+    }
+    assert {key: settings[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ("offset.mismatch.strategy", "trust_offset"),  # a lost slot is an error, never a silent gap
+        ("slot.drop.on.stop", "false"),
+        ("tombstones.on.delete", "false"),
+        ("transforms.unwrap.delete.tombstone.handling.mode", "rewrite"),
+        ("snapshot.max.threads", "1"),
+        ("producer.override.enable.idempotence", "true"),
+        ("producer.override.acks", "all"),
+        ("errors.max.retries", "-1"),
+        ("value.converter.apicurio.registry.find-latest", "false"),
+        ("value.converter.apicurio.registry.as-confluent", "true"),
+        ("value.converter.apicurio.registry.use-id", "contentId"),
+    ],
+)
+def test_settings_that_correctness_rests_on(environment: Environment, setting: str, text: str) -> None:
+    assert source_connector(load_database(PROJECT / "databases" / "moma.yaml"), environment)[setting] == text
+
+
+def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: Environment) -> None:
+    moma = load_database(PROJECT / "databases" / "moma.yaml")
+    flat, envelope = source_connector(moma, environment), envelope_connector(moma, environment, "envelope")
+    assert {key: envelope.get(key) for key in flat if envelope.get(key) != flat[key]} == {
+        "name": "source_postgres_moma_envelope",
+        "slot.name": "lake_moma_envelope",
+        "topic.prefix": "envelope",
+        "transforms": "normalize",
+        "transforms.unwrap.type": None,
+        "transforms.unwrap.delete.tombstone.handling.mode": None,
+        "transforms.unwrap.add.fields": None,
+        "transforms.unwrap.replace.null.with.default": None,
+    }
