@@ -23,11 +23,21 @@ HEARTBEAT = "lake.heartbeat"
 SIGNAL = "lake.signal"
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
 IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
-NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # the slot is named lake_<database>
+NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # its slot is named lake_<database>
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 RESERVED_DATABASES = ("template0", "template1")
 RESERVED_SCHEMAS = ("lake", "information_schema")
-ADDED_COLUMNS = ("__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order")
+ADDED_COLUMNS = (
+    "__op",
+    "__db",
+    "__table",
+    "__schema",
+    "__lsn",
+    "__source_ts_ms",
+    "__deleted",
+    "_order",
+    "_key",
+)
 
 TableType = Literal["cow", "mor"]
 
@@ -62,9 +72,7 @@ def _database_name(name: str) -> str:
     if name in RESERVED_DATABASES:
         raise ValueError(f"'{name}' belongs to PostgreSQL | choose the database that holds the tables")
     if len(name) > NAME_LIMIT_OF_DATABASE:
-        raise ValueError(
-            f"'{name[:20]}...' has {len(name)} bytes | {NAME_LIMIT_OF_DATABASE} at most: its slot is lake_<name>"
-        )
+        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | use at most {NAME_LIMIT_OF_DATABASE}")
     return _identifier(name)
 
 
@@ -101,6 +109,7 @@ class Table:
     replica_identity: Literal["full", "default"] = "full"
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     freshness_s: Annotated[float, Field(gt=0, strict=True)] = 5.0
+    buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
 
     @model_validator(mode="after")
     def _partition_groups_rows(self) -> "Table":
