@@ -50,6 +50,7 @@ class Silver(_Part):
 
     trigger_ms: Annotated[StrictInt, Field(ge=0)] = 0
     max_offsets: Count = 200_000
+    service_commits: Count = 40  # commits between two rounds of compaction, cleaning and archiving
 
 
 class Bronze(_Part):

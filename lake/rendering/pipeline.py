@@ -22,6 +22,8 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "kafka": {"kafka.bootstrap.servers": environment.kafka_bootstrap},
         "registry": f"{environment.registry_url}/apis/ccompat/v7",
         "checkpoints": (environment.data_path / "checkpoints").as_uri(),
+        "status": (environment.data_path / "status.json").as_uri(),
+        "requests": (environment.data_path / "requests").as_uri(),
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
         "silver": environment.silver.model_dump(),
         "metastore": environment.metastore_uri,

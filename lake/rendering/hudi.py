@@ -1,0 +1,110 @@
+"""The Hudi options of one table: written once here, used by every job that writes it."""
+
+from lake.definition import Table, TableType
+from lake.environment import Environment
+
+ORDER = "_order"
+KEY = "_key"
+PAYLOAD = "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
+TYPES = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
+SYNC = "hoodie.datasource.hive_sync"
+
+
+def hudi_options(*, database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, str]:
+    """All options of one Hudi table, key to value, ready for DataFrameWriter or a properties file."""
+    return {
+        **_identity(table, table_type),
+        **_ordering(),
+        **_partitioning(table),
+        **_index(table),
+        **_commit_path(),
+        **_retention(),
+        **_catalogue(f"{database}_{table_type}", table, environment.metastore_uri),
+    }
+
+
+def _identity(table: Table, table_type: str) -> dict[str, str]:
+    # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
+    # would be one row. The job writes an unambiguous text of all key columns to _key instead.
+    return {
+        "hoodie.table.name": table.name,
+        "hoodie.datasource.write.table.type": TYPES[table_type],
+        "hoodie.datasource.write.operation": "upsert",
+        "hoodie.datasource.write.recordkey.field": table.key[0] if len(table.key) == 1 else KEY,
+    }
+
+
+def _ordering() -> dict[str, str]:
+    # The default payload ignores the order of what is stored (apache/hudi#2756): an old event delivered again
+    # would overwrite a newer row. Compaction has an option of its own for the same class.
+    return {
+        "hoodie.datasource.write.precombine.field": ORDER,
+        "hoodie.payload.ordering.field": ORDER,
+        "hoodie.datasource.write.payload.class": PAYLOAD,
+        "hoodie.compaction.payload.class": PAYLOAD,
+        "hoodie.combine.before.upsert": "true",
+        "hoodie.combine.before.insert": "true",
+    }
+
+
+def _partitioning(table: Table) -> dict[str, str]:
+    name = "Simple" if table.partition else "Nonpartitioned"
+    extractor = "MultiPartKeysValueExtractor" if table.partition else "NonPartitionedExtractor"
+    return {
+        "hoodie.datasource.write.partitionpath.field": table.partition or "",
+        "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{name}KeyGenerator",
+        "hoodie.datasource.write.hive_style_partitioning": "true",
+        "hoodie.datasource.write.partitionpath.urlencode": "true",  # '/' in a value would nest folders
+        "hoodie.datasource.hive_sync.partition_fields": table.partition or "",
+        "hoodie.datasource.hive_sync.partition_extractor_class": f"org.apache.hudi.hive.{extractor}",
+    }
+
+
+def _index(table: Table) -> dict[str, str]:
+    # A bucket index finds the file by hash, without reading: the fastest small commits. It is not global, so a
+    # row that moves to another partition would stay in the old one too: partitioned tables look the key up.
+    if table.partition:
+        return {"hoodie.index.type": "GLOBAL_SIMPLE", "hoodie.simple.index.update.partition.path": "true"}
+    return {"hoodie.index.type": "BUCKET", "hoodie.bucket.index.num.buckets": str(table.buckets)}
+
+
+def _commit_path() -> dict[str, str]:
+    # Everything that is not the commit itself is off here; the table services run beside the writer.
+    return {
+        "hoodie.metadata.enable": "false",
+        "hoodie.embed.timeline.server": "false",
+        "hoodie.write.markers.type": "DIRECT",
+        "hoodie.upsert.shuffle.parallelism": "2",
+        "hoodie.bulkinsert.shuffle.parallelism": "2",
+        "hoodie.insert.shuffle.parallelism": "2",
+        "hoodie.simple.index.parallelism": "2",
+        "hoodie.global.simple.index.parallelism": "2",
+        "hoodie.global.index.reconcile.parallelism": "2",
+        "hoodie.parquet.small.file.limit": "134217728",
+        "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
+        "hoodie.compact.inline": "false",
+        "hoodie.clean.automatic": "false",
+        "hoodie.archive.automatic": "false",
+    }
+
+
+def _retention() -> dict[str, str]:
+    # Archived commits can't be travelled to, so the archive starts behind the cleaner (correctness F33).
+    return {
+        "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
+        "hoodie.cleaner.commits.retained": "200",
+        "hoodie.keep.min.commits": "220",
+        "hoodie.keep.max.commits": "260",
+    }
+
+
+def _catalogue(hive_database: str, table: Table, metastore: str) -> dict[str, str]:
+    return {
+        "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
+        f"{SYNC}.mode": "hms",
+        f"{SYNC}.metastore.uris": metastore,
+        f"{SYNC}.database": hive_database,
+        f"{SYNC}.table": table.name,
+        f"{SYNC}.support_timestamp": "true",
+        f"{SYNC}.sync_as_datasource": "true",
+    }

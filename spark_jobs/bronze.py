@@ -1,0 +1,122 @@
+"""Bronze: the archive of a topic as Avro files, named by the offset they start at, so that a replay overwrites."""
+
+import json
+import logging
+from typing import Any, Dict, List
+
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.streaming import StreamingQuery
+
+from spark_jobs import storage
+from spark_jobs.changes import schema_id
+from spark_jobs.pipeline import Pipeline, Table
+from spark_jobs.progress import Progress
+from spark_jobs.registry import Registry
+
+LOG = logging.getLogger("bronze")
+OFFSET_FIELD = "__offset"
+FILE = "__file"
+
+
+class BronzeGap(Exception):
+    """Offsets are missing between the last file and the batch: Kafka has lost what was not archived yet."""
+
+
+class BronzeTopic:
+    """The archive of one topic."""
+
+    def __init__(self, spark: SparkSession, table: Table, path: str, registry: Registry, max_records: int) -> None:
+        self.name = "bronze." + table.topic
+        self.topic = table.topic
+        self._spark = spark
+        self._folder = "{}/topics/{}".format(path, table.topic)
+        self._scratch = "{}/_scratch/{}".format(path, table.topic)
+        self._registry = registry
+        self._max_records = max_records
+        self._next = {}  # type: Dict[int, int]
+
+    def write(self, messages: DataFrame, progress: Progress) -> None:
+        """Archives one batch; the same batch again overwrites the same files."""
+        files = with_file(messages.where("value is not null"), self._max_records).persist()
+        try:
+            ranges = offset_ranges(files)
+            self._refuse_gap(ranges)
+            for writer in sorted({row["id"] for row in ranges}):
+                self._write_schema(files.where(F.col("id") == writer), writer)
+            self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
+        finally:
+            files.unpersist()
+        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
+
+    def _write_schema(self, files: DataFrame, writer: int) -> None:
+        schema = self._registry.schema(writer)
+        row = from_avro(F.expr("substring(value, 6)"), json.dumps(schema)).alias("row")
+        columns = files.select(row, F.col("offset").alias(OFFSET_FIELD), FILE).select("row.*", OFFSET_FIELD, FILE)
+        ordered = columns.sortWithinPartitions(FILE, OFFSET_FIELD)
+        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset(schema)))
+        output.partitionBy(FILE).mode("overwrite").save(self._scratch)
+        self._publish()
+
+    def _publish(self) -> None:
+        """Gives each file its final name."""
+        for folder in storage.names(self._spark, self._scratch):
+            if folder.startswith(FILE + "="):
+                partition, start = folder[len(FILE) + 1:].split("+")
+                self._publish_file(self._scratch + "/" + folder, partition, start)
+        storage.delete(self._spark, self._scratch)
+
+    def _publish_file(self, folder: str, partition: str, start: str) -> None:
+        parts = [name for name in storage.names(self._spark, folder) if name.endswith(".avro")]
+        if len(parts) != 1:
+            raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
+        final = "{}/partition={}/{}+{}+{}.avro".format(self._folder, partition, self.topic, partition, start)
+        storage.rename(self._spark, "{}/{}".format(folder, parts[0]), final)
+
+    def _refuse_gap(self, ranges: List[Any]) -> None:
+        firsts = {}  # type: Dict[int, int]
+        for row in ranges:
+            firsts[row["partition"]] = min(row["first"], firsts.get(row["partition"], row["first"]))
+        for partition, first in firsts.items():
+            if first > self._next.get(partition, first):
+                raise BronzeGap("{} partition {}: offsets {} to {} are missing".format(
+                    self.topic, partition, self._next[partition], first - 1
+                ))
+
+
+def start(spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress) -> StreamingQuery:
+    """The running query of one topic's archive."""
+    source = spark.readStream.format("kafka").options(**pipeline.kafka).options(
+        subscribe=bronze.topic, startingOffsets="earliest", failOnDataLoss="true",
+        maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+    )
+    checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
+    writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
+    trigger = "{} seconds".format(pipeline.bronze["trigger_s"])
+    return writer.trigger(processingTime=trigger).foreachBatch(lambda batch, _: bronze.write(batch, progress)).start()
+
+
+def with_file(messages: DataFrame, max_records: int) -> DataFrame:
+    """Adds `id` (writer schema) and the file of each message, '<partition>+<10-digit start offset>'.
+
+    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema).
+    """
+    by_offset = Window.partitionBy("partition").orderBy("offset")
+    framed = messages.select("partition", "offset", "value", schema_id().alias("id"))
+    starts = F.coalesce((F.lag("id").over(by_offset) != F.col("id")).cast("int"), F.lit(0))
+    runs = framed.withColumn("starts", starts).withColumn("run", F.sum("starts").over(by_offset))
+    first = F.min("offset").over(Window.partitionBy("partition", "run"))
+    start = first + F.floor((F.col("offset") - first) / max_records) * max_records
+    name = F.concat_ws("+", F.col("partition"), F.lpad(start.cast("string"), 10, "0"))
+    return runs.select("partition", "offset", "value", "id", name.alias(FILE))
+
+
+def offset_ranges(files: DataFrame) -> List[Any]:
+    """First and last offset per partition and writer schema."""
+    return files.groupBy("partition", "id").agg(F.min("offset").alias("first"), F.max("offset").alias("last")).collect()
+
+
+def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:
+    """The writer schema with the Kafka offset as a last field."""
+    return {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}

@@ -1,0 +1,41 @@
+"""The Hudi timeline of a table: what its last commits say of the source, and its table services."""
+
+import json
+from typing import Any, Dict, Optional
+
+from pyspark.sql import SparkSession
+
+PREFIX = "lake."
+
+
+def metadata_options(entries: Dict[str, Any]) -> Dict[str, str]:
+    """Write options that put the entries into the commit's own metadata, atomically with its rows."""
+    return {PREFIX + name: json.dumps(value) for name, value in entries.items()}
+
+
+def last_position(spark: SparkSession, path: str) -> Dict[str, Any]:
+    """The entries of the newest commit that carries any; empty for a table without commits."""
+    timeline = _timeline(spark, path)
+    if timeline is None:
+        return {}
+    instants = timeline.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
+    while instants.hasNext():
+        details = timeline.getInstantDetails(instants.next()).get()
+        extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
+        found = {name[len(PREFIX):]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+        if found:
+            return found
+    return {}
+
+
+def exists(spark: SparkSession, path: str) -> bool:
+    """True when there is a Hudi table at the path."""
+    location = spark._jvm.org.apache.hadoop.fs.Path(path + "/.hoodie/hoodie.properties")
+    return bool(location.getFileSystem(spark._jsc.hadoopConfiguration()).exists(location))
+
+
+def _timeline(spark: SparkSession, path: str) -> Optional[Any]:
+    if not exists(spark, path):
+        return None
+    builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
+    return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build().getActiveTimeline()

@@ -1,0 +1,62 @@
+"""The pipeline file: which topics become which tables, rendered from the definitions."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Tuple
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import storage
+
+
+@dataclass(frozen=True)
+class Target:
+    """One Hudi table that a topic is written to."""
+
+    type: str
+    path: str
+    hive: Tuple[str, ...]
+    options: Dict[str, str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One source table, its topic and its targets."""
+
+    database: str
+    schema: str
+    table: str
+    topic: str
+    epoch: int
+    keys: Tuple[str, ...]
+    partition: Any
+    delete: str
+    replica_identity: str
+    targets: Tuple[Target, ...]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Everything that a streaming job needs to know."""
+
+    kafka: Dict[str, str]
+    registry: str
+    checkpoints: str
+    status: str
+    requests: str
+    bronze: Dict[str, Any]
+    silver: Dict[str, Any]
+    metastore: str
+    tables: Tuple[Table, ...]
+
+
+def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
+    """The pipeline file at any path that Hadoop can read."""
+    content = json.loads(storage.read_text(spark, path))
+    content["tables"] = tuple(_table(entry) for entry in content["tables"])
+    return Pipeline(**content)
+
+
+def _table(entry: Dict[str, Any]) -> Table:
+    targets = tuple(Target(**{**target, "hive": tuple(target["hive"])}) for target in entry["targets"])
+    return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})

@@ -1,0 +1,67 @@
+"""Table services: compaction, cleaning and archiving beside the writer, never in the path of a commit."""
+
+import logging
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import storage
+from spark_jobs.silver import SilverTable, first_line
+
+LOG = logging.getLogger("services")
+
+
+def run_due(spark: SparkSession, silver: SilverTable, requests: str, every: int) -> None:
+    """Serves a table after `every` commits, or when the file <requests>/<table> asks for it."""
+    asked = silver.name in storage.names(spark, requests)
+    if not asked and silver.commits_since_service < every:
+        return
+    try:
+        serve(spark, silver)
+    except Exception as error:  # py4j; a failed service is tried again after the next commits
+        LOG.warning("%s: table service failed, the table itself is whole: %s", silver.name, first_line(error))
+    silver.commits_since_service = 0
+    if asked:
+        storage.delete(spark, "{}/{}".format(requests, silver.name))
+
+
+def serve(spark: SparkSession, silver: SilverTable) -> None:
+    """Compacts (merge-on-read only), cleans and archives. Only planning holds the writer up.
+
+    Hudi can't plan a compaction while an earlier commit is in flight, hence the lock; running the plan beside
+    the writer is safe, its new log files go to the next file slice.
+    """
+    client = _client(spark, silver)
+    try:
+        if silver.target.type == "mor":
+            with silver.lock:
+                client.scheduleCompaction(spark._jvm.org.apache.hudi.common.util.Option.empty())
+            _compact_pending(spark, silver, client)
+        with silver.lock:
+            client.clean()
+            client.archive()
+    finally:
+        client.close()
+
+
+def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> None:
+    """Runs every plan there is, also one that a crash left half done (it is rolled back and run again)."""
+    builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
+    meta = builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(silver.target.path).build()
+    for instant in list(meta.getActiveTimeline().filterPendingCompactionTimeline().getInstants()):
+        result = client.compact(instant.getTimestamp())
+        empty = spark._jvm.org.apache.hudi.common.util.Option.empty()
+        client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
+
+
+def _client(spark: SparkSession, silver: SilverTable) -> Any:
+    jvm = spark._jvm
+    conf = jvm.java.util.HashMap()
+    for name, value in silver.target.options.items():
+        conf.put(name, value)
+    conf.put("hoodie.compact.inline.max.delta.commits", "1")
+    scala = jvm.PythonUtils.toScalaMap(conf)
+    nothing = jvm.scala.Option.apply(None)
+    return jvm.org.apache.hudi.HoodieCLIUtils.createHoodieWriteClient(
+        spark._jsparkSession, silver.target.path, scala, nothing
+    )

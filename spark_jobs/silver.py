@@ -1,0 +1,165 @@
+"""Silver: one streaming query per Hudi table; each batch becomes one commit with the source position in it."""
+
+import logging
+import threading
+import time
+from typing import Any, Dict, List
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.types import StructType
+
+from spark_jobs import catalogue, changes, commits, evolution
+from spark_jobs.pipeline import Pipeline, Table, Target
+from spark_jobs.progress import Progress
+from spark_jobs.registry import Registry
+
+LOG = logging.getLogger("silver")
+META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
+
+
+class SilverTable:
+    """One Hudi table and what is known of it between batches. Safe to throw away: commits hold the truth."""
+
+    def __init__(self, spark: SparkSession, table: Table, target: Target, registry: Registry) -> None:
+        self.table = table
+        self.target = target
+        self.name = "{}.{}".format(target.options["hoodie.datasource.hive_sync.database"], table.table)
+        # Held while a commit is made, and by the table services while they plan (spark_jobs/services.py).
+        self.lock = threading.Lock()
+        self.commits_since_service = 0
+        self._spark = spark
+        self._registry = registry
+        self._schemas = {}  # type: changes.Schemas
+        self._position = commits.last_position(spark, target.path)
+        self._columns = stored_columns(spark, target.path)
+        self._sync_due = True
+
+    def write(self, messages: DataFrame, progress: Progress) -> None:
+        """Commits one batch. The same batch again changes nothing: rows carry their order."""
+        messages = messages.where("value is not null").select("partition", "offset", "value")
+        summary = self._summary(messages)
+        if not summary:
+            return
+        rows = self._rows(messages, summary)
+        position = self._next_position(summary)
+        with self.lock:
+            self._save(rows, position)
+        progress.committed(self.name, position, committed_ms(summary), time.time())
+        self._sync_catalogue()
+
+    def _summary(self, messages: DataFrame) -> List[Any]:
+        summary = changes.summary(messages, self._schemas)
+        unknown = ids_of(summary) - set(self._schemas)
+        if not unknown:
+            return summary
+        self._schemas.update({writer: self._registry.schema(writer) for writer in unknown})
+        return changes.summary(messages, self._schemas)
+
+    def _rows(self, messages: DataFrame, summary: List[Any]) -> DataFrame:
+        writers = {writer: self._schemas[writer] for writer in ids_of(summary)}
+        rows = changes.decode(messages, writers, self.table.epoch)
+        rows = with_record_key(erase_deleted(rows, self.table), self.table)
+        return evolution.fit(rows, self._columns, self._required(max(writers)), self.name)
+
+    def _required(self, newest: int) -> List[str]:
+        """The NOT NULL columns before this batch, unless the batch is a replay of an older writer."""
+        last = self._position.get("schema_id")
+        if last is None or newest <= last:
+            return []
+        return evolution.required_fields(self._registry.schema(last))
+
+    def _next_position(self, summary: List[Any]) -> Dict[str, Any]:
+        offsets = {str(row["partition"]): row["offset"] + 1 for row in summary}
+        lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
+        times = committed_ms(summary)
+        return {
+            "topic": self.table.topic,
+            "epoch": self.table.epoch,
+            "offsets": {**self._position.get("offsets", {}), **offsets},
+            "lsn": max(lsns + [self._position.get("lsn", 0)]),
+            "schema_id": max(ids_of(summary)),
+            "messages": sum(row["messages"] for row in summary),
+            "source_ts_ms": [times[0], times[-1]] if times else None,
+            "lag_ms": [int(time.time() * 1000) - times[index] for index in (10, 1, 0)] if len(times) == 21 else None,
+        }
+
+    def _save(self, rows: DataFrame, position: Dict[str, Any]) -> None:
+        options = {**self.target.options, **commits.metadata_options(position)}
+        if not self._columns.fields:
+            # The first commit makes base files, so that the read-optimised table is not empty until compaction.
+            options["hoodie.datasource.write.operation"] = "bulk_insert"
+        rows.write.format("hudi").options(**options).mode("append").save(self.target.path)
+        if rows.schema.names != self._columns.names:
+            self._sync_due = True
+        self._columns = StructType([field for field in rows.schema])
+        self._position = position
+        self.commits_since_service += 1
+
+    def _sync_catalogue(self) -> None:
+        """Tells the metastore of new columns and partitions. A metastore that is away holds up no commit."""
+        if not (self._sync_due or self.table.partition):
+            return
+        try:
+            catalogue.sync(self._spark, self.target)
+            self._sync_due = False
+        except Exception as error:  # py4j wraps whatever the metastore client throws
+            self._sync_due = True
+            LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, first_line(error))
+
+
+def start(spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress: Progress) -> StreamingQuery:
+    """The running query of one table; it goes on where its checkpoint ends."""
+    source = spark.readStream.format("kafka").options(**pipeline.kafka).options(
+        subscribe=silver.table.topic, startingOffsets="earliest", failOnDataLoss="true",
+        maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+    )
+    checkpoint = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)
+    writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", checkpoint)
+    trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
+    return writer.trigger(processingTime=trigger).foreachBatch(lambda batch, _: silver.write(batch, progress)).start()
+
+
+def stored_columns(spark: SparkSession, path: str) -> StructType:
+    """The columns of the stored table without Hudi's own; no fields when there is no table."""
+    if not commits.last_position(spark, path):
+        return StructType([])
+    schema = spark.read.format("hudi").load(path).schema
+    return StructType(schema.fields[META_COLUMNS:])
+
+
+def ids_of(summary: List[Any]) -> set:
+    """All schema ids of a batch."""
+    return {writer for row in summary for writer in row["ids"]}
+
+
+def committed_ms(summary: List[Any]) -> List[int]:
+    """Quantiles of the source commit times, ms, ascending; of the busiest partition when there are several."""
+    busiest = max(summary, key=lambda row: row["changes"])
+    return list(busiest["committed_ms"] or [])
+
+
+def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
+    """Under hard delete the data of a deleted row goes at once; its key and order stay as a tombstone.
+
+    Without the tombstone an older event delivered again would bring the row back (Hudi forgets the order of a
+    deleted key). The services purge it once Kafka holds nothing older.
+    """
+    if table.delete == "soft":
+        return rows
+    kept = set(table.keys) | {table.partition} | {name for name in rows.columns if name.startswith("_")}
+    gone = F.col("__deleted") == "true"
+    return rows.select(*[F.col(c) if c in kept else F.when(~gone, F.col(c)).alias(c) for c in rows.columns])
+
+
+def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
+    """Adds `_key` for composite keys: a JSON array of the values, which no separator in a value can confuse."""
+    if len(table.keys) == 1:
+        return rows
+    return rows.withColumn("_key", F.to_json(F.array(*[F.col(key).cast("string") for key in table.keys])))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an exception's text."""
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

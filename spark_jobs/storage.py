@@ -1,0 +1,63 @@
+"""Small files on any file system that Hadoop reads: local, HDFS, S3."""
+
+from typing import Any, List, Tuple
+
+from pyspark.sql import SparkSession
+
+
+def read_text(spark: SparkSession, path: str) -> str:
+    """The whole file as text; a Java FileNotFoundException when it is missing."""
+    system, location = _open(spark, path)
+    stream = system.open(location)
+    try:
+        return str(spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+    finally:
+        stream.close()
+
+
+def write_text(spark: SparkSession, path: str, text: str) -> None:
+    """Replaces the file; a reader sees the old one or the new one."""
+    system, location = _open(spark, path + ".next")
+    stream = system.create(location, True)
+    try:
+        stream.write(bytearray(text.encode("utf-8")))
+    finally:
+        stream.close()
+    final = _path(spark, path)
+    if not system.rename(location, final):
+        system.delete(final, False)
+        system.rename(location, final)
+
+
+def names(spark: SparkSession, folder: str) -> List[str]:
+    """The names in a folder; empty when there is no such folder."""
+    system, location = _open(spark, folder)
+    if not system.exists(location):
+        return []
+    return [str(status.getPath().getName()) for status in system.listStatus(location)]
+
+
+def rename(spark: SparkSession, source: str, target: str) -> None:
+    """Moves one file, over whatever stands at the target."""
+    system, location = _open(spark, source)
+    final = _path(spark, target)
+    system.mkdirs(final.getParent())
+    if system.exists(final):
+        system.delete(final, False)
+    if not system.rename(location, final):
+        raise IOError("could not rename {} to {}".format(source, target))
+
+
+def delete(spark: SparkSession, path: str) -> None:
+    """Deletes a file or a whole folder, if it is there."""
+    system, location = _open(spark, path)
+    system.delete(location, True)
+
+
+def _path(spark: SparkSession, path: str) -> Any:
+    return spark._jvm.org.apache.hadoop.fs.Path(path)
+
+
+def _open(spark: SparkSession, path: str) -> Tuple[Any, Any]:
+    location = _path(spark, path)
+    return location.getFileSystem(spark._jsc.hadoopConfiguration()), location

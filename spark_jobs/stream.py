@@ -1,0 +1,171 @@
+"""The streaming job: keeps one query per Hudi table and one per archived topic running, as the pipeline file says.
+
+    spark-submit spark_jobs/stream.py --config <pipeline.json> [--layers silver,bronze]
+"""
+
+import argparse
+import logging
+import signal
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import bronze, services, silver, storage
+from spark_jobs.pipeline import Pipeline, read_pipeline
+from spark_jobs.progress import Progress
+from spark_jobs.registry import Registry
+from spark_jobs.silver import first_line
+
+LOG = logging.getLogger("stream")
+LOOK_EVERY_S = 1.0
+RETRY_S = (1, 2, 5, 10, 30, 60)  # a query that fails is started again after these, the last one for ever
+
+
+class Flow:
+    """One query that should run: how to start it, and what became of it."""
+
+    def __init__(self, spec: Any, begin: Callable[[], Any]) -> None:
+        self.spec = spec
+        self.table = None  # type: Optional[silver.SilverTable]
+        self.begin = begin
+        self.query = None  # type: Any
+        self.failures = 0
+        self.retry_at = 0.0
+
+    def failed(self, reason: str, now: float) -> None:
+        """Puts the next start off: a table that can't go on must not load the others."""
+        wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
+        self.failures, self.retry_at, self.query = self.failures + 1, now + wait, None
+        LOG.error("%s; next try in %d s", reason, wait)
+
+
+class Stream:
+    """All flows of one application. Each fails, waits and starts alone (one bad table never stops the others)."""
+
+    def __init__(self, spark: SparkSession, config: str, layers: List[str]) -> None:
+        self._spark = spark
+        self._config = config
+        self._layers = layers
+        self._flows = {}  # type: Dict[str, Flow]
+        self._progress = Progress()
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        """Runs until stop(); looks at the pipeline file and at every query once a second."""
+        serving = threading.Thread(target=self._serve, daemon=True)
+        serving.start()
+        while not self._stopping.wait(LOOK_EVERY_S):
+            pipeline = read_pipeline(self._spark, self._config)
+            self._reconcile(pipeline)
+            storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
+        for flow in self._flows.values():
+            self._halt(flow)
+
+    def stop(self, *_: Any) -> None:
+        """Ends run(): each query stops between two commits."""
+        self._stopping.set()
+
+    def _reconcile(self, pipeline: Pipeline) -> None:
+        wanted = dict(self._wanted(pipeline))
+        for name in [name for name in self._flows if name not in wanted]:
+            self._halt(self._flows.pop(name))
+            self._progress.forget(name)
+        for name, (spec, begin) in wanted.items():
+            self._keep(name, spec, begin)
+
+    def _wanted(self, pipeline: Pipeline) -> Any:
+        registry = Registry(pipeline.registry)
+        for table in pipeline.tables:
+            if "silver" in self._layers:
+                for target in table.targets:
+                    yield self._silver(pipeline, table, target, registry)
+            if "bronze" in self._layers:
+                yield self._bronze(pipeline, table, registry)
+
+    def _silver(self, pipeline: Pipeline, table: Any, target: Any, registry: Registry) -> Tuple[str, Any]:
+        name = "{}.{}".format(target.options["hoodie.datasource.hive_sync.database"], table.table)
+
+        def begin() -> Any:
+            written = silver.SilverTable(self._spark, table, target, registry)
+            self._flows[name].table = written
+            return silver.start(self._spark, pipeline, written, self._progress)
+
+        return name, ((table, target), begin)
+
+    def _bronze(self, pipeline: Pipeline, table: Any, registry: Registry) -> Tuple[str, Any]:
+        size = pipeline.bronze["max_records"]
+
+        def begin() -> Any:
+            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size)
+            return bronze.start(self._spark, pipeline, archive, self._progress)
+
+        return "bronze." + table.topic, ((table.topic, size), begin)
+
+    def _keep(self, name: str, spec: Any, begin: Callable[[], Any]) -> None:
+        """Starts a flow that is new, changed, or due for another try."""
+        flow = self._flows.get(name)
+        if flow is None or flow.spec != spec:
+            if flow is not None:
+                self._halt(flow)
+            flow = self._flows[name] = Flow(spec, begin)
+        now = time.time()
+        if flow.query is not None and not flow.query.isActive:
+            self._note_failure(name, flow, flow.query.exception(), now)
+        if flow.query is None and now >= flow.retry_at:
+            self._begin(name, flow, now)
+
+    def _begin(self, name: str, flow: Flow, now: float) -> None:
+        try:
+            flow.query = flow.begin()
+            self._progress.update(name, state="running" if not flow.failures else "retrying")
+        except Exception as error:  # py4j and urllib: whatever it is, this table alone waits
+            self._note_failure(name, flow, error, now)
+
+    def _note_failure(self, name: str, flow: Flow, error: Any, now: float) -> None:
+        reason = cause(error)
+        self._progress.update(name, state="stopped", reason=reason)
+        flow.failed("{} stopped: {}".format(name, reason), now)
+
+    def _halt(self, flow: Flow) -> None:
+        if flow.query is not None:
+            flow.query.stop()
+
+    def _serve(self) -> None:
+        """Table services, one table after the other, in a thread of their own."""
+        while not self._stopping.wait(LOOK_EVERY_S):
+            pipeline = read_pipeline(self._spark, self._config)
+            every = pipeline.silver["service_commits"]
+            for table in [flow.table for flow in list(self._flows.values()) if flow.table is not None]:
+                services.run_due(self._spark, table, pipeline.requests, every)
+
+
+def cause(error: Any) -> str:
+    """The line of a failed query that says what is wrong: the Python exception of the batch, if there was one."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith("spark_jobs.")]
+    caused = [line for line in lines if line.startswith("Caused by:")]
+    return (ours or caused[-1:] or lines or [first_line(error)])[0][:500]
+
+
+def main(argv: List[str]) -> int:
+    """Runs the job until SIGTERM."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", required=True, help="the rendered pipeline file, any path that Hadoop reads")
+    parser.add_argument("--layers", default="silver,bronze", help="which layers to write, default both")
+    args = parser.parse_args(argv)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    spark = SparkSession.builder.appName("lake stream").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    stream = Stream(spark, args.config, args.layers.split(","))
+    signal.signal(signal.SIGTERM, stream.stop)
+    stream.run()
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
