@@ -1,0 +1,48 @@
+# People and CI run the same words. `make help` explains them.
+
+# pyspark 3.4 runs on 3.11 and 3.12: take one of these even where python3 is newer.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3)
+LAKE := .venv/bin/lake
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check unit integration up down bench lock clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## check the machine, then fetch and build all that is needed: .venv/, build/, node_modules/
+	@$(PYTHON) tools/bootstrap.py
+
+demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
+	@$(LAKE) demo
+
+test: check unit integration ## all that CI runs
+
+check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs
+
+unit: setup ## fast tests, no services
+	.venv/bin/pytest tests/unit
+
+integration: setup ## tests on a local lake, started for them
+	.venv/bin/pytest tests/integration
+
+up: setup ## start the local lake
+	@$(LAKE) up
+
+down: setup ## stop it; data stays
+	@$(LAKE) down
+
+bench: setup ## measure freshness and throughput
+	.venv/bin/python -m benchmarks
+
+lock: ## renew requirements.txt, jars/SHA256SUMS, go.sum and package-lock.json after a change of versions
+	@$(PYTHON) tools/bootstrap.py lock
+
+clean: ## stop the lake and remove all that was made, its data included
+	@if [ -d .lake ] && [ -x $(LAKE) ]; then $(LAKE) down; fi
+	@echo "removing .lake/ (the local lake's data), build/ (jars), .venv/, node_modules/ and caches"
+	@rm -rf .lake build .venv node_modules lake.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

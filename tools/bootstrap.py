@@ -1,0 +1,77 @@
+"""Sets the project up: checks the machine, then fetches and builds into .venv/, build/ and node_modules/.
+
+    python3 tools/bootstrap.py          # make setup
+    python3 tools/bootstrap.py lock     # make lock: writes the lists of pins and checksums anew
+
+Exit codes: 0 ready, 1 a step failed, 2 the machine lacks something (nothing was downloaded), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import preflight
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FAILED = 1
+MISSING = 2
+INTERRUPTED = 130
+
+
+def main(arguments: list[str]) -> int:
+    if preflight.python_problem():
+        return refuse(preflight.problems(ROOT))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        return lock() if arguments == ["lock"] else setup()
+    except KeyboardInterrupt:
+        print("interrupted; what was finished is kept, run it again to go on", file=sys.stderr)
+        return INTERRUPTED
+
+
+# The imports below are late on purpose: an old Python must get as far as its refusal in main().
+
+
+def setup() -> int:
+    from pathlib import Path
+
+    import project
+    import steps
+
+    stamps = steps.Stamps(Path(ROOT))
+    todo = project.steps(Path(ROOT))
+    ready = all(stamps.up_to_date(step) for step in todo)
+    lacks = preflight.running_problems() if ready else preflight.problems(ROOT)
+    if lacks:
+        return refuse(lacks)
+    return 0 if ready else exit_code(steps.perform(Path(ROOT), todo))
+
+
+def lock() -> int:
+    from pathlib import Path
+
+    import project
+    import steps
+
+    lacks = preflight.problems(ROOT)
+    if lacks:
+        return refuse(lacks)
+    return exit_code(steps.perform(Path(ROOT), project.lock_steps(Path(ROOT))))
+
+
+def exit_code(ok: bool) -> int:
+    return 0 if ok else FAILED
+
+
+def refuse(lacks: list[str]) -> int:
+    print("This machine lacks what the lake needs; nothing was downloaded:", file=sys.stderr)
+    for lack in lacks:
+        print(f"  - {lack}", file=sys.stderr)
+    return MISSING
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
