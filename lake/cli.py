@@ -1,0 +1,41 @@
+"""The `lake` command: parses, calls, prints; the one place where errors become exit codes."""
+
+import sys
+
+import typer
+
+from lake import moma
+from lake.errors import LakeError
+from lake.local import commands
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="lake", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
+)
+load = typer.Typer(no_args_is_help=True, help="Load sample data into PostgreSQL.")
+app.add_typer(load, name="load")
+commands.add_to(app)
+moma.add_to(load)
+
+
+@app.callback()
+def options(verbose: bool = typer.Option(False, "--verbose", help="Show the traceback of an error.")) -> None:
+    """A change-data-capture lake: PostgreSQL through Kafka into Hudi tables."""
+
+
+def main() -> None:
+    """Run the command line; exits with 0, the code of a LakeError, 2 for wrong usage or 130 for Ctrl-C."""
+    try:
+        app()
+    except LakeError as error:
+        if "--verbose" in sys.argv:
+            raise
+        print(f"lake: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

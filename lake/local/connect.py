@@ -1,0 +1,76 @@
+"""Kafka Connect: one distributed worker that runs the capture connectors."""
+
+from pathlib import Path
+
+from lake.local import files, java
+from lake.local.home import HOST
+from lake.local.rest import answers
+from lake.local.secrets import write_private
+from lake.local.service import Program, Service
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+
+
+class Connect(Service):
+    """Plug-ins from build/connect; the capture password reaches connectors as ${file:...} references."""
+
+    name = "connect"
+
+    @property
+    def config(self) -> Path:
+        return self.home.rendered / "connect.properties"
+
+    @property
+    def secrets_folder(self) -> Path:
+        return self.home.data / "secrets"
+
+    def parts(self) -> list[Path]:
+        jars, plugins = self.home.build / "kafka", self.home.build / "connect"
+        return [jars / "*connect-runtime-*.jar", plugins / "*/debezium-connector-postgres-*.jar"]
+
+    def settings(self) -> dict[str, object]:
+        return {
+            "bootstrap.servers": self.home.kafka,
+            "group.id": "connect",
+            # A killed worker's group membership blocks its successor until it expires.
+            "session.timeout.ms": 6000,
+            "heartbeat.interval.ms": 2000,
+            "scheduled.rebalance.max.delay.ms": 0,
+            "listeners": self.home.connect,
+            "rest.advertised.host.name": HOST,
+            "rest.advertised.port": self.home.ports.connect,
+            "config.storage.topic": "connect-configs",
+            "config.storage.replication.factor": 1,
+            "offset.storage.topic": "connect-offsets",
+            "offset.storage.replication.factor": 1,
+            "offset.storage.partitions": 1,
+            "status.storage.topic": "connect-status",
+            "status.storage.replication.factor": 1,
+            "status.storage.partitions": 1,
+            "offset.flush.interval.ms": 1000,
+            "key.converter": JSON,
+            "value.converter": JSON,
+            "plugin.path": self.home.build / "connect",
+            "plugin.discovery": "service_load",
+            "connector.client.config.override.policy": "All",
+            "config.providers": "file",
+            "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+            "config.providers.file.param.allowed.paths": self.secrets_folder,
+        }
+
+    def prepare(self) -> list[str]:
+        files.write_properties(self.config, self.settings())
+        files.write_log4j(self.home.rendered / "connect-log4j2.properties")
+        capture = f"user=lake_capture\npassword={self.home.secrets.lake_capture}\n"
+        write_private(self.secrets_folder / "capture.properties", capture)
+        return []
+
+    def program(self) -> Program:
+        log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'connect-log4j2.properties').as_uri()}"
+        command = [java.jdk_tool("java"), *java.SMALL, "-Xmx768m", log4j, "-cp", f"{self.home.build / 'kafka'}/*"]
+        main = "org.apache.kafka.connect.cli.ConnectDistributed"
+        return Program([*command, main, str(self.config)], self.home.data)
+
+    def ready(self) -> bool:
+        """The worker has joined its group and read its configuration topic: it lists its connectors."""
+        return answers(f"{self.home.connect}/connectors")

@@ -1,0 +1,28 @@
+"""How to reach each service from outside."""
+
+from typing import Any
+
+from lake.local.home import Home
+
+
+def endpoints(home: Home) -> dict[str, Any]:
+    """Addresses and credentials by service; LakeError if this lake was never started."""
+    secrets = home.secrets
+    return {
+        "postgres": {"dsn": home.dsn()},
+        "kafka": {"bootstrap": home.kafka},
+        "connect": {"url": home.connect},
+        "registry": {"url": home.registry},
+        "s3": {
+            "endpoint": home.s3,
+            "access_key": secrets.s3_access_key,
+            "secret_key": secrets.s3_secret_key,
+            "bucket": home.bucket,
+        },
+        "metastore": {"uri": home.metastore},
+    }
+
+
+def flat(values: dict[str, Any]) -> dict[str, str]:
+    """The same with dotted keys: postgres.dsn, s3.bucket, ..."""
+    return {f"{service}.{key}": value for service, items in values.items() for key, value in items.items()}

@@ -1,0 +1,91 @@
+"""Kafka: one KRaft node, broker and controller in one."""
+
+import subprocess
+from pathlib import Path
+
+from lake.errors import LakeError
+from lake.local import files, java
+from lake.local.home import HOST
+from lake.local.service import Program, Service
+
+METADATA_TIMEOUT_S = 1.0
+
+
+class Kafka(Service):
+    """Data in .lake/kafka; topics are made explicitly, never by a typo in a client."""
+
+    name = "kafka"
+
+    @property
+    def jars(self) -> Path:
+        return self.home.build / "kafka"
+
+    @property
+    def config(self) -> Path:
+        return self.home.rendered / "kafka.properties"
+
+    def parts(self) -> list[Path]:
+        return [self.jars / "*kafka_2.13-*.jar", self.jars / "*kafka-storage-*.jar"]
+
+    def settings(self) -> dict[str, object]:
+        broker, controller = self.home.kafka, f"{HOST}:{self.home.ports.kafka_controller}"
+        return {
+            "process.roles": "broker,controller",
+            "node.id": 1,
+            "controller.quorum.voters": f"1@{controller}",
+            "listeners": f"BROKER://{broker},CONTROLLER://{controller}",
+            "advertised.listeners": f"BROKER://{broker}",
+            "inter.broker.listener.name": "BROKER",
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": "BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "log.dirs": self.folder,
+            "auto.create.topics.enable": "false",
+            "offsets.topic.replication.factor": 1,
+            "offsets.topic.num.partitions": 1,
+            "transaction.state.log.replication.factor": 1,
+            "transaction.state.log.min.isr": 1,
+            "transaction.state.log.num.partitions": 1,
+            "share.coordinator.state.topic.replication.factor": 1,
+            "share.coordinator.state.topic.min.isr": 1,
+            "group.initial.rebalance.delay.ms": 0,
+        }
+
+    def prepare(self) -> list[str]:
+        files.write_properties(self.config, self.settings())
+        files.write_log4j(self.home.rendered / "kafka-log4j2.properties")
+        if not (self.folder / "meta.properties").exists():
+            self._format()
+            return []
+        if (self.folder / ".kafka_cleanshutdown").exists() or not list(self.folder.glob("*-*/*.log")):
+            return []
+        return ["kafka: the broker was killed; it checks and recovers the tail of its logs"]
+
+    def _format(self) -> None:
+        tool = [*self._java("-Xmx128m"), "kafka.tools.StorageTool"]
+        made = self._run([*tool, "random-uuid"]).strip().splitlines()[-1]
+        self._run([*tool, "format", f"--cluster-id={made}", f"--config={self.config}"])
+
+    def _run(self, command: list[str]) -> str:
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
+            raise LakeError(f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up")
+        return done.stdout
+
+    def _java(self, heap: str) -> list[str]:
+        log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'kafka-log4j2.properties').as_uri()}"
+        return [java.jdk_tool("java"), *java.QUICK, heap, log4j, "-cp", f"{self.jars}/*"]
+
+    def program(self) -> Program:
+        return Program([*self._java("-Xmx384m"), "kafka.Kafka", str(self.config)], self.home.data)
+
+    def ready(self) -> bool:
+        """The broker answers a metadata request and names itself."""
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import AdminClient
+
+        client = AdminClient({"bootstrap.servers": self.home.kafka, "log_level": 0})
+        try:
+            return bool(client.list_topics(timeout=METADATA_TIMEOUT_S).brokers)
+        except KafkaException:
+            return False

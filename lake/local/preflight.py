@@ -1,0 +1,83 @@
+"""What must be true before a lake starts: checked first, so that a refusal leaves nothing changed."""
+
+import os
+import shutil
+import socket
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import psutil
+
+from lake.environment import PORT_BASE_VARIABLE
+from lake.errors import BadInput
+from lake.local.home import HOST, Home
+from lake.local.processes import describe
+from lake.local.service import Service
+
+FREE_BYTES = 2 * 1024**3
+
+
+def check(home: Home, services: Sequence[Service], own: set[int]) -> None:
+    """BadInput for the first thing that is missing; own are pids of this lake, whose ports do not count."""
+    check_build(services)
+    check_folder(home.data)
+    check_space(home.data)
+    check_ports(home, own)
+
+
+def check_build(services: Sequence[Service]) -> None:
+    """Every part of the build that a service names is there."""
+    for service in services:
+        for part in service.parts():
+            if not any(part.parent.parent.glob(f"{part.parent.name}/{part.name}")):
+                raise BadInput(f"{service.name} has no {part.name}", str(part.parent), "run: make setup")
+
+
+def check_folder(data: Path) -> None:
+    """The data folder can be written, or made."""
+    existing = _existing(data)
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise BadInput("the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR")
+
+
+def check_space(data: Path, needed: int = FREE_BYTES) -> None:
+    """There is room for logs, topics and tables."""
+    free = shutil.disk_usage(_existing(data)).free
+    if free < needed:
+        have, want = free / 1024**3, needed / 1024**3
+        raise BadInput(
+            f"only {have:.1f} GiB free, {want:.1f} GiB needed", str(data), "free some space, or set LAKE_DATA_DIR"
+        )
+
+
+def check_ports(home: Home, own: set[int]) -> None:
+    """Nobody else listens on a port of this lake."""
+    for name, port in asdict(home.ports).items():
+        if not _free(port) and (holder := _holder(port)) not in own:
+            who = describe(psutil.Process(holder)) if holder else "a process of another user"
+            raise BadInput(
+                f"port {port} for {name} is taken by {who}", f"{HOST}:{port}",
+                f"stop it, or choose other ports: {PORT_BASE_VARIABLE}={home.environment.port_base + 100} lake up",
+            )
+
+
+def _existing(path: Path) -> Path:
+    return next(folder for folder in [path, *path.parents] if folder.exists())
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _holder(port: int) -> int | None:
+    """Pid of whoever listens on a port, or is connected from it; None if that is not ours to see."""
+    found = [item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid]
+    found.sort(key=lambda item: item.status != psutil.CONN_LISTEN)
+    return found[0].pid if found else None

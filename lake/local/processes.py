@@ -1,0 +1,66 @@
+"""The processes of one lake, found by what only they carry, so that nothing else is ever stopped."""
+
+import os
+import signal
+from pathlib import Path
+
+import psutil
+
+# Set in the supervisor's environment and inherited by all that it starts; the value is the data folder.
+MARK = "LAKE_SUPERVISED"
+GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
+
+
+def of_lake(data: Path) -> list[psutil.Process]:
+    """Every live process that the supervisor of this data folder started, the supervisor too."""
+    return [process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)]
+
+
+def _belongs(process: psutil.Process, data: Path) -> bool:
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        if process.environ().get(MARK) == str(data):
+            return True
+        # PostgreSQL overwrites its environment with its process title; it works inside its data folder.
+        return process.name() == "postgres" and process.cwd() == str(data / "postgres")
+    except GONE:
+        return False
+
+
+def stop(found: list[psutil.Process], within_s: float) -> None:
+    """End processes: ask first, then kill what is left after within_s seconds."""
+    for process in found:
+        _send(process, signal.SIGINT if process.name() == "postgres" else signal.SIGTERM)
+    _, left = psutil.wait_procs(found, timeout=within_s)
+    for process in left:
+        _send(process, signal.SIGKILL)
+    psutil.wait_procs(left, timeout=within_s)
+
+
+def _send(process: psutil.Process, number: signal.Signals) -> None:
+    try:
+        process.send_signal(number)
+    except GONE:
+        return
+
+
+def describe(process: psutil.Process) -> str:
+    """'java kafka.Kafka (pid 12)': enough to recognise it, without arguments that could hold a secret."""
+    try:
+        return f"{process.name()} (pid {process.pid})"
+    except GONE:
+        return f"pid {process.pid}"
+
+
+def memory(pid: int) -> int:
+    """Resident bytes of a process and its children, memory that they share counted once."""
+    total, shared = 0, 0
+    try:
+        root = psutil.Process(pid)
+        for process in [root, *root.children(recursive=True)]:
+            info = process.memory_info()
+            total, shared = total + info.rss - info.shared, max(shared, info.shared)
+    except GONE:
+        return total
+    return total + shared

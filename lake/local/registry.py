@@ -1,0 +1,55 @@
+"""Apicurio Registry: the Avro schemas, stored in a PostgreSQL database of their own."""
+
+from pathlib import Path
+
+from lake.local import java
+from lake.local.home import HOST
+from lake.local.rest import answers
+from lake.local.service import Program, Service
+
+
+class Registry(Service):
+    """Storage is durable because ids must never change: each Kafka message names its schema by id."""
+
+    name = "registry"
+    needs = ("postgres",)
+
+    @property
+    def jar(self) -> Path:
+        return self.home.build / "registry" / "quarkus-run.jar"
+
+    def parts(self) -> list[Path]:
+        return [self.jar]
+
+    def secrets(self) -> dict[str, str]:
+        return {"APICURIO_DATASOURCE_PASSWORD": self.home.secrets.registry}
+
+    def environment(self) -> dict[str, str]:
+        ports = self.home.ports
+        return {
+            "APICURIO_STORAGE_KIND": "sql",
+            "APICURIO_STORAGE_SQL_KIND": "postgresql",
+            "APICURIO_DATASOURCE_URL": f"jdbc:postgresql://{HOST}:{ports.postgres}/registry",
+            "APICURIO_DATASOURCE_USERNAME": "registry",
+            "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
+            "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
+            "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
+            "QUARKUS_HTTP_HOST": HOST,
+            "QUARKUS_HTTP_PORT": str(ports.registry),
+            "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "false",
+            "QUARKUS_MANAGEMENT_HOST": HOST,
+            "QUARKUS_MANAGEMENT_PORT": str(ports.registry_management),
+            "QUARKUS_OTEL_SDK_DISABLED": "true",
+        }
+
+    def prepare(self) -> list[str]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return []
+
+    def program(self) -> Program:
+        temporary = f"-Djava.io.tmpdir={self.folder}"
+        command = [java.newer_java(), *java.QUICK, "-Xmx192m", temporary, "-jar", str(self.jar)]
+        return Program(command, self.folder, self.environment())
+
+    def ready(self) -> bool:
+        return answers(f"{self.home.registry}/apis/registry/v3/system/info")

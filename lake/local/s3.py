@@ -1,0 +1,84 @@
+"""The S3 server: versitygw over a folder, one bucket."""
+
+import os
+from pathlib import Path
+
+from lake.local.home import HOST
+from lake.local.service import Program, Service
+
+
+class S3(Service):
+    """Objects in .lake/s3/<bucket>; their attributes beside them if the file system cannot hold them."""
+
+    name = "s3"
+
+    @property
+    def binary(self) -> Path:
+        return self.home.build / "bin" / "versitygw"
+
+    def parts(self) -> list[Path]:
+        return [self.binary]
+
+    def secrets(self) -> dict[str, str]:
+        secrets = self.home.secrets
+        return {"ROOT_ACCESS_KEY": secrets.s3_access_key, "ROOT_SECRET_KEY": secrets.s3_secret_key}
+
+    def prepare(self) -> list[str]:
+        (self.folder / self.home.bucket).mkdir(parents=True, exist_ok=True)
+        if not _keeps_attributes(self.folder):
+            self._sidecar.mkdir(exist_ok=True)
+        return []
+
+    @property
+    def _sidecar(self) -> Path:
+        return self.home.data / "s3-attributes"
+
+    def program(self) -> Program:
+        backend = ["posix", *(["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []), str(self.folder)]
+        address = f"{HOST}:{self.home.ports.s3}"
+        return Program([str(self.binary), "--quiet", "--port", address, *backend], self.home.data)
+
+    def ready(self) -> bool:
+        """A signed HEAD of the bucket succeeds."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            self.client().head_bucket(Bucket=self.home.bucket)
+        except (BotoCoreError, ClientError):
+            return False
+        return True
+
+    def client(self):  # type: ignore[no-untyped-def]  # boto3 makes its client classes at run time
+        """A boto3 S3 client for this server."""
+        import boto3
+        from botocore.config import Config
+
+        config = Config(
+            s3={"addressing_style": "path"}, proxies={}, retries={"max_attempts": 0}, connect_timeout=2, read_timeout=5
+        )
+        secrets = self.home.secrets
+        return boto3.client(
+            "s3", endpoint_url=self.home.s3, region_name="us-east-1", config=config,
+            aws_access_key_id=secrets.s3_access_key, aws_secret_access_key=secrets.s3_secret_key,
+        )
+
+
+def _keeps_attributes(folder: Path) -> bool:
+    try:
+        os.setxattr(folder, "user.lake", b"1")
+    except OSError:
+        return False
+    return True
+
+
+def s3a_settings(endpoint: str) -> dict[str, object]:
+    """How Hadoop reaches this server; the key pair comes from the environment (AWS_ACCESS_KEY_ID, ...)."""
+    return {
+        "fs.s3a.endpoint": endpoint,
+        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.path.style.access": "true",
+        "fs.s3a.connection.ssl.enabled": "false",
+        "fs.s3a.aws.credentials.provider": "com.amazonaws.auth.EnvironmentVariableCredentialsProvider",
+        # Deleting the markers of parent folders after each write takes seconds on a folder-backed server.
+        "fs.s3a.directory.marker.retention": "keep",
+    }

@@ -1,0 +1,205 @@
+"""The services in order: what starts beside what, what stops first."""
+
+import fcntl
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+
+from lake.errors import BadInput, LakeError
+from lake.local import preflight, processes, secrets
+from lake.local.connect import Connect
+from lake.local.home import Home
+from lake.local.kafka import Kafka
+from lake.local.metastore import Metastore
+from lake.local.postgres import Postgres
+from lake.local.registry import Registry
+from lake.local.s3 import S3
+from lake.local.service import Service
+from lake.local.stream import Stream
+from lake.local.supervisor import FATAL, RUNNING, Supervisor
+
+SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream)
+# A broker that goes while Connect still has tasks keeps both waiting for half a minute.
+STOP_FIRST = ("stream", "connect")
+POLL_S = 0.1
+GONE_WITHIN_S = 8.0
+LOG_LINES = 3
+
+# Told of each step: service, what happened, seconds since the start.
+Report = Callable[[str, str, float], None]
+
+
+def silent(service: str, what: str, seconds: float) -> None:
+    """A report that goes nowhere."""
+
+
+class Stack:
+    """All services of one lake."""
+
+    def __init__(self, home: Home, report: Report = silent) -> None:
+        self.home = home
+        self.report = report
+        self.services = [service(home) for service in SERVICES]
+        self.supervisor = Supervisor(home)
+        self._began = time.monotonic()
+
+    def service(self, name: str) -> Service:
+        """BadInput names the services there are."""
+        for service in self.services:
+            if service.name == name:
+                return service
+        names = ", ".join(service.name for service in self.services)
+        raise BadInput(f"there is no service '{name}'", "command line", f"choose one of: {names}")
+
+    def up(self) -> bool:
+        """Have every service running and answering; False if all of them already were."""
+        if self.supervisor.pid() is None:
+            preflight.check(self.home, self.services, {process.pid for process in self._processes()})
+        with self._alone():
+            if self.supervisor.pid() is None:
+                self._start_supervisor()
+            idle = [service for service in self.services if service.wanted() and not self._runs(service)]
+            self._start(idle)
+        return bool(idle)
+
+    def _start_supervisor(self) -> None:
+        orphans = self._processes()
+        if orphans:
+            names = ", ".join(sorted({processes.describe(process) for process in orphans}))
+            processes.stop(orphans, GONE_WITHIN_S)
+            self._say("supervisor", f"was killed; stopped what it left behind: {names}")
+        secrets.load_or_create(self.home.environment.secrets_path)
+        self.supervisor.start(self.services)
+
+    def _start(self, services: list[Service]) -> None:
+        """Start in parallel; a service waits only for those it needs. The first failure is raised."""
+        if not services:
+            return
+        started: dict[str, Future[None]] = {}
+        with ThreadPoolExecutor(max_workers=len(services)) as pool:
+            for service in sorted(services, key=lambda item: len(item.needs)):
+                needed = [started[name] for name in service.needs if name in started]
+                started[service.name] = pool.submit(self._start_one, service, needed)
+            for future in as_completed(started.values()):
+                future.result()
+
+    def _start_one(self, service: Service, needed: list["Future[None]"]) -> None:
+        for future in needed:
+            future.result()
+        for line in service.prepare():
+            self._say(service.name, line)
+        self.supervisor.start_service(service.name)
+        self._wait(service)
+        service.initialise()
+        self._say(service.name, "ready")
+
+    def _wait(self, service: Service) -> None:
+        """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
+        end = time.monotonic() + service.ready_within_s
+        while not (self._state(service.name) == RUNNING and service.ready()):
+            if self._state(service.name) == FATAL or time.monotonic() > end:
+                raise LakeError(
+                    f"{service.name} did not get ready within {service.ready_within_s:.0f} s: {self.tail(service.name)}",
+                    str(self.log(service.name)),
+                    f"see: lake logs {service.name}",
+                )
+            time.sleep(POLL_S)
+
+    def _state(self, name: str) -> str:
+        return self.supervisor.states()[name].state
+
+    def _runs(self, service: Service) -> bool:
+        return self._state(service.name) == RUNNING and service.ready()
+
+    def down(self) -> bool:
+        """Stop everything, writers first; False if nothing ran. Afterwards no process of this lake is left."""
+        if not self._processes():
+            return False
+        with self._alone():
+            if self.supervisor.pid() is not None:
+                self._stop_services()
+            processes.stop(self._processes(), GONE_WITHIN_S)
+        if self.supervisor.socket.parent != self.home.data:
+            shutil.rmtree(self.supervisor.socket.parent, ignore_errors=True)
+        return True
+
+    def _stop_services(self) -> None:
+        for name in STOP_FIRST:
+            self.supervisor.stop_service(name)
+            self._say(name, "stopped")
+        rest = [service.name for service in self.services if service.name not in STOP_FIRST]
+        for name in rest:
+            self.supervisor.stop_service(name, wait=False)
+        self._await_stop(rest)
+        self.supervisor.shutdown()
+        self._await_end()
+
+    def _await_stop(self, names: list[str]) -> None:
+        left = set(names)
+        end = time.monotonic() + GONE_WITHIN_S
+        while left and time.monotonic() < end:
+            states = self.supervisor.states()
+            for name in sorted(left):
+                if states[name].pid == 0:
+                    left.remove(name)
+                    self._say(name, "stopped")
+            time.sleep(POLL_S / 2)
+
+    def _await_end(self) -> None:
+        end = time.monotonic() + GONE_WITHIN_S
+        while self.supervisor.pid() is not None and time.monotonic() < end:
+            time.sleep(POLL_S / 2)
+
+    def start(self, name: str) -> None:
+        """Have one service running and answering, with the program that the code describes now."""
+        service = self.service(name)
+        with self._alone():
+            self.supervisor.reload(self.services, name)
+            if service.wanted():
+                self._start_one(service, [])
+
+    def restart(self, name: str) -> None:
+        """Stop and start one service; the others keep running."""
+        self.service(name)
+        if self.supervisor.pid() is None:
+            raise LakeError("this lake does not run", str(self.home.data), "run: lake up")
+        self.supervisor.stop_service(name)
+        self._say(name, "stopped")
+        self.start(name)
+
+    def log(self, name: str) -> Path:
+        """Where the supervisor keeps what a service prints."""
+        return self.home.logs / f"{name}.log"
+
+    def tail(self, name: str) -> str:
+        """The last lines of a service's log, on one line."""
+        try:
+            lines = self.log(name).read_text(errors="replace").splitlines()
+        except OSError:
+            return "it has no log"
+        return " | ".join(line.strip() for line in lines[-LOG_LINES:]) or "its log is empty"
+
+    def _processes(self) -> list[psutil.Process]:
+        return processes.of_lake(self.home.data)
+
+    def _say(self, name: str, what: str) -> None:
+        self.report(name, what, time.monotonic() - self._began)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One command at a time starts or stops this lake."""
+        self.home.data.mkdir(parents=True, exist_ok=True)
+        with (self.home.data / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise LakeError(
+                    "another lake command is starting or stopping this lake", str(self.home.data), "wait for it"
+                ) from None
+            yield
+

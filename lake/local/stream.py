@@ -1,0 +1,44 @@
+"""The Spark application that writes the lake: one more program of the supervisor."""
+
+from pathlib import Path
+
+from lake.local.service import Program, Service
+from lake.spark import spark_environment, spark_submit_command
+
+INHERITED = ("PATH", "SPARK_HOME", "PYSPARK_PYTHON", "PYTHONPATH", "SPARK_LOCAL_IP")
+
+
+class Stream(Service):
+    """Runs once there is a pipeline to run: `lake apply` renders it."""
+
+    name = "stream"
+    needs = ("kafka", "registry", "s3", "metastore")
+
+    @property
+    def pipeline(self) -> Path:
+        return self.home.rendered / "pipeline.json"
+
+    @property
+    def job(self) -> Path:
+        return self.home.root / "spark_jobs" / "stream.py"
+
+    def secrets(self) -> dict[str, str]:
+        secrets = self.home.secrets
+        return {"AWS_ACCESS_KEY_ID": secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": secrets.s3_secret_key}
+
+    def wanted(self) -> bool:
+        return self.pipeline.exists()
+
+    def prepare(self) -> list[str]:
+        (self.home.data / "tmp").mkdir(parents=True, exist_ok=True)
+        return []
+
+    def program(self) -> Program:
+        arguments = ["--config", str(self.pipeline)]
+        command = spark_submit_command(self.home.environment, self.job, arguments)
+        environment = spark_environment(self.home.environment, {})
+        return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
+
+    def ready(self) -> bool:
+        """The supervisor has it running; what it achieves is in the commits of the tables."""
+        return True
