@@ -78,6 +78,6 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
         "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
         "hive": table.hive_names(database, table_type),
         "options": hudi_options(
-            database=database, table=table, table_type=table_type, metastore=environment.metastore_uri
+            database=database, table=table, table_type=table_type, environment=environment
         ),
     }

@@ -1,0 +1,115 @@
+"""Carries out a plan: change after change, each one safe to repeat."""
+
+import json
+import uuid
+from collections.abc import Callable
+from itertools import groupby
+
+import psycopg
+from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from lake.broker import Broker
+from lake.connect_rest import Connect
+from lake.definition import Database
+from lake.environment import Environment
+from lake.errors import LakeError
+from lake.plan import Change
+from lake.plan_facts import Facts
+from lake.rendering.connector import source_connector
+from lake.rendering.pipeline import pipeline, write_pipeline
+from lake.source_catalog import connect_source, execute_source, slot_reader
+
+RUNNING_LIMIT_S = 120.0
+LOOK_EVERY_S = 0.2
+Say = Callable[[str], None]
+
+
+def validate(planned: list[Change], databases: list[Database], environment: Environment) -> None:
+    """Lets Connect check every connector that would change; BadInput before anything is touched."""
+    connect = Connect(environment.connect_url)
+    for database in databases:
+        if any(change.kind == "connector" and change.database == database.database for change in planned):
+            connect.validate(source_connector(database, environment))
+
+
+def apply(
+    planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, say: Say
+) -> None:
+    """Performs the changes in their order; LakeError names the first that failed; the rest is not begun."""
+    performer = _Performer(databases, environment, facts)
+    for (kind, database), group in groupby(planned, key=lambda change: (change.kind, change.database)):
+        listed = list(group)
+        for change in listed:
+            say(f"{change.action}: {change.object}")
+        getattr(performer, kind)(database, listed)
+
+
+class _Performer:
+    """One method per kind of change."""
+
+    def __init__(self, databases: list[Database], environment: Environment, facts: Facts) -> None:
+        self._databases = {database.database: database for database in databases}
+        self._environment = environment
+        self._facts = facts
+        self._connect = Connect(environment.connect_url)
+        self._readers_before: dict[str, int | None] = {}
+
+    def source(self, database: str, group: list[Change]) -> None:
+        execute_source(self._environment, database, [change.detail for change in group])
+
+    def topic(self, database: str, group: list[Change]) -> None:
+        broker = Broker(self._environment.kafka_bootstrap)
+        wanted = {topic.name: topic for topic in self._facts.wanted_topics}
+        for change in group:
+            perform = broker.create if change.action == "create" else broker.set_config
+            perform(wanted[change.object])
+
+    def connector(self, database: str, group: list[Change]) -> None:
+        definition = self._databases[database]
+        self._readers_before[database] = slot_reader(self._environment, definition)
+        self._connect.put(source_connector(definition, self._environment))
+        self._wait(lambda: self._runs(definition), f"connector {definition.connector}")
+
+    def snapshot(self, database: str, group: list[Change]) -> None:
+        """Signals once a task that knows the new tables reads the slot: the old one would ignore them."""
+        definition = self._databases[database]
+        self._wait(lambda: self._streams_anew(definition), f"slot {definition.slot}")
+        signal = {"data-collections": [change.object for change in group], "type": "incremental"}
+        with connect_source(self._environment, database) as connection:
+            _insert_signal(connection, json.dumps(signal))
+
+    def pipeline(self, database: str, group: list[Change]) -> None:
+        write_pipeline(pipeline(list(self._databases.values()), self._environment), self._environment)
+
+    def _runs(self, database: Database) -> bool:
+        status = self._connect.status(database.connector)
+        parts = [status["connector"], *status["tasks"]] if status else []
+        for part in parts:
+            if part["state"] == "FAILED":
+                reason = part.get("trace", "no reason given").partition("\n")[0]
+                now = "correct the cause, then run: lake apply"
+                raise LakeError(f"the connector failed: {reason}", f"connector {database.connector}", now)
+        return len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts)
+
+    def _streams_anew(self, database: Database) -> bool:
+        reader = slot_reader(self._environment, database)
+        before = self._readers_before.get(database.database)
+        return self._runs(database) and reader is not None and reader != before
+
+    def _wait(self, is_so: Callable[[], bool], what: str) -> None:
+        retry = retry_if_result(lambda result: not result)
+        try:
+            Retrying(retry=retry, stop=stop_after_delay(RUNNING_LIMIT_S), wait=wait_fixed(LOOK_EVERY_S))(
+                is_so
+            )
+        except RetryError:
+            raise LakeError(
+                f"{what} does not run after {RUNNING_LIMIT_S:.0f} s",
+                self._connect.url,
+                "see lake logs connect; a long first snapshot delays it: run lake apply again later",
+            ) from None
+
+
+def _insert_signal(connection: psycopg.Connection[object], data: str) -> None:
+    query = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapshot', %s)"
+    connection.execute(query, [f"lake-{uuid.uuid4()}", data])

@@ -1,0 +1,93 @@
+"""Kafka Connect over its REST interface: connectors read, validated and put."""
+
+from typing import Any
+
+import httpx
+from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from lake.errors import BadInput, LakeError
+
+TIMEOUT_S = 30.0  # validation opens a connection to the source
+REBALANCE_LIMIT_S = 60.0
+CONFLICT = 409  # the worker is rebalancing: asking again is the documented answer
+NOT_FOUND = 404
+
+
+class Connect:
+    """Raises BadInput when the worker does not answer, LakeError when it refuses."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._client = httpx.Client(base_url=url, timeout=TIMEOUT_S, trust_env=False)
+
+    def config(self, name: str) -> dict[str, str] | None:
+        """The settings of the connector, None when there is none of that name."""
+        answer = self._ask("GET", f"/connectors/{name}/config")
+        return None if answer.status_code == NOT_FOUND else self._json(answer, name)
+
+    def status(self, name: str) -> dict[str, Any]:
+        """{"connector": {"state": ...}, "tasks": [{"id": 0, "state": ..., "trace": ...}]}."""
+        answer = self._ask("GET", f"/connectors/{name}/status")
+        # A connector just put has no status until its worker has started it.
+        return {} if answer.status_code == NOT_FOUND else self._json(answer, name)
+
+    def validate(self, config: dict[str, str]) -> None:
+        """BadInput with the first mistake that the connector class finds in the settings."""
+        plugin = config["connector.class"].rpartition(".")[2]
+        answer = self._ask("PUT", f"/connector-plugins/{plugin}/config/validate", config)
+        if answer.status_code == NOT_FOUND:
+            raise BadInput(
+                f"Connect has no plug-in {plugin}", self.url, "run: make setup, then lake restart connect"
+            )
+        found = [
+            f"{entry['value']['name']}: {error}"
+            for entry in self._json(answer, config["name"])["configs"]
+            for error in entry["value"]["errors"]
+        ]
+        if found:
+            where = f"connector {config['name']}"
+            raise BadInput(
+                f"Connect refuses the settings: {found[0]}",
+                where,
+                "correct what it names; nothing was changed",
+            )
+
+    def put(self, config: dict[str, str]) -> None:
+        """Creates the connector or replaces its settings; twice is the same as once."""
+        self._json(self._ask("PUT", f"/connectors/{config['name']}/config", config), config["name"])
+
+    def _ask(self, method: str, path: str, body: dict[str, str] | None = None) -> httpx.Response:
+        retrying = Retrying(
+            retry=retry_if_result(lambda answer: answer.status_code == CONFLICT),
+            stop=stop_after_delay(REBALANCE_LIMIT_S),
+            wait=wait_fixed(0.5),
+            retry_error_callback=_last_answer,
+        )
+        try:
+            return retrying(self._client.request, method, path, json=body)
+        except httpx.TransportError:
+            raise BadInput(
+                "Kafka Connect does not answer", self.url, "run: lake up (lake logs connect says more)"
+            ) from None
+
+    def _json(self, answer: httpx.Response, name: str) -> Any:
+        if answer.is_success:
+            return answer.json()
+        raise LakeError(
+            f"Connect answered {answer.status_code}: {_reason(answer)}",
+            f"connector {name}",
+            "see: lake logs connect",
+        )
+
+
+def _last_answer(state: RetryCallState) -> httpx.Response:
+    assert state.outcome is not None  # only called after an attempt
+    answer: httpx.Response = state.outcome.result()
+    return answer
+
+
+def _reason(answer: httpx.Response) -> str:
+    try:
+        return str(answer.json()["message"])
+    except (ValueError, KeyError, TypeError):
+        return answer.text[:200]

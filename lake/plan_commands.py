@@ -1,0 +1,79 @@
+"""The commands `lake plan` and `lake apply`: parse, call, print."""
+
+import json
+import sys
+from dataclasses import asdict
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lake.apply import apply as perform
+from lake.apply import validate
+from lake.definition import Database, load_databases
+from lake.environment import Environment, load_environment
+from lake.local.home import PROJECT
+from lake.plan import Change, changes
+from lake.plan_facts import Facts, read_facts
+from lake.refusals import refuse
+
+CHANGES_FOUND = 3
+JSON = typer.Option(False, "--json", help="Print a JSON list of changes.")
+ENVIRONMENT = typer.Option("local", "--environment", "-e", help="The file environments/<name>.yaml.")
+CHECK = typer.Option(False, "--check", help=f"Exit with {CHANGES_FOUND} when there are changes.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register plan and apply."""
+    app.command("plan")(plan)
+    app.command("apply")(apply)
+
+
+def plan(environment: str = ENVIRONMENT, as_json: bool = JSON, check: bool = CHECK) -> None:
+    """Show what `lake apply` would change, and change nothing.
+
+    Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file.
+
+    Example: add a table to databases/moma.yaml, then run: lake plan
+    """
+    _, _, _, found = _planned(environment)
+    _print(found, as_json)
+    if check and found:
+        raise typer.Exit(CHANGES_FOUND)
+
+
+def apply(environment: str = ENVIRONMENT, as_json: bool = JSON) -> None:
+    """Make what runs equal to the definition; a second time it finds nothing to do.
+
+    Everything is checked first: after an error with exit code 2 nothing was changed.
+
+    Example: lake apply && lake status
+    """
+    databases, place, facts, found = _planned(environment)
+    validate(found, databases, place)
+    perform(found, databases, place, facts, say=lambda line: print(line, file=sys.stderr))
+    _print(found, as_json)
+
+
+def _planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]]:
+    place = load_environment(PROJECT, name)
+    databases = load_databases(PROJECT)
+    facts = read_facts(databases, place)
+    refuse(databases, place, facts)
+    return databases, place, facts, changes(databases, place, facts)
+
+
+def _print(found: list[Change], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([asdict(change) for change in found], indent=2))
+    elif not found:
+        print("no changes")
+    else:
+        _print_table(found)
+
+
+def _print_table(found: list[Change]) -> None:
+    table = Table("kind", "object", "action", "detail", title=f"{len(found)} changes", title_justify="left")
+    for change in found:
+        table.add_row(change.kind, change.object, change.action, change.detail)
+    Console().print(table)

@@ -1,0 +1,132 @@
+"""What a definition may not ask for, given what is really there: each rule raises BadInput."""
+
+from collections import Counter
+from typing import Any
+
+from lake.definition import IDENTIFIER, Database, Table, is_added_column
+from lake.environment import Environment
+from lake.errors import BadInput
+from lake.plan_facts import Facts
+from lake.rendering.connector import CAPTURE_USER
+from lake.rendering.pipeline import pipeline
+from lake.source_catalog import ORDINARY_KINDS, Source, SourceTable
+
+PERMANENT = "p"
+FIXED = {"keys": "key", "partition": "partition"}
+BUCKETS = "hoodie.bucket.index.num.buckets"
+
+
+def refuse(databases: list[Database], environment: Environment, facts: Facts) -> None:
+    """BadInput for the first thing that cannot work, in the order in which a user would mend them."""
+    for database in databases:
+        refuse_source(database, facts.sources[database.database])
+    _refuse_topics(facts)
+    _refuse_rebuilds(pipeline(databases, environment)["tables"], facts)
+
+
+def refuse_source(database: Database, source: Source) -> None:
+    """The rules between one database's definition and its PostgreSQL catalogue."""
+    where = f"PostgreSQL database {database.database}"
+    if source.wal_level != "logical":
+        now = "ALTER SYSTEM SET wal_level = logical and restart it (Amazon RDS: rds.logical_replication = 1)"
+        raise BadInput(f"wal_level is '{source.wal_level}', capture needs 'logical'", where, now)
+    if not source.has_capture_user:
+        raise BadInput(f"there is no role {CAPTURE_USER}", where, "run: lake up, which creates it")
+    for table in database.tables:
+        _refuse_table(database, table, source.tables.get(table.full_name))
+
+
+def _refuse_table(database: Database, table: Table, found: SourceTable | None) -> None:
+    where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
+    if found is None:
+        now = "create it, or correct the name"
+        raise BadInput(f"PostgreSQL has no table {table.full_name}", where, now)
+    _refuse_kind(found, where)
+    _refuse_key(table, found, where)
+    _refuse_columns(table, found, where)
+    if table.replica_identity == "default" and found.toastable:
+        raise BadInput(
+            f"an unchanged large value of {', '.join(found.toastable)} never arrives under this identity",
+            f"{where}.replica_identity",
+            "use full, or narrow the columns (varchar(n)) until PostgreSQL needs no TOAST table",
+        )
+
+
+def _refuse_kind(found: SourceTable, where: str) -> None:
+    if found.kind not in ORDINARY_KINDS:
+        raise BadInput(f"{found.full_name} is not a table", where, "capture the tables that it is made of")
+    if found.persistence != PERMANENT:
+        now = "ALTER TABLE ... SET LOGGED, or leave it out"
+        raise BadInput(f"{found.full_name} is not in the write-ahead log (unlogged or temporary)", where, now)
+
+
+def _refuse_key(table: Table, found: SourceTable, where: str) -> None:
+    if not found.key:
+        now = f"ALTER TABLE {table.full_name} ADD PRIMARY KEY (...), or leave the table out"
+        raise BadInput(f"{table.full_name} has no primary key", where, now)
+    if list(table.key) != found.key:
+        raise BadInput(
+            f"the primary key of {table.full_name} is ({', '.join(found.key)}), not ({', '.join(table.key)})",
+            f"{where}.key",
+            f"write key: [{', '.join(found.key)}]",
+        )
+
+
+def _refuse_columns(table: Table, found: SourceTable, where: str) -> None:
+    if table.partition and table.partition not in found.columns:
+        now = f"choose one of {', '.join(found.columns)}"
+        raise BadInput(f"{table.full_name} has no column '{table.partition}'", f"{where}.partition", now)
+    for column in found.columns:
+        if is_added_column(column):
+            now = "rename it in PostgreSQL, or leave the table out"
+            raise BadInput(f"column '{column}' has the name of one that the lake adds", where, now)
+        if not IDENTIFIER.match(column.lower()):
+            now = "rename it in PostgreSQL: letters, digits and _ only, not starting with a digit"
+            raise BadInput(f"column '{column}' can't be named so in Avro and Hive", where, now)
+    twins = [name for name, count in Counter(column.lower() for column in found.columns).items() if count > 1]
+    if twins:
+        now = "rename one of them in PostgreSQL: Hive knows no case"
+        raise BadInput(f"two columns are both '{twins[0]}' in lower case", where, now)
+
+
+def _refuse_topics(facts: Facts) -> None:
+    for topic in facts.wanted_topics:
+        found = facts.topics.get(topic.name)
+        if found and found.partitions != topic.partitions:
+            raise BadInput(
+                f"topic {topic.name} has {found.partitions} partitions, not {topic.partitions}",
+                "environments, key kafka.partitions",
+                f"set it back to {found.partitions}: keys would change their partition and lose their order",
+            )
+
+
+def _refuse_rebuilds(tables: list[dict[str, Any]], facts: Facts) -> None:
+    """What is fixed for the life of a lake table, compared with what the last apply wrote."""
+    for table in tables:
+        before = facts.applied.get((table["database"], table["schema"], table["table"]))
+        if before:
+            _refuse_rebuild(before, table, facts)
+
+
+def _refuse_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
+    where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
+    for field, key in FIXED.items():
+        if before[field] != table[field]:
+            raise BadInput(
+                f"the lake table is built with {key} {before[field]}", f"{where}.{key}", "set it back"
+            )
+    if _buckets(before) and _buckets(table) and _buckets(before) != _buckets(table):
+        raise BadInput(f"the lake table has {_buckets(before)} buckets", f"{where}.buckets", "set it back")
+    if table["epoch"] < before["epoch"]:
+        now = f"write epoch: {before['epoch']} or more"
+        raise BadInput(
+            f"epoch {table['epoch']} is below the one applied, {before['epoch']}", f"{where}.epoch", now
+        )
+    if table["epoch"] == before["epoch"] and table["topic"] not in facts.topics:
+        now = f"write epoch: {before['epoch'] + 1}, then lake apply creates it and takes a new snapshot"
+        raise BadInput(f"topic {table['topic']} is gone, its offsets start again", f"{where}.epoch", now)
+
+
+def _buckets(table: dict[str, Any]) -> str | None:
+    found = [target["options"][BUCKETS] for target in table["targets"] if BUCKETS in target["options"]]
+    return found[0] if found else None
