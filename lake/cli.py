@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from lake import moma
+from lake import moma, plan_commands
 from lake.errors import LakeError
 from lake.local import commands
 
@@ -16,6 +16,7 @@ app = typer.Typer(
 load = typer.Typer(no_args_is_help=True, help="Load sample data into PostgreSQL.")
 app.add_typer(load, name="load")
 commands.add_to(app)
+plan_commands.add_to(app)
 moma.add_to(load)
 
 
