@@ -5,8 +5,6 @@ import sys
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from lake.apply import apply as perform
 from lake.apply import validate
@@ -51,8 +49,11 @@ def apply(environment: str = ENVIRONMENT, as_json: bool = JSON) -> None:
     """
     databases, place, facts, found = _planned(environment)
     validate(found, databases, place)
-    perform(found, databases, place, facts, say=lambda line: print(line, file=sys.stderr))
-    _print(found, as_json)
+    perform(found, databases, place, facts, say=lambda line: print(line, file=sys.stderr, flush=True))
+    if as_json:
+        _print(found, as_json)
+    else:
+        print(f"{len(found)} changes applied" if found else "no changes")
 
 
 def _planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]]:
@@ -66,14 +67,7 @@ def _planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change
 def _print(found: list[Change], as_json: bool) -> None:
     if as_json:
         print(json.dumps([asdict(change) for change in found], indent=2))
-    elif not found:
-        print("no changes")
-    else:
-        _print_table(found)
-
-
-def _print_table(found: list[Change]) -> None:
-    table = Table("kind", "object", "action", "detail", title=f"{len(found)} changes", title_justify="left")
+        return
     for change in found:
-        table.add_row(change.kind, change.object, change.action, change.detail)
-    Console().print(table)
+        print(f"{change.kind:<10} {change.action}: {change.object}\n{'':<10} {change.detail}")
+    print(f"{len(found)} changes" if found else "no changes")
