@@ -1,23 +1,30 @@
 """The `lake` command: parses, calls, prints; the one place where errors become exit codes."""
 
+import signal
 import sys
+from types import FrameType
 
 import typer
 
-from lake import moma, plan_commands
+from lake import moma, plan_commands, sql
 from lake.errors import LakeError
 from lake.local import commands
 
 INTERRUPTED = 130
 
 app = typer.Typer(
-    name="lake", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich"
+    name="lake",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
 )
 load = typer.Typer(no_args_is_help=True, help="Load sample data into PostgreSQL.")
 app.add_typer(load, name="load")
 commands.add_to(app)
 plan_commands.add_to(app)
 moma.add_to(load)
+sql.add_to(app)
 
 
 @app.callback()
@@ -27,6 +34,7 @@ def options(verbose: bool = typer.Option(False, "--verbose", help="Show the trac
 
 def main() -> None:
     """Run the command line; exits with 0, the code of a LakeError, 2 for wrong usage or 130 for Ctrl-C."""
+    signal.signal(signal.SIGINT, _interrupted)
     try:
         app()
     except LakeError as error:
@@ -34,8 +42,10 @@ def main() -> None:
             raise
         print(f"lake: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

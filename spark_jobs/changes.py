@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
-from spark_jobs.types import lake_columns
+from spark_jobs.type_map import lake_columns
 
 EPOCH_SIZE = 2 ** 48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 QUANTILES = [index / 20.0 for index in range(21)]

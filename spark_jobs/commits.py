@@ -15,12 +15,12 @@ def metadata_options(entries: Dict[str, Any]) -> Dict[str, str]:
 
 def last_position(spark: SparkSession, path: str) -> Dict[str, Any]:
     """The entries of the newest commit that carries any; empty for a table without commits."""
-    timeline = _timeline(spark, path)
-    if timeline is None:
+    line = timeline(spark, path)
+    if line is None:
         return {}
-    instants = timeline.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
+    instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
     while instants.hasNext():
-        details = timeline.getInstantDetails(instants.next()).get()
+        details = line.getInstantDetails(instants.next()).get()
         extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
         found = {name[len(PREFIX):]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
         if found:
@@ -34,7 +34,8 @@ def exists(spark: SparkSession, path: str) -> bool:
     return bool(location.getFileSystem(spark._jsc.hadoopConfiguration()).exists(location))
 
 
-def _timeline(spark: SparkSession, path: str) -> Optional[Any]:
+def timeline(spark: SparkSession, path: str) -> Optional[Any]:
+    """The active timeline as it is now (a Java HoodieActiveTimeline); None when there is no table."""
     if not exists(spark, path):
         return None
     builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()

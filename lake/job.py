@@ -1,0 +1,76 @@
+"""A Spark job run to its end: launched as everywhere else, its noise in a log, its result as JSON."""
+
+import json
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lake.errors import BadInput, LakeError
+from lake.local.home import Home
+from lake.spark import spark_environment, spark_submit_command
+
+KILL_AFTER_S = 10
+REFUSED = 2
+LOG_LINES = 5
+
+
+def run_job(home: Home, name: str, args: Sequence[str], secrets: dict[str, str] | None = None) -> dict[str, Any]:
+    """The content of the job's --output file.
+
+    The job is spark_jobs/<name>.py; secrets reach it by environment only. BadInput when it refused its input
+    (exit code 2), LakeError with the last lines of its log for any other failure. Ctrl-C stops it.
+    """
+    config = home.rendered / "pipeline.json"
+    if not config.exists():
+        raise BadInput("the lake has no tables yet", str(config), "run: lake apply")
+    with tempfile.TemporaryDirectory(prefix="lake-") as folder:
+        output = Path(folder) / "result.json"
+        arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
+        code = _run(home, name, arguments, secrets or {})
+        return _result(home, name, code, output)
+
+
+def _run(home: Home, name: str, arguments: list[str], secrets: dict[str, str]) -> int:
+    command = spark_submit_command(home.environment, home.root / "spark_jobs" / f"{name}.py", arguments)
+    keys = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
+    environment = spark_environment(home.environment, {**keys, **secrets})
+    with log_path(home, name).open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        try:
+            return process.wait()
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(KILL_AFTER_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _result(home: Home, name: str, code: int, output: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(output.read_text(encoding="utf-8")) if output.exists() else {}
+    if code == REFUSED and "error" in content:
+        raise BadInput(content["error"], f"lake {name}", "correct it; lake sql 'show databases' lists what there is")
+    if not content:
+        tail = " / ".join(_last_lines(log_path(home, name)))
+        raise LakeError(f"the {name} job ended with code {code}: {tail}", str(log_path(home, name)), "is the lake up? see: lake status")
+    return content
+
+
+def log_path(home: Home, name: str) -> Path:
+    """Where the last run of a job wrote what it had to say."""
+    return home.logs / f"job-{name}.log"
+
+
+def _last_lines(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line for line in lines if "Error" in line or "Exception" in line]
+    return (told or lines)[-LOG_LINES:]

@@ -1,0 +1,103 @@
+"""One SQL statement over the lake's tables: now, as of a moment, or what changed between two.
+
+    spark-submit spark_jobs/query.py --config <pipeline.json> --output <result.json> --sql "select ..."
+        [--as-of MOMENT | --since MOMENT [--until MOMENT]]
+
+A MOMENT is a Hudi instant, an ISO 8601 time or a PostgreSQL LSN.
+"""
+
+import argparse
+import json
+import re
+import sys
+from typing import Any, Dict, List
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.utils import AnalysisException, ParseException
+
+from spark_jobs import history, storage
+from spark_jobs.pipeline import Pipeline, Target, read_pipeline
+
+REFUSED = 2
+LATEST = "9" * 17
+KEEP_NULLS = "spark.sql.jsonGenerator.ignoreNullFields"
+
+
+def travelled(spark: SparkSession, pipeline: Pipeline, args: Any) -> str:
+    """The statement with every lake table in it replaced by a view of its past."""
+    statement = args.sql
+    for name, target in tables(pipeline).items():
+        pattern = re.compile(r"(?<![\w.`]){}(?![\w`])".format(re.escape(name)), re.IGNORECASE)
+        if pattern.search(statement):
+            view = name.replace(".", "__")
+            _past(spark, name, target, args).createOrReplaceTempView(view)
+            statement = pattern.sub(view, statement)
+    return statement
+
+
+def tables(pipeline: Pipeline) -> Dict[str, Target]:
+    """Hive name to target."""
+    return {name: target for table in pipeline.tables for target in table.targets for name in target.hive}
+
+
+def _past(spark: SparkSession, name: str, target: Target, args: Any) -> DataFrame:
+    reader = spark.read.format("hudi")
+    if args.since:
+        options = {
+            "hoodie.datasource.query.type": "incremental",
+            "hoodie.datasource.read.begin.instanttime": history.instant_of(spark, target.path, args.since),
+            "hoodie.datasource.read.end.instanttime": _until(spark, target, args.until),
+        }
+        return reader.options(**options).load(target.path)
+    kind = "read_optimized" if name.endswith("_ro") else "snapshot"
+    instant = history.instant_of(spark, target.path, args.as_of)
+    return reader.option("hoodie.datasource.query.type", kind).option("as.of.instant", instant).load(target.path)
+
+
+def _until(spark: SparkSession, target: Target, until: Any) -> str:
+    return history.instant_of(spark, target.path, until) if until else LATEST
+
+
+def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
+    """Columns, types and at most `limit` rows as JSON values; `more` says whether there were others."""
+    first = rows.limit(limit + 1).toJSON().collect()
+    return {
+        "columns": rows.columns,
+        "types": [kind for _, kind in rows.dtypes],
+        "rows": [json.loads(row) for row in first[:limit]],
+        "more": len(first) > limit,
+    }
+
+
+def main(argv: List[str]) -> int:
+    """Runs the statement and writes the result file; 2 when the statement or the moment is refused."""
+    args = _parser().parse_args(argv)
+    spark = SparkSession.builder.appName("lake sql").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.conf.set(KEEP_NULLS, "false")
+    try:
+        sql = args.sql
+        if args.as_of or args.since:
+            sql = travelled(spark, read_pipeline(spark, args.config), args)
+        content = result(spark.sql(sql), args.limit)  # type: Dict[str, Any]
+    except (AnalysisException, ParseException, history.NoSuchMoment) as error:
+        content = {"error": str(error).strip().splitlines()[0]}
+    storage.write_text(spark, args.output, json.dumps(content))
+    spark.stop()
+    return REFUSED if "error" in content else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", required=True, help="the rendered pipeline file")
+    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
+    parser.add_argument("--sql", required=True)
+    parser.add_argument("--as-of", help="read every lake table as it was at this moment")
+    parser.add_argument("--since", help="read what changed after this moment")
+    parser.add_argument("--until", help="with --since: and not after this one")
+    parser.add_argument("--limit", type=int, default=1000)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,443 @@
+"""The type map: what a PostgreSQL type is in the lake, and the text by which both sides are compared.
+
+A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in `connect.name`,
+the source type in `connect.parameters`), and the lake. `lake_columns` takes the second to the third;
+`PgType` compares the first with the third. docs/types.md lists the map for readers and is checked against it.
+"""
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+SOURCE = "__debezium.source.column."
+GREATEST_PRECISION = 38  # of a Spark or Hive decimal
+LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
+LEAST_MICROS = -210866803200000000  # PostgreSQL's first finite timestamp, 4714-11-24 BC
+INFINITY_MICROS = 2**63 - 1  # how an infinite timestamp is kept: the last value of the type, and the first
+INFINITY_DAYS = 2**31 - 1
+INFINITY_MS = 10**17  # Debezium's infinity is about 9.2e18 ms; the last finite timestamp is 9.2e15 ms
+GREATEST_MS = (2**63 - 1) // 1000
+# Types without a Debezium mapping arrive as the bytes of their text.
+TEXT_AS_BYTES = (
+    "PG_LSN",
+    "XID",
+    "XID8",
+    "TXID_SNAPSHOT",
+    "PG_SNAPSHOT",
+    "TSQUERY",
+    "JSONPATH",
+    "INT4MULTIRANGE",
+    "INT8MULTIRANGE",
+    "NUMMULTIRANGE",
+    "TSMULTIRANGE",
+    "TSTZMULTIRANGE",
+    "DATEMULTIRANGE",
+)
+# The elements of arrays arrive as PostgreSQL's text, and so does money.
+CAST_FROM_TEXT = {
+    "BOOL": "boolean",
+    "INT2": "int",
+    "INT4": "int",
+    "INT8": "bigint",
+    "OID": "bigint",
+    "FLOAT4": "float",
+    "FLOAT8": "double",
+    "MONEY": "decimal(19,2)",
+}
+TEMPORAL_FROM_TEXT = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}
+SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
+Conversion = Callable[[Column], Column]
+
+
+# --- From the writer's Avro schema to the lake.
+
+
+def lake_columns(writer_schema: Dict[str, Any], value: Column) -> List[Column]:
+    """The fields of a decoded record in their order, each in its lake type under its own name.
+
+    A value that the lake type cannot hold fails the query with a message that names the column and the value.
+    """
+    return [_lake_column(field, value.getField(field["name"])) for field in writer_schema["fields"]]
+
+
+def _lake_column(field: Dict[str, Any], column: Column) -> Column:
+    shape = _shape(field["type"])
+    return _converted(shape, _source_type(shape), column, field["name"]).alias(field["name"])
+
+
+def _shape(avro_type: Any) -> Dict[str, Any]:
+    """The branch of a union that is not null, as a mapping."""
+    if isinstance(avro_type, list):
+        avro_type = [branch for branch in avro_type if branch != "null"][0]
+    return avro_type if isinstance(avro_type, dict) else {"type": avro_type}
+
+
+def _source_type(shape: Dict[str, Any]) -> str:
+    return str(shape.get("connect.parameters", {}).get(SOURCE + "type", "")).upper()
+
+
+def _converted(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
+    kind, semantic = shape["type"], shape.get("connect.name", "")
+    if semantic in SEMANTIC:
+        return SEMANTIC[semantic](column, name)
+    if semantic == "io.debezium.data.Bits":
+        return _bits(column, int(shape["connect.parameters"]["length"]))
+    if kind == "array":
+        return _array(shape, source, column, name)
+    if kind == "string":
+        return _from_text(shape, source, column, name)
+    if kind == "bytes" and source in TEXT_AS_BYTES:
+        return F.decode(column, "UTF-8")
+    return column
+
+
+def _from_text(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
+    if source == "NUMERIC":
+        parameters = shape["connect.parameters"]
+        return _numeric(column, parameters.get(SOURCE + "length"), parameters.get(SOURCE + "scale"), name)
+    if source == "BYTEA":
+        return F.unhex(F.substring_index(column, "\\x", -1))
+    if source in TEMPORAL_FROM_TEXT and not shape.get("connect.name"):
+        return _temporal_text(column, TEMPORAL_FROM_TEXT[source], name)
+    return _cast(column, CAST_FROM_TEXT[source], name) if source in CAST_FROM_TEXT else column
+
+
+def _numeric(column: Column, precision: Optional[str], scale: Optional[str], name: str) -> Column:
+    lake = numeric_type(int(precision or 0), _signed(int(scale or 0)))
+    if lake == "string":
+        return _renamed_specials(column)
+    return _cast(column, lake, name)
+
+
+def _signed(scale: int) -> int:
+    """Debezium passes the 11 bits of PostgreSQL's scale on as they are: 2046 is -2."""
+    return scale - 2048 if scale > 1024 else scale
+
+
+def numeric_type(precision: int, scale: int) -> str:
+    """The lake type of numeric(precision, scale); precision 0 or beyond any limit: numeric without them."""
+    digits = max(precision - min(scale, 0), scale)
+    if 0 < precision <= 1000 and digits <= GREATEST_PRECISION:
+        return "decimal({},{})".format(digits, max(scale, 0))
+    return "string"
+
+
+def _renamed_specials(column: Column) -> Column:
+    for written, name in SPECIAL_NUMERICS.items():
+        column = F.when(column == written, name).otherwise(column)
+    return column
+
+
+def _array(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
+    items = _shape(shape["items"])
+    inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
+    element = {**items, "connect.parameters": inherited}
+    return F.transform(column, lambda item: _converted(element, source.lstrip("_"), item, name))
+
+
+def _cast(column: Column, lake: str, name: str) -> Column:
+    return _checked(column, column.cast(lake), lake, name)
+
+
+def _checked(column: Column, converted: Column, lake: str, name: str) -> Column:
+    """The converted value; where there was one and the lake type has none for it, the query fails."""
+    message = F.concat(
+        F.lit("column {} holds ".format(name)),
+        F.substring(column.cast("string"), 1, 60),
+        F.lit(
+            ", which {} cannot hold: change the value, or the column's type, in PostgreSQL".format(
+                lake.upper()
+            )
+        ),
+    )
+    return F.when(column.isNull() | converted.isNotNull(), converted).otherwise(F.raise_error(message))
+
+
+def _micros(column: Column) -> Column:
+    return F.call_udf("timestamp_micros", column)
+
+
+def _infinity(sign: int) -> Column:
+    return _micros(F.lit(INFINITY_MICROS if sign > 0 else -INFINITY_MICROS - 1).cast("bigint"))
+
+
+def _date(column: Column, name: str) -> Column:
+    return F.date_add(F.lit("1970-01-01").cast("date"), column)
+
+
+def _timestamp_ms(column: Column, name: str) -> Column:
+    fits = column.between(-GREATEST_MS, GREATEST_MS)
+    exact = F.when(fits, _micros(F.when(fits, column) * 1000))
+    bounded = (
+        F.when(column > INFINITY_MS, _infinity(1)).when(column < -INFINITY_MS, _infinity(-1)).otherwise(exact)
+    )
+    return _checked(column, bounded, "timestamp", name)
+
+
+def _timestamp_micros(column: Column, name: str) -> Column:
+    # Debezium's arithmetic wraps beyond the year 294247, to values before PostgreSQL's first timestamp.
+    wrapped = (column < LEAST_MICROS) & (column != -INFINITY_MICROS - 1)
+    return _checked(column, F.when(~wrapped, _micros(column)), "timestamp", name)
+
+
+def _timestamp_nanos(column: Column, name: str) -> Column:
+    return _micros(F.floor(column / 1000))
+
+
+def _timestamp_text(column: Column, name: str) -> Column:
+    finite = column.cast("timestamp")
+    bounded = (
+        F.when(column == "infinity", _infinity(1))
+        .when(column == "-infinity", _infinity(-1))
+        .otherwise(finite)
+    )
+    return _checked(column, bounded, "timestamp", name)
+
+
+def _time_text(per_second: int) -> Callable[[Column, str], Column]:
+    """'HH:MM:SS[.ffffff]' as PostgreSQL writes it, 24:00:00 included."""
+
+    def convert(column: Column, name: str) -> Column:
+        seconds = F.floor(column / per_second)
+        fraction = F.lpad(((column % per_second) * (1000000 // per_second)).cast("string"), 6, "0")
+        clock = F.format_string(
+            "%02d:%02d:%02d", F.floor(seconds / 3600), F.floor(seconds / 60) % 60, seconds % 60
+        )
+        whole = F.concat(clock, F.lit("."), fraction)
+        return F.when(column.isNotNull(), F.regexp_replace(F.regexp_replace(whole, "0+$", ""), r"\.$", ""))
+
+    return convert
+
+
+def _temporal_text(column: Column, lake: str, name: str) -> Column:
+    """A date or timestamp as PostgreSQL writes it: '0044-03-15 12:00:00 BC', '10000-01-01', 'infinity'."""
+    year = F.regexp_extract(column, r"^(\d+)-", 1).cast("int")
+    rest = F.regexp_replace(F.regexp_replace(column, r"^\d+-", "-"), " BC$", "")
+    era = F.when(column.endswith(" BC"), F.format_string("-%04d", year - 1)).otherwise(
+        F.format_string("+%04d", year)
+    )
+    finite = F.when(~column.endswith("infinity"), F.concat(era, rest).cast(lake))
+    ends = _infinite_dates if lake == "date" else _infinity
+    bounded = F.when(column == "infinity", ends(1)).when(column == "-infinity", ends(-1)).otherwise(finite)
+    return _checked(column, bounded, lake, name)
+
+
+def _infinite_dates(sign: int) -> Column:
+    days = F.lit(INFINITY_DAYS if sign > 0 else -INFINITY_DAYS - 1)
+    return F.date_add(F.lit("1970-01-01").cast("date"), days)
+
+
+def _bits(column: Column, length: int) -> Column:
+    """'0101': the bytes arrive with the last eight bits first."""
+    size = (length + 7) // 8
+    last_first = F.rpad(F.hex(column), 2 * size, "0")
+    digits = F.concat(*[F.substring(last_first, 2 * place + 1, 2) for place in reversed(range(size))])
+    letters = F.translate(digits, "0123456789ABCDEF", "ghijklmnopqrstuv")
+    for value in range(16):
+        letters = F.regexp_replace(letters, chr(ord("g") + value), "{:04b}".format(value))
+    return F.substring(letters, 8 * size - length + 1, length)
+
+
+def _point(column: Column, name: str) -> Column:
+    fields = F.struct(column["x"].alias("x"), column["y"].alias("y"))
+    return F.when(column.isNotNull(), fields)
+
+
+SEMANTIC = {
+    "io.debezium.time.Date": _date,
+    "io.debezium.time.Time": _time_text(1000),
+    "io.debezium.time.MicroTime": _time_text(1000000),
+    "io.debezium.time.Timestamp": _timestamp_ms,
+    "io.debezium.time.MicroTimestamp": _timestamp_micros,
+    "io.debezium.time.NanoTimestamp": _timestamp_nanos,
+    "io.debezium.time.ZonedTimestamp": _timestamp_text,
+    "io.debezium.data.geometry.Point": _point,
+}  # type: Dict[str, Callable[[Column, str], Column]]
+
+
+# --- From PostgreSQL and from the lake to one canonical text.
+
+
+class PgType(NamedTuple):
+    """How one PostgreSQL type is kept in the lake, and the text that both sides of a comparison are brought to."""
+
+    lake: str  # the Spark type, as DataType.simpleString() writes it
+    sql: str  # PostgreSQL expression of {x} to text; NULL stays NULL
+    source: Conversion  # that text to the canonical text
+    text: Conversion  # the lake column to the canonical text
+
+
+OUTPUT = (
+    "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
+)
+INTERVAL = (
+    "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
+    "|| extract(hour FROM {x}) || 'H' || extract(minute FROM {x}) || 'M' || trim_scale(extract(second FROM {x})) || 'S'"
+)
+DATE = (
+    "CASE WHEN NOT isfinite({x}) THEN {x}::text WHEN {x} BETWEEN '0001-01-01' AND '9999-12-31' "
+    "THEN {x}::text ELSE 'day ' || ({x} - date '1970-01-01') END"
+)
+TIMESTAMP = (
+    "CASE WHEN NOT isfinite({x}) THEN {x}::text WHEN {x} >= '0001-01-01' AND {x} < '10000-01-01' "
+    "THEN {x}::text ELSE 'microsecond ' || (extract(epoch FROM {x}) * 1000000)::bigint END"
+)
+ARRAY = (
+    "CASE WHEN array_ndims({x}) > 1 THEN 'nested ' || {x}::text WHEN {x} IS NOT NULL THEN coalesce((SELECT "
+    "json_agg({element} ORDER BY n)::text FROM unnest({x}) WITH ORDINALITY AS u(e, n)), '[]') END"
+)
+
+
+def _same(column: Column) -> Column:
+    return column
+
+
+def _text(column: Column) -> Column:
+    return column.cast("string")
+
+
+def _hex(column: Column) -> Column:
+    return F.lower(F.hex(column))
+
+
+def _date_text(column: Column) -> Column:
+    days = F.datediff(column, F.lit("1970-01-01").cast("date"))
+    common = F.when(days.between(-719162, 2932896), column.cast("string"))
+    finite = common.otherwise(F.concat(F.lit("day "), days.cast("string")))
+    return F.when(days > GREATEST_DAY, "infinity").when(days < LEAST_DAY, "-infinity").otherwise(finite)
+
+
+def _timestamp_out(column: Column) -> Column:
+    micros = F.call_udf("unix_micros", column)
+    common = F.when(micros.between(-62135596800000000, 253402300799999999), column.cast("string"))
+    finite = common.otherwise(F.concat(F.lit("microsecond "), micros.cast("string")))
+    bounded = F.when(micros == INFINITY_MICROS, "infinity").when(micros < LEAST_MICROS, "-infinity")
+    return bounded.otherwise(finite)
+
+
+def _through(lake: str) -> Conversion:
+    """A number's text as Spark writes it; text that is no such number stays as it is."""
+    return lambda column: F.coalesce(column.cast(lake).cast("string"), column)
+
+
+def _point_text(column: Column) -> Column:
+    return F.concat_ws(" ", column["x"].cast("string"), column["y"].cast("string"))
+
+
+def _point_source(column: Column) -> Column:
+    ends = F.split(column, " ")
+    point = F.concat_ws(" ", ends[0].cast("double").cast("string"), ends[1].cast("double").cast("string"))
+    return F.when(column.isNotNull(), point)
+
+
+def _present(text: Conversion) -> Conversion:
+    return lambda column: F.when(column.isNotNull(), text(column))
+
+
+STRING = PgType("string", OUTPUT, _same, _same)
+FLOAT = PgType("float", OUTPUT, _through("float"), _text)
+DOUBLE = PgType("double", OUTPUT, _through("double"), _text)
+PG_TYPES = {
+    "bool": PgType("boolean", "{x}::text", _same, _text),
+    "int2": PgType("int", OUTPUT, _same, _text),
+    "int4": PgType("int", OUTPUT, _same, _text),
+    "int8": PgType("bigint", OUTPUT, _same, _text),
+    "oid": PgType("bigint", OUTPUT, _same, _text),
+    "float4": FLOAT,
+    "float8": DOUBLE,
+    "money": PgType("decimal(19,2)", "{x}::numeric::text", _through("decimal(19,2)"), _text),
+    "bytea": PgType("binary", "encode({x}, 'hex')", _same, _hex),
+    "date": PgType("date", DATE, _same, _date_text),
+    "time": STRING,
+    "timetz": PgType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
+    "timestamp": PgType("timestamp", TIMESTAMP, _same, _timestamp_out),
+    "timestamptz": PgType(
+        "timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out
+    ),
+    "interval": PgType("string", INTERVAL, _same, _same),
+    "bit": STRING,
+    "point": PgType(
+        "struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)
+    ),
+}  # type: Dict[str, PgType]
+ONE_BIT = PgType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
+STRINGS = (
+    "text",
+    "varchar",
+    "bpchar",
+    "char",
+    "name",
+    "citext",
+    "ltree",
+    "uuid",
+    "json",
+    "jsonb",
+    "xml",
+    "inet",
+    "cidr",
+    "macaddr",
+    "macaddr8",
+    "tsvector",
+    "int4range",
+    "int8range",
+    "numrange",
+    "tsrange",
+    "tstzrange",
+    "daterange",
+) + tuple(name.lower() for name in TEXT_AS_BYTES)
+PG_TYPES.update(dict.fromkeys(STRINGS, STRING))
+
+
+class Unmapped(Exception):
+    """The type map has no entry for a column's type."""
+
+
+class SourceColumn(NamedTuple):
+    """One column as the catalogue describes it, domains resolved to their base type.
+
+    kind: b base, e enum (pg_type.typtype). precision, scale: of numeric, 0 without; of bit: its length.
+    """
+
+    name: str
+    type: str
+    kind: str
+    precision: int
+    scale: int
+    is_array: bool
+
+
+def pg_type(column: SourceColumn) -> PgType:
+    """The entry of a column; Unmapped, naming the column, when there is none."""
+    element = _scalar(column)
+    if element is None:
+        raise Unmapped("column {} has type {}, which docs/types.md lacks".format(column.name, column.type))
+    return _array_of(element) if column.is_array else element
+
+
+def _scalar(column: SourceColumn) -> Optional[PgType]:
+    if column.kind == "e":
+        return STRING
+    if column.type == "bit" and column.precision == 1 and not column.is_array:
+        return ONE_BIT
+    if column.type == "numeric":
+        lake = numeric_type(column.precision, column.scale)
+        return (
+            PgType("string", OUTPUT, _same, _renamed_specials)
+            if lake == "string"
+            else PgType(lake, OUTPUT, _through(lake), _text)
+        )
+    return PG_TYPES.get(column.type)
+
+
+def _array_of(element: PgType) -> PgType:
+    sql = ARRAY.replace("{element}", element.sql.replace("{x}", "e"))
+
+    def source(column: Column) -> Column:
+        items = F.from_json(column, "array<string>")
+        return F.when(column.startswith("["), F.to_json(F.transform(items, element.source))).otherwise(column)
+
+    def text(column: Column) -> Column:
+        return F.to_json(F.transform(column, element.text))
+
+    return PgType("array<{}>".format(element.lake), sql, source, text)
