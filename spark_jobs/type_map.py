@@ -1,7 +1,7 @@
 """The type map: what a PostgreSQL type is in the lake, and the text by which both sides are compared.
 
-A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in `connect.name`,
-the source type in `connect.parameters`), and the lake. `lake_columns` takes the second to the third;
+A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in
+`connect.name`, the source type in `connect.parameters`), and the lake. `lake_columns` takes the second to the third;
 `PgType` compares the first with the third. docs/types.md lists the map for readers and is checked against it.
 """
 
@@ -260,7 +260,7 @@ SEMANTIC = {
 
 
 class PgType(NamedTuple):
-    """How one PostgreSQL type is kept in the lake, and the text that both sides of a comparison are brought to."""
+    """How one PostgreSQL type is kept in the lake, and the text that both sides are compared as."""
 
     lake: str  # the Spark type, as DataType.simpleString() writes it
     sql: str  # PostgreSQL expression of {x} to text; NULL stays NULL
@@ -273,7 +273,8 @@ OUTPUT = (
 )
 INTERVAL = (
     "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
-    "|| extract(hour FROM {x}) || 'H' || extract(minute FROM {x}) || 'M' || trim_scale(extract(second FROM {x})) || 'S'"
+    "|| extract(hour FROM {x}) || 'H' || extract(minute FROM {x}) || 'M' "
+    "|| trim_scale(extract(second FROM {x})) || 'S'"
 )
 DATE = (
     "CASE WHEN NOT isfinite({x}) THEN {x}::text WHEN {x} BETWEEN '0001-01-01' AND '9999-12-31' "

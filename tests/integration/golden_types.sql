@@ -1,0 +1,202 @@
+-- Every PostgreSQL type of the type map with its edges: null, least, greatest, zero, special, empty, nested, unicode.
+-- Column names are the keys of the type map; a row per edge; key 1 is all NULL.
+CREATE TYPE public.mood AS ENUM ('sad', 'ok', 'happy 🎉');
+CREATE DOMAIN public.positive AS integer CHECK (VALUE > 0);
+CREATE DOMAIN public.short_text AS varchar(10);
+
+CREATE TABLE public.golden_types (
+    id              integer PRIMARY KEY,
+    boolean         boolean,
+    smallint        smallint,
+    "integer"       integer,
+    bigint          bigint,
+    oid             oid,
+    real            real,
+    double          double precision,
+    numeric_12_2    numeric(12, 2),
+    numeric_38_10   numeric(38, 10),
+    numeric_5_neg2  numeric(5, -2),
+    numeric_3_5     numeric(3, 5),
+    numeric_50_5    numeric(50, 5),
+    numeric_any     numeric,
+    money           money,
+    char_8          char(8),
+    varchar_20      varchar(20),
+    text            text,
+    internal_char   "char",
+    name            name,
+    bytea           bytea,
+    date            date,
+    time_0          time(0),
+    time_3          time(3),
+    time_6          time,
+    timetz          timetz,
+    timestamp_0     timestamp(0),
+    timestamp_3     timestamp(3),
+    timestamp_6     timestamp,
+    timestamptz     timestamptz,
+    timestamptz_0   timestamptz(0),
+    "interval"      interval,
+    uuid            uuid,
+    json            json,
+    jsonb           jsonb,
+    xml             xml, -- always NULL: the packaged server is built without libxml
+    inet            inet,
+    cidr            cidr,
+    macaddr         macaddr,
+    macaddr8        macaddr8,
+    bit_1           bit(1),
+    bit_10          bit(10),
+    varbit          bit varying(70),
+    mood            public.mood,
+    positive        public.positive,
+    short_text      public.short_text,
+    int4range       int4range,
+    int8range       int8range,
+    numrange        numrange,
+    tsrange         tsrange,
+    tstzrange       tstzrange,
+    daterange       daterange,
+    point           point,
+    tsvector        tsvector,
+    pg_lsn          pg_lsn,
+    boolean_array   boolean[],
+    smallint_array  smallint[],
+    integer_array   integer[],
+    bigint_array    bigint[],
+    real_array      real[],
+    double_array    double precision[],
+    numeric_array   numeric(12, 2)[],
+    text_array      text[],
+    varchar_array   varchar(20)[],
+    uuid_array      uuid[],
+    jsonb_array     jsonb[],
+    date_array      date[],
+    timestamp_array timestamp[],
+    timestamptz_array timestamptz[],
+    inet_array      inet[],
+    enum_array      public.mood[]
+);
+
+INSERT INTO public.golden_types (id) VALUES (1);
+
+INSERT INTO public.golden_types VALUES (2, -- least
+    false, -32768, -2147483648, -9223372036854775808, 0, '-3.4028235e38', '-1.7976931348623157e308',
+    -9999999999.99, -9999999999999999999999999999.9999999999, -9999900, -0.00999,
+    -999999999999999999999999999999999999999999999.99999, -1e-16383, '-92233720368547758.08',
+    '', '', '', '', '', '', '4713-01-01 BC', '00:00', '00:00', '00:00', '00:00+15:59',
+    '4713-01-01 00:00 BC', '4713-01-01 00:00 BC', '4713-01-01 00:00 BC', '4713-01-02 00:00+00 BC', '4713-01-02 00:00+00 BC',
+    '-178000000 years', '00000000-0000-0000-0000-000000000000', '[]', '[]', NULL, '0.0.0.0', '0.0.0.0/0',
+    '00:00:00:00:00:00', '00:00:00:00:00:00:00:00', '0', '0000000000', '', 'sad', 1, '',
+    'empty', 'empty', 'empty', 'empty', 'empty', 'empty', '(0,0)', '', '0/0',
+    '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
+
+INSERT INTO public.golden_types VALUES (3, -- greatest
+    true, 32767, 2147483647, 9223372036854775807, 4294967295, '3.4028235e38', '1.7976931348623157e308',
+    9999999999.99, 9999999999999999999999999999.9999999999, 9999900, 0.00999,
+    999999999999999999999999999999999999999999999.99999, (repeat('9', 131072) || '.' || repeat('9', 16383))::numeric,
+    '92233720368547758.07', repeat('z', 8), repeat('z', 20), repeat('🎉é', 20000), '~', repeat('n', 63),
+    decode(repeat('00ff7f80', 8000), 'hex'), '5874897-12-31', '24:00', '24:00', '24:00', '24:00-15:59',
+    '9999-12-31 23:59:59', '9999-12-31 23:59:59.999', '294247-01-10 04:00:54.775806',
+    '9999-12-31 23:59:59.999999+00', '9999-12-31 23:59:59+00', '178000000 years 11 mons 30 days 23:59:59.999999',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff', '{"a": {"b": [1, 2.50, null, true, "\u00e9🎉"]}}',
+    '{"a": {"b": [1, 2.50, null, true, "é🎉"]}}', NULL, 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
+    'ffff:ffff::/32', 'ff:ff:ff:ff:ff:ff', 'ff:ff:ff:ff:ff:ff:ff:ff', '1', '1111111111', repeat('10', 35)::varbit,
+    'happy 🎉', 2147483647, 'ten chars.', '[-2147483648,2147483647)', '[-9223372036854775808,9223372036854775807)',
+    '[1.5,1e50)', '[0001-01-01,9999-12-31 23:59:59.999999]', '[0001-01-01 00:00+00,9999-12-31 23:59:59.999999+00]',
+    '[0001-01-01,9999-12-31)', '(1e308,-1e-300)', 'a:1A fat:2B cat', 'FFFFFFFF/FFFFFFFF',
+    '{t,f,NULL}', '{-32768,32767,NULL}', '{-2147483648,2147483647,NULL}', '{-9223372036854775808,9223372036854775807,NULL}',
+    '{1.5,NULL,3.4028235e38}', '{0.1,NULL,1e-300}', '{1.10,NULL,-9999999999.99}',
+    ARRAY['', 'NULL', NULL, 'é🎉', '"quoted", {brace}', E'tab\tline\nback\\slash'], '{a,"b c",NULL}',
+    '{ffffffff-ffff-ffff-ffff-ffffffffffff,NULL}', ARRAY['{"a": "é🎉"}', NULL, '[]']::jsonb[], '{1970-01-01,NULL,2024-02-29}',
+    '{1970-01-01 00:00:00.000001,NULL}', '{1970-01-01 00:00:00.000001+00,NULL}', '{10.0.0.1/8,NULL}', ARRAY['sad', NULL, 'happy 🎉']::public.mood[]);
+
+INSERT INTO public.golden_types VALUES (4, -- zero, one, the epoch
+    true, 0, 0, 0, 1, '0', '0', 0, 0, 0, 0, 0, 0, 0, ' pad', ' pad ', ' ', 'a', 'zero', '\x00', '1970-01-01',
+    '00:00:01', '00:00:00.001', '00:00:00.000001', '12:34:56.000001+05:30', '1970-01-01', '1970-01-01 00:00:00.001',
+    '1970-01-01 00:00:00.000001', '1970-01-01 00:00:00.000001+00', '1970-01-01 00:00:00+00', '0',
+    'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'null', 'null', NULL, '192.168.1.5/24', '192.168.1.0/24',
+    '08:00:2b:01:02:03', '08:00:2b:01:02:03:04:05', '1', '0000000001', '001', 'ok', 7, ' pad ', '[1,2)', '(,5]', '[0.10,)', '(,)',
+    '["1970-01-01 00:00:00.000001+00",)', '[2024-02-29,2024-03-01]', '(1.5,-2)', 'the:1 cat:2', '16/B374D848',
+    '{t}', '{0}', '{0}', '{0}', '{0}', '{0}', '{0}', '{""}', '{x}', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', '{null}',
+    '{0001-01-01}', '{1900-01-01 00:00:00}', '{1900-01-01 00:00:00+00}', '{::1}', '{ok}');
+
+-- Not-a-number and the two infinities, where the type has them.
+INSERT INTO public.golden_types (id, real, double, numeric_any, date, timestamp_6, timestamptz, daterange, tsrange, real_array, double_array)
+VALUES (5, 'NaN', 'NaN', 'NaN', 'infinity', 'infinity', 'infinity', '[2024-01-01,infinity)', '[2024-01-01,infinity)', '{NaN}', '{NaN,Infinity}'),
+       (6, 'Infinity', 'Infinity', 'Infinity', '-infinity', '-infinity', '-infinity', NULL, NULL, '{-Infinity}', '{-Infinity}'),
+       (7, '-Infinity', '-Infinity', '-Infinity', NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+       (8, '-0', '-0', '1.500', NULL, NULL, NULL, NULL, NULL, '{-0}', '{-0}'),
+       (9, '1e-45', '5e-324', '1e20', NULL, NULL, NULL, NULL, NULL, '{1e-45,1.1}', '{5e-324,0.30000000000000004}'),
+       (10, '123456.79', '123456789012345680', '0.000001', NULL, NULL, NULL, NULL, NULL, '{1e7,12345678}', '{1e15,1e16,1e22}');
+
+-- Dates before Christ, before the Gregorian calendar, around daylight-saving changes, and the year 1900.
+INSERT INTO public.golden_types (id, date, timestamp_0, timestamp_3, timestamp_6, timestamptz, timestamptz_0, timetz, "interval")
+VALUES (11, '0044-03-15 BC', '0044-03-15 12:00 BC', '0044-03-15 12:00 BC', '0044-03-15 12:00:00.000001 BC', '0044-03-15 12:00:00.000001+00 BC', '0044-03-15 12:00+00 BC', '00:00+00', '-1 years -2 mons'),
+       (12, '1582-10-04', '1582-10-04 12:00', '1582-10-14 12:00', '1582-10-15 12:00:00.5', '1582-10-04 12:00+00', '1500-01-01 12:00+00', '23:59:59.999999-00:30', '1 day -00:00:00.000001'),
+       (13, '1899-12-31', '1899-12-31', '1899-12-31', '1899-12-31 23:59:59.999999', '1899-12-31 23:59:59.999999+00', '1899-12-31 00:00+00', '02:30+02', '1.5 seconds'),
+       (14, '2024-03-31', '2024-03-31 02:30', '2024-03-31 02:30', '2024-03-31 02:30', '2024-03-31 01:00+00', '2024-03-31 02:30+01', '02:30+01', '100 hours'),
+       (15, '2024-10-27', '2024-10-27 02:30', '2024-10-27 02:30', '2024-10-27 02:30', '2024-10-27 00:30+00', '2024-10-27 02:30+02', '02:30:00.5+02', '1 mon 1 day -1 hour'),
+       (16, '0001-01-01', '0001-01-01', '0001-01-01', '0001-01-01', '0001-01-01 00:00+00', '0001-01-01 00:00+00', NULL, '-00:00:01'),
+       (17, '10000-01-01', '10000-01-01', '10000-01-01', '10000-01-01', '10000-01-01 00:00+00', '10000-01-01 00:00+00', NULL, '3 weeks');
+
+-- NULL in a nullable column that has a DEFAULT stays NULL; a default is filled in only where the INSERT leaves it out.
+CREATE TABLE public.golden_defaults (
+    id           integer PRIMARY KEY,
+    boolean      boolean DEFAULT true,
+    smallint     smallint DEFAULT 7,
+    "integer"    integer DEFAULT 7,
+    bigint       bigint DEFAULT 7,
+    real         real DEFAULT 7.5,
+    double       double precision DEFAULT 7.5,
+    numeric_12_2 numeric(12, 2) DEFAULT 7.50,
+    numeric_any  numeric DEFAULT 7.50,
+    money        money DEFAULT 7.50,
+    char_8       char(8) DEFAULT 'x',
+    varchar_20   varchar(20) DEFAULT 'x',
+    text         text DEFAULT 'x',
+    bytea        bytea DEFAULT '\x01',
+    date         date DEFAULT '2024-02-29',
+    date_now     date DEFAULT current_date,
+    time_6       time DEFAULT '12:00',
+    timetz       timetz DEFAULT '12:00+02',
+    timestamp_3  timestamp(3) DEFAULT '2024-02-29 12:00',
+    timestamp_6  timestamp DEFAULT now(),
+    timestamptz  timestamptz DEFAULT now(),
+    "interval"   interval DEFAULT '1 day',
+    uuid         uuid DEFAULT gen_random_uuid(),
+    json         json DEFAULT '{}',
+    jsonb        jsonb DEFAULT '{}',
+    xml          xml,
+    inet         inet DEFAULT '::1',
+    macaddr      macaddr DEFAULT '08:00:2b:01:02:03',
+    bit_1        bit(1) DEFAULT '1',
+    bit_10       bit(10) DEFAULT '1111111111',
+    varbit       bit varying(70) DEFAULT '101',
+    mood         public.mood DEFAULT 'ok',
+    positive     public.positive DEFAULT 7,
+    int4range    int4range DEFAULT '[1,2)',
+    point        point DEFAULT '(1,2)',
+    text_array   text[] DEFAULT '{x}',
+    integer_array integer[] DEFAULT '{7}'
+);
+INSERT INTO public.golden_defaults (id) VALUES (1);
+INSERT INTO public.golden_defaults
+VALUES (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+
+-- The value comes from the row: computed columns, domains, and defaults that are functions and NOT NULL.
+CREATE TABLE public.golden_generated (
+    id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    price       numeric(10, 2) NOT NULL DEFAULT 1.25,
+    quantity    public.positive NOT NULL DEFAULT 3,
+    total       numeric(12, 2) GENERATED ALWAYS AS (price * quantity) STORED,
+    at          timestamptz NOT NULL DEFAULT clock_timestamp(),
+    day         date NOT NULL DEFAULT current_date,
+    token       uuid NOT NULL DEFAULT gen_random_uuid(),
+    length      integer NOT NULL DEFAULT length('four'),
+    flag        boolean NOT NULL DEFAULT (1 = 1),
+    label       public.short_text NOT NULL DEFAULT upper('label')
+);
+INSERT INTO public.golden_generated DEFAULT VALUES;
+INSERT INTO public.golden_generated (price, quantity, length, flag, label) VALUES (0, 1, 0, false, '');
