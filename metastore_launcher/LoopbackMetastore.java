@@ -1,4 +1,6 @@
 import java.net.InetSocketAddress;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import org.apache.hadoop.hive.conf.HiveConf;
 import org.apache.hadoop.hive.metastore.HiveMetaStore.HMSHandler;
 import org.apache.hadoop.hive.metastore.IHMSHandler;
@@ -16,6 +18,16 @@ public final class LoopbackMetastore {
         InetSocketAddress address = new InetSocketAddress(arguments[0], Integer.parseInt(arguments[1]));
         TThreadPoolServer.Args server = new TThreadPoolServer.Args(new TServerSocket(address));
         server.processor(new TSetIpAddressProcessor<>(retrying)).minWorkerThreads(2).maxWorkerThreads(200);
+        Runtime.getRuntime().addShutdownHook(new Thread(LoopbackMetastore::closeDatabase));
         new TThreadPoolServer(server).serve();
+    }
+
+    /** Derby says that it is closed by throwing; a database that was not closed replays its log at the next start. */
+    private static void closeDatabase() {
+        try {
+            DriverManager.getConnection("jdbc:derby:;shutdown=true").close();
+        } catch (SQLException closed) {
+            return;
+        }
     }
 }

@@ -82,7 +82,11 @@ def _services_table(lines: list[state.ServiceStatus]) -> Table:
     for line in lines:
         running = line.state == "running"
         colour = "green" if running else "yellow" if line.state in ("starting", "waiting") else "red"
-        facts = [str(line.pid), f"{line.uptime_s} s", f"{line.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
+        facts = (
+            [str(line.pid), f"{line.uptime_s} s", f"{line.rss_bytes / 2**20:.0f} MiB"]
+            if running
+            else [""] * 3
+        )
         table.add_row(line.name, f"[{colour}]{line.state}[/]", *facts, line.reason)
     total = sum(line.rss_bytes for line in lines)
     table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB" if total else "", "")

@@ -67,7 +67,14 @@ class Connect(Service):
 
     def program(self) -> Program:
         log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'connect-log4j2.properties').as_uri()}"
-        command = [java.jdk_tool("java"), *java.SMALL, "-Xmx768m", log4j, "-cp", f"{self.home.build / 'kafka'}/*"]
+        command = [
+            java.jdk_tool("java"),
+            *java.SMALL,
+            "-Xmx768m",
+            log4j,
+            "-cp",
+            f"{self.home.build / 'kafka'}/*",
+        ]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         return Program([*command, main, str(self.config)], self.home.data)
 

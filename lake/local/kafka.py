@@ -58,7 +58,7 @@ class Kafka(Service):
             return []
         if (self.folder / ".kafka_cleanshutdown").exists() or not list(self.folder.glob("*-*/*.log")):
             return []
-        return ["kafka: the broker was killed; it checks and recovers the tail of its logs"]
+        return ["the broker was killed; it checks and recovers the tail of its logs"]
 
     def _format(self) -> None:
         tool = [*self._java("-Xmx128m"), "kafka.tools.StorageTool"]
@@ -69,7 +69,9 @@ class Kafka(Service):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up")
+            raise LakeError(
+                f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up"
+            )
         return done.stdout
 
     def _java(self, heap: str) -> list[str]:

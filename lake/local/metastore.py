@@ -74,7 +74,14 @@ class Metastore(Service):
         made = self.classes / "LoopbackMetastore.class"
         if made.exists() and made.stat().st_mtime >= self.source.stat().st_mtime:
             return
-        command = [java.jdk_tool("javac"), "-proc:none", "-cp", f"{self.spark_jars}/*", "-d", str(self.classes)]
+        command = [
+            java.jdk_tool("javac"),
+            "-proc:none",
+            "-cp",
+            f"{self.spark_jars}/*",
+            "-d",
+            str(self.classes),
+        ]
         done = subprocess.run([*command, str(self.source)], capture_output=True, text=True)
         if done.returncode != 0:
             raise LakeError(f"javac failed: {done.stderr.strip()[:200]}", str(self.source), "run: make setup")
@@ -84,17 +91,28 @@ class Metastore(Service):
         for lock in locks:
             lock.unlink()
         names = ", ".join(sorted(lock.name for lock in locks))
-        return [f"metastore: removed {names} of a killed server; Derby replays its log"] if locks else []
+        return [f"removed {names} of a killed server; Derby replays its log"] if locks else []
 
     def program(self) -> Program:
         path = java.class_path(
-            self.config, self.classes, f"{self.spark_jars}/*",
+            self.config,
+            self.classes,
+            f"{self.spark_jars}/*",
             *sorted((self.home.build / "spark").glob("hadoop-aws-*.jar")),
             *sorted((self.home.build / "spark").glob("aws-java-sdk-bundle-*.jar")),
         )
         log4j = f"-Dlog4j2.configurationFile={(self.config / 'log4j2.properties').as_uri()}"
         derby = f"-Dderby.system.home={self.folder}"
-        command = [java.jdk_tool("java"), *java.QUICK, "-Xmx256m", log4j, derby, "-cp", path, "LoopbackMetastore"]
+        command = [
+            java.jdk_tool("java"),
+            *java.QUICK,
+            "-Xmx256m",
+            log4j,
+            derby,
+            "-cp",
+            path,
+            "LoopbackMetastore",
+        ]
         return Program([*command, HOST, str(self.home.ports.metastore)], self.folder)
 
     def ready(self) -> bool:

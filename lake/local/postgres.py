@@ -18,12 +18,20 @@ from lake.local.service import Program, Service
 NOBODY = 65534
 # The server refuses to run as root. DAC_OVERRIDE lets the other user pass folders that only root may enter.
 AS_NOBODY = [
-    "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
-    "--inh-caps=+dac_override", "--ambient-caps=+dac_override",
+    "setpriv",
+    f"--reuid={NOBODY}",
+    f"--regid={NOBODY}",
+    "--clear-groups",
+    "--inh-caps=+dac_override",
+    "--ambient-caps=+dac_override",
 ]
 INITDB = [
-    "--username=postgres", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8", "--auth=scram-sha-256",
+    "--username=postgres",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--auth=scram-sha-256",
 ]
 SETTINGS = {
     "listen_addresses": HOST,
@@ -73,7 +81,7 @@ class Postgres(Service):
         return cleaned
 
     def _create(self) -> None:
-        """initdb in a folder beside the final one, so that a half-made cluster is never taken for a whole one."""
+        """initdb beside the final folder, so that a half-made cluster is never taken for a whole one."""
         new = self.folder.with_name("postgres.new")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700, parents=True)
@@ -92,7 +100,7 @@ class Postgres(Service):
             return []
         pid = pid_file.read_text().split("\n", 1)[0]
         pid_file.unlink()
-        return [f"postgres: removed postmaster.pid of a killed server (pid {pid}); it replays its log"]
+        return [f"removed postmaster.pid of a killed server (pid {pid}); it replays its log"]
 
     def _user(self) -> list[str]:
         return AS_NOBODY if os.getuid() == 0 else []
@@ -108,7 +116,8 @@ class Postgres(Service):
         except psycopg.OperationalError as error:
             if "password authentication failed" in str(error):
                 raise LakeError(
-                    "PostgreSQL refuses the password of this lake", str(self.home.environment.secrets_path),
+                    "PostgreSQL refuses the password of this lake",
+                    str(self.home.environment.secrets_path),
                     "restore the secrets.json this data folder was made with",
                 ) from None
             return False
@@ -128,10 +137,13 @@ def _set_role(connection: psycopg.Connection, role: str, rights: str, password: 
     verb = "ALTER" if _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", role) else "CREATE"
     verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
     statement = sql.SQL("{} ROLE {} {} PASSWORD {}").format(
-        sql.SQL(verb), sql.Identifier(role), sql.SQL(rights), sql.Literal(verifier)  # type: ignore[arg-type]
+        sql.SQL(verb),
+        sql.Identifier(role),
+        sql.SQL(rights),
+        sql.Literal(verifier),
     )
     connection.execute(statement)
 
 
 def _exists(connection: psycopg.Connection, query: str, name: str) -> bool:
-    return connection.execute(query, [name]).fetchone() is not None  # type: ignore[arg-type]
+    return connection.execute(query, [name]).fetchone() is not None

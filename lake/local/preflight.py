@@ -38,7 +38,9 @@ def check_folder(data: Path) -> None:
     """The data folder can be written, or made."""
     existing = _existing(data)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise BadInput("the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR")
+        raise BadInput(
+            "the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR"
+        )
 
 
 def check_space(data: Path, needed: int = FREE_BYTES) -> None:
@@ -47,18 +49,22 @@ def check_space(data: Path, needed: int = FREE_BYTES) -> None:
     if free < needed:
         have, want = free / 1024**3, needed / 1024**3
         raise BadInput(
-            f"only {have:.1f} GiB free, {want:.1f} GiB needed", str(data), "free some space, or set LAKE_DATA_DIR"
+            f"only {have:.1f} GiB free, {want:.1f} GiB needed",
+            str(data),
+            "free some space, or set LAKE_DATA_DIR",
         )
 
 
 def check_ports(home: Home, own: set[int]) -> None:
     """Nobody else listens on a port of this lake."""
     for name, port in asdict(home.ports).items():
-        if not _free(port) and (holder := _holder(port)) not in own:
+        if not free(port) and (holder := _holder(port)) not in own:
             who = describe(psutil.Process(holder)) if holder else "a process of another user"
+            other = home.environment.port_base + 100
             raise BadInput(
-                f"port {port} for {name} is taken by {who}", f"{HOST}:{port}",
-                f"stop it, or choose other ports: {PORT_BASE_VARIABLE}={home.environment.port_base + 100} lake up",
+                f"port {port} for {name} is taken by {who}",
+                f"{HOST}:{port}",
+                f"stop it, or choose other ports: {PORT_BASE_VARIABLE}={other} lake up",
             )
 
 
@@ -66,7 +72,8 @@ def _existing(path: Path) -> Path:
     return next(folder for folder in [path, *path.parents] if folder.exists())
 
 
-def _free(port: int) -> bool:
+def free(port: int) -> bool:
+    """Whether nobody holds a port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -78,6 +85,8 @@ def _free(port: int) -> bool:
 
 def _holder(port: int) -> int | None:
     """Pid of whoever listens on a port, or is connected from it; None if that is not ours to see."""
-    found = [item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid]
+    found = [
+        item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid
+    ]
     found.sort(key=lambda item: item.status != psutil.CONN_LISTEN)
     return found[0].pid if found else None

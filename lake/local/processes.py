@@ -13,7 +13,9 @@ GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 def of_lake(data: Path) -> list[psutil.Process]:
     """Every live process that the supervisor of this data folder started, the supervisor too."""
-    return [process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)]
+    return [
+        process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)
+    ]
 
 
 def _belongs(process: psutil.Process, data: Path) -> bool:
@@ -23,7 +25,7 @@ def _belongs(process: psutil.Process, data: Path) -> bool:
         if process.environ().get(MARK) == str(data):
             return True
         # PostgreSQL overwrites its environment with its process title; it works inside its data folder.
-        return process.name() == "postgres" and process.cwd() == str(data / "postgres")
+        return bool(process.name() == "postgres" and process.cwd() == str(data / "postgres"))
     except GONE:
         return False
 

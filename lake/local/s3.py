@@ -4,7 +4,10 @@ import os
 from pathlib import Path
 
 from lake.local.home import HOST
+from lake.local.rest import answers
 from lake.local.service import Program, Service
+
+REGION = "us-east-1"
 
 
 class S3(Service):
@@ -34,33 +37,28 @@ class S3(Service):
         return self.home.data / "s3-attributes"
 
     def program(self) -> Program:
-        backend = ["posix", *(["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []), str(self.folder)]
+        backend = [
+            "posix",
+            *(["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []),
+            str(self.folder),
+        ]
         address = f"{HOST}:{self.home.ports.s3}"
         return Program([str(self.binary), "--quiet", "--port", address, *backend], self.home.data)
 
     def ready(self) -> bool:
         """A signed HEAD of the bucket succeeds."""
-        from botocore.exceptions import BotoCoreError, ClientError
+        bucket = f"{self.home.s3}/{self.home.bucket}"
+        return answers(bucket, "HEAD", self._signature(bucket))
 
-        try:
-            self.client().head_bucket(Bucket=self.home.bucket)
-        except (BotoCoreError, ClientError):
-            return False
-        return True
+    def _signature(self, url: str) -> dict[str, str]:
+        from botocore.auth import S3SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.credentials import Credentials
 
-    def client(self):  # type: ignore[no-untyped-def]  # boto3 makes its client classes at run time
-        """A boto3 S3 client for this server."""
-        import boto3
-        from botocore.config import Config
-
-        config = Config(
-            s3={"addressing_style": "path"}, proxies={}, retries={"max_attempts": 0}, connect_timeout=2, read_timeout=5
-        )
-        secrets = self.home.secrets
-        return boto3.client(
-            "s3", endpoint_url=self.home.s3, region_name="us-east-1", config=config,
-            aws_access_key_id=secrets.s3_access_key, aws_secret_access_key=secrets.s3_secret_key,
-        )
+        keys = Credentials(self.home.secrets.s3_access_key, self.home.secrets.s3_secret_key)
+        request = AWSRequest("HEAD", url)
+        S3SigV4Auth(keys, "s3", REGION).add_auth(request)
+        return dict(request.headers)
 
 
 def _keeps_attributes(folder: Path) -> bool:
@@ -75,7 +73,7 @@ def s3a_settings(endpoint: str) -> dict[str, object]:
     """How Hadoop reaches this server; the key pair comes from the environment (AWS_ACCESS_KEY_ID, ...)."""
     return {
         "fs.s3a.endpoint": endpoint,
-        "fs.s3a.endpoint.region": "us-east-1",
+        "fs.s3a.endpoint.region": REGION,
         "fs.s3a.path.style.access": "true",
         "fs.s3a.connection.ssl.enabled": "false",
         "fs.s3a.aws.credentials.provider": "com.amazonaws.auth.EnvironmentVariableCredentialsProvider",

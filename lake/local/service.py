@@ -23,11 +23,16 @@ class Service(ABC):
 
     name: str
     needs: tuple[str, ...] = ()
-    ready_within_s: float = 90.0
+    ready_within_s: float = 180.0
 
     def __init__(self, home: Home) -> None:
         self.home = home
         self.folder = home.data / self.name
+
+    @property
+    def port(self) -> int | None:
+        """Where it listens, if it does; nothing is asked of it before."""
+        return getattr(self.home.ports, self.name, None)
 
     def parts(self) -> list[Path]:
         """Files and folders of the build that must be there before anything starts."""
@@ -42,7 +47,7 @@ class Service(ABC):
         return True
 
     def prepare(self) -> list[str]:
-        """Make the process startable; returns a line for each thing a crash had left. Runs before each start."""
+        """Make the process startable; returns a line for each thing a crash had left."""
         return []
 
     @abstractmethod
@@ -53,5 +58,5 @@ class Service(ABC):
     def ready(self) -> bool:
         """One cheap question to the service itself: does it answer? Never raises for 'not yet'."""
 
-    def initialise(self) -> None:
-        """What is created inside the running service; each start, so twice is the same as once."""
+    def initialise(self) -> None:  # noqa: B027 - most services need nothing
+        """What is created inside the running service; again at each `lake up`, so twice is as once."""

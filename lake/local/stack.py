@@ -2,8 +2,9 @@
 
 import fcntl
 import shutil
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,7 @@ from lake.local.supervisor import FATAL, RUNNING, Supervisor
 SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream)
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
 STOP_FIRST = ("stream", "connect")
-POLL_S = 0.1
+POLL_S = 0.2
 GONE_WITHIN_S = 8.0
 LOG_LINES = 3
 
@@ -47,6 +48,7 @@ class Stack:
         self.services = [service(home) for service in SERVICES]
         self.supervisor = Supervisor(home)
         self._began = time.monotonic()
+        self._given_up = threading.Event()
 
     def service(self, name: str) -> Service:
         """BadInput names the services there are."""
@@ -63,8 +65,9 @@ class Stack:
         with self._alone():
             if self.supervisor.pid() is None:
                 self._start_supervisor()
-            idle = [service for service in self.services if service.wanted() and not self._runs(service)]
-            self._start(idle)
+            wanted = [service for service in self.services if service.wanted()]
+            idle = [service.name for service in wanted if not self._runs(service)]
+            self._start(wanted)
         return bool(idle)
 
     def _start_supervisor(self) -> None:
@@ -78,46 +81,51 @@ class Stack:
 
     def _start(self, services: list[Service]) -> None:
         """Start in parallel; a service waits only for those it needs. The first failure is raised."""
-        if not services:
-            return
         started: dict[str, Future[None]] = {}
         with ThreadPoolExecutor(max_workers=len(services)) as pool:
-            for service in sorted(services, key=lambda item: len(item.needs)):
-                needed = [started[name] for name in service.needs if name in started]
-                started[service.name] = pool.submit(self._start_one, service, needed)
-            for future in as_completed(started.values()):
-                future.result()
+            try:
+                for service in sorted(services, key=lambda item: len(item.needs)):
+                    needed = [started[name] for name in service.needs]
+                    started[service.name] = pool.submit(self._start_one, service, needed)
+                for future in as_completed(started.values()):
+                    future.result()
+            except BaseException:
+                self._given_up.set()
+                raise
 
-    def _start_one(self, service: Service, needed: list["Future[None]"]) -> None:
+    def _start_one(self, service: Service, needed: Sequence["Future[None]"] = ()) -> None:
         for future in needed:
             future.result()
-        for line in service.prepare():
-            self._say(service.name, line)
-        self.supervisor.start_service(service.name)
-        self._wait(service)
+        if not self._runs(service):
+            for line in service.prepare():
+                self._say(service.name, line)
+            self.supervisor.start_service(service.name)
+            self._wait(service)
+            self._say(service.name, "ready")
         service.initialise()
-        self._say(service.name, "ready")
 
     def _wait(self, service: Service) -> None:
         """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
         end = time.monotonic() + service.ready_within_s
-        while not (self._state(service.name) == RUNNING and service.ready()):
+        while not _answers(service):
             if self._state(service.name) == FATAL or time.monotonic() > end:
                 raise LakeError(
-                    f"{service.name} did not get ready within {service.ready_within_s:.0f} s: {self.tail(service.name)}",
+                    f"{service.name} does not answer after {service.ready_within_s:.0f} s: "
+                    f"{self.tail(service.name)}",
                     str(self.log(service.name)),
                     f"see: lake logs {service.name}",
                 )
-            time.sleep(POLL_S)
+            if self._given_up.wait(POLL_S):
+                raise LakeError(f"{service.name} was not waited for", "lake up", "run: lake up")
 
     def _state(self, name: str) -> str:
         return self.supervisor.states()[name].state
 
     def _runs(self, service: Service) -> bool:
-        return self._state(service.name) == RUNNING and service.ready()
+        return self._state(service.name) == RUNNING and _answers(service)
 
     def down(self) -> bool:
-        """Stop everything, writers first; False if nothing ran. Afterwards no process of this lake is left."""
+        """Stop everything, writers first; False if nothing ran. Leaves no process of this lake."""
         if not self._processes():
             return False
         with self._alone():
@@ -148,12 +156,12 @@ class Stack:
                 if states[name].pid == 0:
                     left.remove(name)
                     self._say(name, "stopped")
-            time.sleep(POLL_S / 2)
+            time.sleep(POLL_S / 4)
 
     def _await_end(self) -> None:
         end = time.monotonic() + GONE_WITHIN_S
         while self.supervisor.pid() is not None and time.monotonic() < end:
-            time.sleep(POLL_S / 2)
+            time.sleep(POLL_S / 4)
 
     def start(self, name: str) -> None:
         """Have one service running and answering, with the program that the code describes now."""
@@ -161,7 +169,7 @@ class Stack:
         with self._alone():
             self.supervisor.reload(self.services, name)
             if service.wanted():
-                self._start_one(service, [])
+                self._start_one(service)
 
     def restart(self, name: str) -> None:
         """Stop and start one service; the others keep running."""
@@ -199,7 +207,12 @@ class Stack:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise LakeError(
-                    "another lake command is starting or stopping this lake", str(self.home.data), "wait for it"
+                    "another lake command is starting or stopping this lake",
+                    str(self.home.data),
+                    "wait for it",
                 ) from None
             yield
 
+
+def _answers(service: Service) -> bool:
+    return (service.port is None or not preflight.free(service.port)) and service.ready()

@@ -28,8 +28,22 @@ START_WITHIN_S = 10
 POLL_S = 0.05
 # Settings of the caller's shell that would change what a service does.
 FOREIGN = (
-    "APICURIO_", "AWS_", "CLASSPATH", "HADOOP_", "HIVE_", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
-    "KAFKA_", "PG", "PYSPARK_", "PYTHON", "QUARKUS_", "ROOT_", "SPARK_", "VGW_",
+    "APICURIO_",
+    "AWS_",
+    "CLASSPATH",
+    "HADOOP_",
+    "HIVE_",
+    "JAVA_OPTS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "KAFKA_",
+    "PG",
+    "PYSPARK_",
+    "PYTHON",
+    "QUARKUS_",
+    "ROOT_",
+    "SPARK_",
+    "VGW_",
 )
 RUNNING, FATAL = "RUNNING", "FATAL"
 ALREADY_STARTED, NOT_RUNNING = 60, 70
@@ -138,7 +152,9 @@ class Supervisor:
             raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
 
     @retry(
-        retry=retry_if_exception_type(LakeError), stop=stop_after_delay(START_WITHIN_S), wait=wait_fixed(POLL_S),
+        retry=retry_if_exception_type(LakeError),
+        stop=stop_after_delay(START_WITHIN_S),
+        wait=wait_fixed(POLL_S),
         reraise=True,
     )
     def _wait(self) -> None:
@@ -196,9 +212,14 @@ def _state(item: Mapping[str, Any]) -> State:
 def _section(name: str, program: Program, home: Home) -> str:
     pairs = ",".join(f'{key}="{value}"' for key, value in program.environment.items())
     return PROGRAM.format(
-        name=name, command=_escape(shlex.join(program.command)), folder=_escape(str(program.folder)),
-        environment=_escape(pairs), signal=program.stop_signal, group=str(program.stop_group).lower(),
-        wait=STOP_WAIT_S, log=_escape(str(home.logs / f"{name}.log")),
+        name=name,
+        command=_escape(shlex.join(program.command)),
+        folder=_escape(str(program.folder)),
+        environment=_escape(pairs),
+        signal=program.stop_signal,
+        group=str(program.stop_group).lower(),
+        wait=STOP_WAIT_S,
+        log=_escape(str(home.logs / f"{name}.log")),
     )
 
 

@@ -1,0 +1,106 @@
+"""What the local services render, without starting any."""
+
+import configparser
+import shlex
+from pathlib import Path
+
+import pytest
+
+from lake.errors import BadInput, LakeError
+from lake.local import secrets
+from lake.local.endpoints import endpoints, flat
+from lake.local.home import PROJECT, Home, load_home
+from lake.local.stack import SERVICES, Stack
+from lake.local.supervisor import SOCKET_PATH_LIMIT, Supervisor
+
+FOLDERS = ["plain", "with space", "100%(here)s", "it's"]
+
+
+def make_home(monkeypatch: pytest.MonkeyPatch, data: Path) -> Home:
+    monkeypatch.setenv("LAKE_DATA_DIR", str(data))
+    monkeypatch.setenv("LAKE_PORT_BASE", "29100")
+    home = load_home()
+    secrets.load_or_create(home.environment.secrets_path)
+    return home
+
+
+def sections(home: Home) -> configparser.ConfigParser:
+    stack = Stack(home)
+    config = configparser.ConfigParser(interpolation=None)
+    config.read_string(stack.supervisor.render(stack.services))
+    return config
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_commands_survive_the_configuration_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
+) -> None:
+    home = make_home(monkeypatch, tmp_path / folder)
+    config = sections(home)
+    for service in SERVICES:
+        line = config[f"program:{service.name}"]["command"].replace("%%", "%")
+        assert shlex.split(line) == service(home).program().command
+
+
+def test_configuration_holds_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    home = make_home(monkeypatch, tmp_path)
+    stack = Stack(home)
+    text = stack.supervisor.render(stack.services)
+    assert [name for name, value in vars(home.secrets).items() if value in text] == []
+
+
+def test_every_address_is_loopback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    values = flat(endpoints(make_home(monkeypatch, tmp_path)))
+    addresses = [
+        "postgres.dsn",
+        "kafka.bootstrap",
+        "connect.url",
+        "registry.url",
+        "s3.endpoint",
+        "metastore.uri",
+    ]
+    assert all("127.0.0.1:291" in values[key] for key in addresses)
+    assert values["s3.bucket"] == "lake"
+
+
+def test_long_folder_moves_the_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    far = Supervisor(make_home(monkeypatch, tmp_path / ("d" * 100)))
+    assert len(str(far.socket)) <= SOCKET_PATH_LIMIT
+    assert not far.socket.is_relative_to(far.home.data)
+
+
+def test_a_service_waits_only_for_services_that_start_before_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    names = {service.name for service in SERVICES}
+    home = make_home(monkeypatch, tmp_path)
+    started: set[str] = set()
+    for service in sorted((service(home) for service in SERVICES), key=lambda item: len(item.needs)):
+        assert set(service.needs) <= started
+        started.add(service.name)
+    assert started == names
+
+
+def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
+    path = tmp_path / "secrets.json"
+    made = secrets.load_or_create(path)
+    assert secrets.load_or_create(path) == made
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(set(vars(made).values())) == 6
+    assert made.postgres not in repr(made)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"postgres": "a"}'])
+def test_broken_secrets_are_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "secrets.json").write_text(content)
+    with pytest.raises(LakeError, match="secrets cannot be read"):
+        secrets.load(tmp_path / "secrets.json")
+
+
+def test_unknown_service_lists_the_known_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"no service 'zookeeper'.*postgres, kafka"):
+        Stack(make_home(monkeypatch, tmp_path)).service("zookeeper")
+
+
+def test_project_is_the_checkout() -> None:
+    assert (PROJECT / "pom.xml").exists()
