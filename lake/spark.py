@@ -16,11 +16,21 @@ JVM_OPTIONS = (
     "-Duser.timezone=UTC",  # a decoded date or timestamp never depends on the machine's zone
 )
 
+# PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
+REBASE = (
+    "spark.sql.parquet.datetimeRebaseModeInRead",
+    "spark.sql.parquet.datetimeRebaseModeInWrite",
+    "spark.sql.parquet.int96RebaseModeInRead",
+    "spark.sql.parquet.int96RebaseModeInWrite",
+    "spark.sql.avro.datetimeRebaseModeInRead",
+    "spark.sql.avro.datetimeRebaseModeInWrite",
+)
+
 
 def spark_submit_command(
     environment: Environment, script: Path, args: Sequence[str], conf: Mapping[str, str] | None = None
 ) -> list[str]:
-    """spark-submit of one script of spark_jobs/; conf overrides spark_conf(). No secret is among the arguments."""
+    """spark-submit of one script of spark_jobs/; conf overrides spark_conf(). No argument is a secret."""
     settings = {**spark_conf(environment), **(conf or {})}
     flags = [flag for name in sorted(settings) for flag in ("--conf", f"{name}={settings[name]}")]
     size = ["--master", "local[*]", "--driver-memory", environment.spark.driver_memory]
@@ -64,6 +74,7 @@ def _session(environment: Environment) -> dict[str, str]:
         "spark.local.dir": str(environment.data_path / "tmp"),
         "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
         "spark.sql.session.timeZone": "UTC",
+        **dict.fromkeys(REBASE, "CORRECTED"),
         "spark.sql.shuffle.partitions": "4",
     }
 
@@ -84,7 +95,7 @@ def _object_store(environment: Environment) -> dict[str, str]:
         f"{S3A}.endpoint": f"http://127.0.0.1:{environment.ports.s3}",
         f"{S3A}.connection.ssl.enabled": "false",
         f"{S3A}.path.style.access": "true",
-        # The default deletes the parents' markers after each create, which takes seconds on a file-backed server.
+        # The default deletes the parents' markers after each create: seconds on a file-backed server.
         f"{S3A}.directory.marker.retention": "keep",
         f"{S3A}.aws.credentials.provider": "com.amazonaws.auth.EnvironmentVariableCredentialsProvider",
     }
