@@ -1,5 +1,6 @@
 """What is captured: the typed form of databases/<database>.yaml."""
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +20,7 @@ from pydantic.dataclasses import dataclass
 from lake.errors import BadInput
 from lake.yaml_file import as_model, read_mapping
 
+DATABASES_VARIABLE = "LAKE_DATABASES_DIR"
 HEARTBEAT = "lake.heartbeat"
 SIGNAL = "lake.signal"
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
@@ -213,8 +215,8 @@ def load_database(path: Path) -> Database:
 
 
 def load_databases(root: Path) -> list[Database]:
-    """All files of databases/, by name; BadInput when there is none."""
-    folder = root / "databases"
+    """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none."""
+    folder = root / os.environ.get(DATABASES_VARIABLE, "databases")
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise BadInput(

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 
 import typer
@@ -47,13 +48,19 @@ def apply(environment: str = ENVIRONMENT, as_json: bool = JSON) -> None:
 
     Example: lake apply && lake status
     """
-    databases, place, facts, found = _planned(environment)
-    validate(found, databases, place)
-    perform(found, databases, place, facts, say=lambda line: print(line, file=sys.stderr, flush=True))
+    found = apply_all(environment, say=lambda line: print(line, file=sys.stderr, flush=True))
     if as_json:
         _print(found, as_json)
     else:
         print(f"{len(found)} changes applied" if found else "no changes")
+
+
+def apply_all(environment: str, say: Callable[[str], None]) -> list[Change]:
+    """The changes that were made; BadInput before the first one when something can't be applied."""
+    databases, place, facts, found = _planned(environment)
+    validate(found, databases, place)
+    perform(found, databases, place, facts, say=say)
+    return found
 
 
 def _planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]]:

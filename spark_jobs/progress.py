@@ -24,7 +24,10 @@ class Progress:
             samples = self._samples.setdefault(name, deque())
             if lags:
                 samples.append((now, position["messages"], lags))
-            self._tables.setdefault(name, {}).update(position, state="running", reason=None, committed_at=now)
+            facts = dict(position, state="running", reason=None, committed_at=now)
+            if lags:
+                facts["last_lag_ms"] = lags[len(lags) // 2]
+            self._tables.setdefault(name, {}).update(facts)
 
     def update(self, name: str, **facts: Any) -> None:
         """Notes facts of one table, for example state and reason."""

@@ -1,28 +1,47 @@
 """Table services: compaction, cleaning and archiving beside the writer, never in the path of a commit."""
 
 import logging
+import time
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from spark_jobs import storage
+from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable, first_line
 
 LOG = logging.getLogger("services")
+QUIET_S = 5.0
+STALE_S = 60.0
 
 
-def run_due(spark: SparkSession, silver: SilverTable, requests: str, every: int) -> None:
-    """Serves a table after `every` commits, or when the file <requests>/<table> asks for it."""
-    asked = silver.name in storage.names(spark, requests)
-    if not asked and silver.commits_since_service < every:
-        return
+def attend(spark: SparkSession, silver: SilverTable, progress: Progress, requests: str, every: int) -> None:
+    """Whatever is due for one table. A service that fails leaves the table whole and is tried again."""
     try:
+        _serve_due(spark, silver, requests, every)
+        _count_due(spark, silver, progress, time.time())
+    except Exception as error:  # py4j
+        LOG.warning("%s: table service failed: %s", silver.name, first_line(error))
+        silver.commits_since_service = 0
+
+
+def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: int) -> None:
+    """Serves after `every` commits, or when the file <requests>/<table> asks for it."""
+    asked = silver.name in storage.names(spark, requests)
+    if asked or silver.commits_since_service >= every:
         serve(spark, silver)
-    except Exception as error:  # py4j; a failed service is tried again after the next commits
-        LOG.warning("%s: table service failed, the table itself is whole: %s", silver.name, first_line(error))
-    silver.commits_since_service = 0
+        silver.commits_since_service = 0
     if asked:
         storage.delete(spark, "{}/{}".format(requests, silver.name))
+
+
+def _count_due(spark: SparkSession, silver: SilverTable, progress: Progress, now: float) -> None:
+    """Counts the live rows of a table that has changed: when it falls quiet, and once a minute when it does not."""
+    quiet_or_stale = now >= min(silver.committed_at + QUIET_S, silver.counted_at + STALE_S)
+    if silver.counted_at < silver.committed_at and quiet_or_stale:
+        rows = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false'").count()
+        silver.counted_at = now
+        progress.update(silver.name, rows=rows, rows_at=now)
 
 
 def serve(spark: SparkSession, silver: SilverTable) -> None:

@@ -139,7 +139,7 @@ class Stream:
             pipeline = read_pipeline(self._spark, self._config)
             every = pipeline.silver["service_commits"]
             for table in [flow.table for flow in list(self._flows.values()) if flow.table is not None]:
-                services.run_due(self._spark, table, pipeline.requests, every)
+                services.attend(self._spark, table, self._progress, pipeline.requests, every)
 
 
 def cause(error: Any) -> str:

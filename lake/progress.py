@@ -1,0 +1,98 @@
+"""How far the lake has come: what the streaming job reports, held against Kafka and the source."""
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import psycopg
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from lake.definition import Database
+from lake.errors import LakeError
+from lake.local.home import Home
+
+POLL_S = 0.2
+TIMEOUT_S = 10.0
+Offsets = dict[str, int]  # partition to next offset
+Report = Callable[[str], None]
+
+
+def reported(home: Home) -> dict[str, dict[str, Any]]:
+    """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
+    try:
+        tables: dict[str, dict[str, Any]] = json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"]
+    except FileNotFoundError:
+        return {}
+    return tables
+
+
+def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+    """Returns once every table holds all that was committed in PostgreSQL when this was called.
+
+    LakeError names the tables that are behind when the time is over.
+    """
+    deadline = time.monotonic() + timeout_s
+    for database in databases:
+        goal = source_lsn(home, database.database)
+        _wait(partial(unflushed, home, database, goal), report, deadline)
+    ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
+    _wait(partial(behind, home, databases, ends), report, deadline)
+
+
+def _wait(lacking: Callable[[], list[str]], report: Report, deadline: float) -> None:
+    while missing := lacking():
+        if time.monotonic() > deadline:
+            raise LakeError(f"not there in time: {'; '.join(missing)}", "the lake", "see: lake status, lake logs stream")
+        report(", ".join(missing))
+        time.sleep(POLL_S)
+
+
+def source_lsn(home: Home, database: str) -> str:
+    """Where the source's log stands now, "0/1A2B3C4"."""
+    with psycopg.connect(home.dsn(database)) as connection:
+        row = connection.execute("SELECT pg_current_wal_lsn()::text").fetchone()
+    return str(row[0]) if row else "0/0"
+
+
+def unflushed(home: Home, database: Database, goal: str) -> list[str]:
+    """Empty once Kafka has acknowledged everything before the goal: only then does Debezium move the slot."""
+    query = "SELECT confirmed_flush_lsn >= %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s"
+    with psycopg.connect(home.dsn()) as connection:
+        row = connection.execute(query, [goal, database.slot]).fetchone()
+    return [] if row and row[0] else [f"{database.connector} before {goal}"]
+
+
+def end_offsets(home: Home, topics: list[str]) -> dict[str, Offsets]:
+    """The next offset of every partition, by topic; LakeError when Kafka does not answer."""
+    consumer = Consumer({"bootstrap.servers": home.kafka, "group.id": "lake-progress", "enable.auto.commit": False})
+    try:
+        return {topic: _ends(consumer, topic) for topic in topics}
+    except KafkaException as error:
+        raise LakeError(f"Kafka: {error.args[0].str()}", home.kafka, "run: lake up") from None
+    finally:
+        consumer.close()
+
+
+def _ends(consumer: Consumer, topic: str) -> Offsets:
+    partitions = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions
+    return {str(n): consumer.get_watermark_offsets(TopicPartition(topic, n), timeout=TIMEOUT_S)[1] for n in partitions}
+
+
+def behind(home: Home, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
+    """The Hudi tables whose commits end before the given offsets, with how far they are."""
+    facts = reported(home)
+    names = {
+        f"{database.database}_{kind}.{table.name}": table.topic(database.database)
+        for database in databases for table in database.tables for kind in table.types
+    }
+    return [
+        f"{name} {done} of {sum(ends[topic].values())}"
+        for name, topic in names.items()
+        if (done := _done(facts.get(name, {}))) < sum(ends[topic].values())
+    ]
+
+
+def _done(facts: dict[str, Any]) -> int:
+    return sum(facts.get("offsets", {}).values())

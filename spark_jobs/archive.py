@@ -1,0 +1,79 @@
+"""The bronze archive against Kafka's offsets: every offset once, in the file that its name says."""
+
+import json
+from typing import Any, Dict, List, NamedTuple
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs import storage
+
+OFFSET_FIELD = "__offset"
+NAMED_AT_MOST = 20
+
+
+class File(NamedTuple):
+    """One archive file: the start that its name says, and what it holds."""
+
+    partition: int
+    start: int
+    first: int
+    last: int
+    rows: int
+    distinct: int
+
+
+def files_of(spark: SparkSession, folder: str) -> List[File]:
+    """The files of one topic's folder; none when there is no folder. Only the offsets are decoded."""
+    if not storage.names(spark, folder):
+        return []
+    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}]}
+    reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
+    offsets = reader.option("recursiveFileLookup", "true").load(folder)
+    files = offsets.groupBy(F.input_file_name().alias("file")).agg(
+        F.min(OFFSET_FIELD).alias("first"), F.max(OFFSET_FIELD).alias("last"),
+        F.count(OFFSET_FIELD).alias("rows"), F.countDistinct(OFFSET_FIELD).alias("distinct"),
+    )
+    return [_file(row) for row in files.collect()]
+
+
+def _file(row: Any) -> File:
+    partition, start = row["file"].rsplit("/", 1)[1][:-len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
+    return File(int(partition), int(start), row["first"], row["last"], row["rows"], row["distinct"])
+
+
+def reached(files: List[File]) -> Dict[str, int]:
+    """The next offset of each partition, by its number as text."""
+    ends = {}  # type: Dict[str, int]
+    for file in files:
+        ends[str(file.partition)] = max(file.last + 1, ends.get(str(file.partition), 0))
+    return ends
+
+
+def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
+    """What is missing, doubled or misnamed, one line each. begin: the first offset that Kafka still has."""
+    found = []  # type: List[str]
+    for partition in sorted({file.partition for file in files} | set(begin)):
+        expected = None
+        for file in sorted((file for file in files if file.partition == partition), key=lambda file: file.start):
+            found.extend(_faults_of(file))
+            expected = min(begin.get(partition, file.start), file.start) if expected is None else expected
+            if file.start > expected:
+                found.append("partition {}: offsets {} to {} are missing".format(partition, expected, file.start - 1))
+            if file.start < expected:
+                found.append("partition {}: offsets {} to {} are in two files".format(
+                    partition, file.start, expected - 1
+                ))
+            expected = file.last + 1
+    return found[:NAMED_AT_MOST]
+
+
+def _faults_of(file: File) -> List[str]:
+    name = "partition {}, file from {}".format(file.partition, file.start)
+    checks = [
+        (file.first != file.start, "{}: its first offset is {}".format(name, file.first)),
+        (file.rows != file.distinct, "{}: {} offsets are doubled".format(name, file.rows - file.distinct)),
+        (file.distinct != file.last - file.first + 1,
+         "{}: {} offsets are missing before {}".format(name, file.last - file.first + 1 - file.distinct, file.last)),
+    ]
+    return [text for wrong, text in checks if wrong]

@@ -1,0 +1,99 @@
+"""Comparison of two sets of rows by key, in Spark: nothing but differing keys reaches the driver.
+
+A side is a DataFrame of `key` (text) and `hash` (text): one row per row of the table.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+PLACEHOLDER = "__debezium_unavailable_value"  # what Debezium sends for a large value that did not change (F8)
+Versions = Tuple[Optional[str], Optional[str]]
+
+
+class Found(NamedTuple):
+    """Differing keys with the hashes of both sides (None where a side has no row); more: there were too many."""
+
+    keys: Dict[str, Versions]
+    more: bool
+
+
+def row_text(columns: List[Column]) -> Column:
+    """One text of several texts, in which null is no empty text and no separator can confuse."""
+    return F.to_json(F.array(*columns))
+
+
+def row_hash(columns: List[Column]) -> Column:
+    return F.md5(row_text(columns))
+
+
+def differing(left: DataFrame, right: DataFrame, limit: int) -> Found:
+    """The keys whose rows differ or exist on one side only, at most `limit` of them."""
+    ours = left.select("key", F.col("hash").alias("left"))
+    theirs = right.select("key", F.col("hash").alias("right"))
+    rows = ours.join(theirs, "key", "full_outer").where("NOT left <=> right").limit(limit + 1).collect()
+    return Found({row["key"]: (row["left"], row["right"]) for row in rows[:limit]}, len(rows) > limit)
+
+
+def duplicates(rows: DataFrame, limit: int) -> Dict[str, int]:
+    """Keys that several rows have, in whatever partitions, with their number."""
+    found = rows.groupBy("key").count().where("count > 1").orderBy("key").limit(limit).collect()
+    return {row["key"]: row["count"] for row in found}
+
+
+def placeholders(rows: DataFrame, columns: List[Tuple[str, str]], limit: int) -> Dict[str, List[str]]:
+    """Columns that hold Debezium's placeholder instead of a value, by key. columns: name and Spark type."""
+    checked = [(name, _holds(F.col(name), kind)) for name, kind in columns]
+    named = [F.when(holds, name) for name, holds in checked if holds is not None for holds in [holds]]
+    if not named:
+        return {}
+    found = rows.select("key", F.filter(F.array(*named), lambda name: name.isNotNull()).alias("names"))
+    hits = found.where(F.size("names") > 0).limit(limit).collect()
+    return {row["key"]: list(row["names"]) for row in hits}
+
+
+def _holds(column: Column, kind: str) -> Optional[Column]:
+    if kind == "string":
+        return column.contains(PLACEHOLDER)
+    if kind == "binary":
+        return F.decode(column, "UTF-8").contains(PLACEHOLDER)
+    if kind == "array<string>":
+        return F.exists(column, lambda item: item.contains(PLACEHOLDER))
+    return None
+
+
+def behind(newer: DataFrame, older: DataFrame) -> int:
+    """How many keys of `newer` are missing in `older` or have a lower `_order` there."""
+    rows = newer.select("key", "_order").join(older.select("key", F.col("_order").alias("old")), "key", "left")
+    return int(rows.where("old IS NULL OR old < _order").count())
+
+
+def impossible(newer: DataFrame, older: DataFrame, limit: int) -> List[str]:
+    """Keys of `older` that no earlier state of `newer` can explain: unknown, ahead, or same order and other data."""
+    ours = newer.select("key", F.col("hash").alias("new_hash"), F.col("_order").alias("new_order"))
+    rows = older.join(ours, "key", "left")
+    wrong = "new_order IS NULL OR _order > new_order OR (_order = new_order AND hash <> new_hash)"
+    return [row["key"] for row in rows.where(wrong).limit(limit).collect()]
+
+
+def settled(found: Found, before: Optional[Found]) -> Dict[str, Versions]:
+    """Those differences whose two versions were the same in the round before: nothing is in flight for them."""
+    if before is None:
+        return {}
+    return {key: versions for key, versions in found.keys.items() if before.keys.get(key) == versions}
+
+
+def only_keys(spark: SparkSession, rows: DataFrame, keys: Optional[List[str]]) -> DataFrame:
+    """The rows of the given keys; all rows for None."""
+    if keys is None:
+        return rows
+    wanted = spark.createDataFrame([(key,) for key in keys], "key string")
+    return rows.join(F.broadcast(wanted), "key", "left_semi")
+
+
+def column_differences(names: List[str], left: Any, right: Any) -> Dict[str, Versions]:
+    """Per differing column both texts. left, right: the texts in the order of names, or None for no row."""
+    if left is None or right is None:
+        return {}
+    return {name: (ours, theirs) for name, ours, theirs in zip(names, left, right) if ours != theirs}

@@ -1,0 +1,137 @@
+"""The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
+
+from functools import reduce
+from typing import Any, Dict, List, Optional
+
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.type_map import PgType, SourceColumn
+
+REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
+FETCH_ROWS = "10000"  # above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot
+PAGES_PER_READ = 4096  # 32 MiB of table per reader
+COLUMNS = """
+WITH RECURSIVE base AS (
+  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
+  WHERE a.attrelid = ?::regclass AND a.attnum > 0 AND NOT a.attisdropped
+  UNION ALL
+  SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END
+  FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
+)
+SELECT b.attname, coalesce(e.typname, t.typname), coalesce(e.typtype, t.typtype), b.modifier, e.oid IS NOT NULL
+FROM base b JOIN pg_type t ON t.oid = b.type
+LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+WHERE t.typtype <> 'd' ORDER BY b.attnum
+"""
+
+
+class Source:
+    """How to reach one database. The password comes from the environment and goes nowhere but to pgjdbc."""
+
+    def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
+        self._spark = spark
+        self.url = url
+        self._login = {"user": user, "password": password, "ApplicationName": "lake verify"}
+
+    def connect(self) -> Any:
+        """A java.sql.Connection; a py4j error when the database refuses."""
+        properties = self._spark._jvm.java.util.Properties()
+        for name, value in self._login.items():
+            properties.setProperty(name, value)
+        return self._spark._jvm.org.postgresql.Driver().connect(self.url, properties)
+
+    def read(self, query: str, snapshot: str) -> DataFrame:
+        """The rows of a query as of an exported snapshot."""
+        begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; " \
+            "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL IntervalStyle = 'postgres'"
+        options = {
+            "url": self.url, "dbtable": "({}) AS q".format(query), "fetchsize": FETCH_ROWS,
+            "driver": "org.postgresql.Driver", "sessionInitStatement": begin.format(snapshot), **self._login,
+        }
+        return self._spark.read.format("jdbc").options(**options).load()
+
+
+class Moment:
+    """One snapshot of a database, held open until close(). lsn is not before any commit that it shows."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._connection = source.connect()
+        self._connection.setAutoCommit(False)
+        self._connection.setTransactionIsolation(REPEATABLE_READ)
+        self.snapshot = str(self._rows("SELECT pg_export_snapshot()")[0][0])
+        # The insert position, not the write position: with asynchronous commit a visible commit can be unwritten.
+        self.lsn = str(self._rows("SELECT pg_current_wal_insert_lsn()::text")[0][0])
+
+    def columns(self, table: str) -> List[SourceColumn]:
+        """The columns of schema.table in their order, domains resolved."""
+        return [source_column(*row) for row in self._rows(COLUMNS, table)]
+
+    def rows(self, table: str, names: List[str], types: List[PgType], only: Optional[str] = None) -> DataFrame:
+        """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
+        texts = [
+            "{} AS c{}".format(kind.sql.replace("{x}", quoted(name)), index)
+            for index, (name, kind) in enumerate(zip(names, types))
+        ]
+        query = "SELECT {} FROM {}".format(", ".join(texts), qualified(table))
+        parts = [" WHERE " + " AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
+        return reduce(DataFrame.union, [self._source.read(query + part, self.snapshot) for part in parts])
+
+    def close(self) -> None:
+        self._connection.rollback()
+        self._connection.close()
+
+    def _parts(self, table: str) -> List[List[str]]:
+        pages = int(self._rows("SELECT pg_relation_size(?::regclass) / 8192", qualified(table))[0][0])
+        bounds = list(range(0, pages, PAGES_PER_READ)) or [0]
+        return [page_range(bounds, index) for index in range(len(bounds))]
+
+    def _rows(self, query: str, *parameters: str) -> List[List[Any]]:
+        return rows_of(self._connection, query, *parameters)
+
+
+def page_range(bounds: List[int], index: int) -> List[str]:
+    """The condition for the table's pages from bounds[index] to the next bound; the last range is open."""
+    conditions = ["ctid >= '({},0)'".format(bounds[index])]
+    if index + 1 < len(bounds):
+        conditions.append("ctid < '({},0)'".format(bounds[index + 1]))
+    return conditions if len(bounds) > 1 else ["true"]
+
+
+def rows_of(connection: Any, query: str, *parameters: str) -> List[List[Any]]:
+    """All rows of a small query."""
+    statement = connection.prepareStatement(query)
+    for place, value in enumerate(parameters):
+        statement.setString(place + 1, value)
+    result = statement.executeQuery()
+    width = result.getMetaData().getColumnCount()
+    rows = []
+    while result.next():
+        rows.append([result.getObject(place + 1) for place in range(width)])
+    statement.close()
+    return rows
+
+
+def source_column(name: Any, kind: Any, category: Any, modifier: Any, is_array: Any) -> SourceColumn:
+    """A catalogue row. The modifier holds numeric's precision and (11 bits, signed) scale, or a bit string's length."""
+    precision, scale = 0, 0
+    if kind == "numeric" and int(modifier) >= 4:
+        precision, scale = (int(modifier) - 4) >> 16, ((int(modifier) - 4 & 2047) ^ 1024) - 1024
+    if kind == "bit":
+        precision = int(modifier)
+    return SourceColumn(str(name), str(kind), str(category), precision, scale, bool(is_array))
+
+
+def quoted(name: str) -> str:
+    """An identifier for PostgreSQL."""
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+def qualified(table: str) -> str:
+    """schema.table with both parts quoted."""
+    return ".".join(quoted(part) for part in table.split(".", 1))
+
+
+def literal(text: str) -> str:
+    """A text constant for PostgreSQL."""
+    return "'{}'".format(text.replace("'", "''"))
