@@ -27,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _report(service: str, what: str, seconds: float) -> None:
-    console.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {what}")
+    console.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {what}", soft_wrap=True)
 
 
 def up() -> None:

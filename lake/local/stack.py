@@ -73,9 +73,10 @@ class Stack:
     def _start_supervisor(self) -> None:
         orphans = self._processes()
         if orphans:
-            names = ", ".join(sorted({processes.describe(process) for process in orphans}))
+            names = ", ".join(sorted({process.name() for process in orphans}))
             processes.stop(orphans, GONE_WITHIN_S)
-            self._say("supervisor", f"was killed; stopped what it left behind: {names}")
+            left = f"{len(orphans)} processes ({names})"
+            self._say("supervisor", f"was killed; stopped what it left behind: {left}")
         secrets.load_or_create(self.home.environment.secrets_path)
         self.supervisor.start(self.services)
 
