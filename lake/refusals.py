@@ -76,14 +76,22 @@ def _refuse_columns(table: Table, found: SourceTable, where: str) -> None:
     if table.partition and table.partition not in found.columns:
         now = f"choose one of {', '.join(found.columns)}"
         raise BadInput(f"{table.full_name} has no column '{table.partition}'", f"{where}.partition", now)
-    for column in found.columns:
+    if found.generated:
+        # The stream lacks them and the snapshot does not: Debezium 3.7 then gives the snapshot up (seen).
+        now = "leave the table out, or make them ordinary columns kept by a trigger"
+        raise BadInput(f"{table.full_name} has generated columns: {', '.join(found.generated)}", where, now)
+    _refuse_names(found.columns, where)
+
+
+def _refuse_names(columns: list[str], where: str) -> None:
+    for column in columns:
         if is_added_column(column):
             now = "rename it in PostgreSQL, or leave the table out"
             raise BadInput(f"column '{column}' has the name of one that the lake adds", where, now)
         if not IDENTIFIER.match(column.lower()):
             now = "rename it in PostgreSQL: letters, digits and _ only, not starting with a digit"
             raise BadInput(f"column '{column}' can't be named so in Avro and Hive", where, now)
-    twins = [name for name, count in Counter(column.lower() for column in found.columns).items() if count > 1]
+    twins = [name for name, count in Counter(column.lower() for column in columns).items() if count > 1]
     if twins:
         now = "rename one of them in PostgreSQL: Hive knows no case"
         raise BadInput(f"two columns are both '{twins[0]}' in lower case", where, now)

@@ -30,6 +30,7 @@ class SourceTable:
     kind: str
     persistence: str
     columns: list[str]
+    generated: list[str]
     key: list[str]
     toastable: list[str]
     leaves: dict[str, str]
@@ -150,6 +151,9 @@ TABLES = """
 SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS persistence,
   ARRAY(SELECT a.attname::text FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns,
+  ARRAY(SELECT a.attname::text FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+        ORDER BY a.attnum) AS generated,
   ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u(attnum, n)
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum ORDER BY u.n) AS key,
   ARRAY(SELECT DISTINCT a.attname::text FROM pg_attribute a JOIN pg_class leaf ON leaf.oid = a.attrelid

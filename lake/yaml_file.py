@@ -12,6 +12,8 @@ from pydantic_core import ErrorDetails
 from lake.errors import BadInput
 
 Model = TypeVar("Model")
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+MISSING_KEY = ("missing", "missing_argument")
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
@@ -49,7 +51,8 @@ def as_model(model: type[Model], content: dict[str, Any], path: Path) -> Model:
     try:
         return TypeAdapter(model).validate_python(content)
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt required key is two mistakes to pydantic; its misspelling is the one to show.
+        first = min(error.errors(), key=lambda found: found["type"] not in UNKNOWN_KEY)
         raise BadInput(_problem(first), _key_place(path, first), _remedy(first, model)) from None
 
 
@@ -78,13 +81,14 @@ def _syntax_problem(error: yaml.YAMLError) -> str:
 
 def _place(path: Path, error: yaml.YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
-    return f"{path}:{mark.line + 1}" if mark else str(path)
+    lines = len(_text(path).splitlines())
+    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie behind the end
 
 
 def _key_place(path: Path, error: ErrorDetails) -> str:
     keys = [str(part) for part in error["loc"]]
     line, depth = _written(path, keys)
-    if not error["type"].startswith("missing"):
+    if error["type"] not in MISSING_KEY:
         keys = keys[:depth]
     return f"{path}:{line}, key {'.'.join(keys)}" if keys else str(path)
 
@@ -111,9 +115,9 @@ def _children(node: yaml.Node | None) -> Iterator[tuple[str, tuple[int, yaml.Nod
 
 def _problem(error: ErrorDetails) -> str:
     kind = error["type"]
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+    if kind in UNKNOWN_KEY:
         return "unknown key"
-    if kind in ("missing", "missing_argument"):
+    if kind in MISSING_KEY:
         return "a required key is missing"
     if kind == "value_error":
         return str(error["ctx"]["error"]).partition(" | ")[0]
@@ -124,9 +128,9 @@ def _remedy(error: ErrorDetails, model: type[Any]) -> str:
     kind = error["type"]
     if kind == "value_error":
         return str(error["ctx"]["error"]).partition(" | ")[2] or "correct the value"
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+    if kind in UNKNOWN_KEY:
         return _nearest_key(str(error["loc"][-1]), _known_keys(model, len(error["loc"])))
-    if kind in ("missing", "missing_argument"):
+    if kind in MISSING_KEY:
         return f"add '{error['loc'][-1]}'"
     return "correct the value"
 
