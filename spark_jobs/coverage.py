@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import Any, Callable, Dict, List, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple
 
 from pyspark.sql import SparkSession
 
@@ -39,7 +39,7 @@ def wait_for_slot(source: Source, database: str, lsn: str, deadline: Deadline) -
     """Until Connect has Kafka's acknowledgement for all that was committed before lsn."""
     connection = source.connect()
     try:
-        _until(lambda: _slot_lacks(connection, "lake_" + database, lsn), deadline)
+        wait_until(lambda: _slot_lacks(connection, "lake_" + database, lsn), deadline)
     finally:
         connection.close()
 
@@ -54,7 +54,7 @@ def _slot_lacks(connection: Any, slot: str, lsn: str) -> str:
 def wait_for_targets(spark: SparkSession, table: Table, end: Dict[int, int], deadline: Deadline) -> None:
     """Until the last commit of every target covers the end offsets."""
     for target in table.targets:
-        _until(lambda target=target: _target_lacks(spark, table, target.path, end), deadline)  # type: ignore[misc]
+        wait_until(lambda target=target: _target_lacks(spark, table, target.path, end), deadline)  # type: ignore[misc]
 
 
 def _target_lacks(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
@@ -95,7 +95,8 @@ def _by_partition(offsets: Any) -> Dict[int, int]:
     return {int(part.partition()): int(offset) for part, offset in offsets.items()}
 
 
-def _until(lacks: Callable[[], str], deadline: Deadline) -> None:
+def wait_until(lacks: Callable[[], str], deadline: Deadline) -> None:
+    """Asks until nothing is lacking (''); NotCovered with the last answer when the time is over."""
     told = time.monotonic()
     while True:
         missing = lacks()

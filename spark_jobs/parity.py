@@ -24,10 +24,6 @@ def row_text(columns: List[Column]) -> Column:
     return F.to_json(F.array(*columns))
 
 
-def row_hash(columns: List[Column]) -> Column:
-    return F.md5(row_text(columns))
-
-
 def differing(left: DataFrame, right: DataFrame, limit: int) -> Found:
     """The keys whose rows differ or exist on one side only, at most `limit` of them."""
     ours = left.select("key", F.col("hash").alias("left"))
@@ -42,15 +38,19 @@ def duplicates(rows: DataFrame, limit: int) -> Dict[str, int]:
     return {row["key"]: row["count"] for row in found}
 
 
-def placeholders(rows: DataFrame, columns: List[Tuple[str, str]], limit: int) -> Dict[str, List[str]]:
-    """Columns that hold Debezium's placeholder instead of a value, by key. columns: name and Spark type."""
-    checked = [(name, _holds(F.col(name), kind)) for name, kind in columns]
-    named = [F.when(holds, name) for name, holds in checked if holds is not None for holds in [holds]]
+def placeholder_names(columns: List[Tuple[str, str]]) -> Column:
+    """The names of a row's columns that hold Debezium's placeholder. columns: name and Spark type of each."""
+    holds = [(name, _holds(F.col("`{}`".format(name)), kind)) for name, kind in columns]
+    named = [F.when(held, F.lit(name)) for name, held in holds if held is not None]
     if not named:
-        return {}
-    found = rows.select("key", F.filter(F.array(*named), lambda name: name.isNotNull()).alias("names"))
-    hits = found.where(F.size("names") > 0).limit(limit).collect()
-    return {row["key"]: list(row["names"]) for row in hits}
+        return F.array().cast("array<string>")
+    return F.filter(F.array(*named), lambda name: name.isNotNull())
+
+
+def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
+    """Keys of rows with a placeholder, and the columns. rows: key, placeholders."""
+    found = rows.where(F.size("placeholders") > 0).limit(limit).collect()
+    return {row["key"]: list(row["placeholders"]) for row in found}
 
 
 def _holds(column: Column, kind: str) -> Optional[Column]:

@@ -1,7 +1,7 @@
 """The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
 
 from functools import reduce
-from typing import Any, Dict, List, Optional
+from typing import Any, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 

@@ -1,0 +1,128 @@
+"""One side of a comparison: the rows of a lake table, or of the source, as key, hash and canonical texts."""
+
+from typing import Any, Dict, List, Optional
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.utils import AnalysisException
+
+from spark_jobs import parity
+from spark_jobs.pipeline import Table
+from spark_jobs.type_map import PgType
+
+ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's own tables only
+QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
+WIDER = {("int", "bigint"), ("float", "double")}  # altered in PostgreSQL, no new row yet
+NAME_TRIES = 5
+
+
+class WrongType(Exception):
+    """A lake column does not have the type that the map says."""
+
+
+class LakeRows:
+    """rows: key, hash, live_hash, deleted, _order, placeholders; full: these and texts (array<string>)."""
+
+    def __init__(self, full: DataFrame, names: List[str]) -> None:
+        self.names = names
+        self.rows = full.drop("texts")
+        self._full = full
+
+    def keep(self) -> "LakeRows":
+        """Reads the rows once for all checks that follow, without their texts."""
+        self.rows = self.rows.persist()
+        return self
+
+    def release(self) -> None:
+        self.rows.unpersist()
+
+    def live(self) -> DataFrame:
+        """The rows that are not soft-deleted, hashed over the source's columns alone."""
+        return self.rows.where("NOT deleted").select("key", F.col("live_hash").alias("hash"))
+
+    def count(self) -> int:
+        return int(self.rows.where("NOT deleted").count())
+
+    def deleted(self) -> int:
+        return int(self.rows.where("deleted").count())
+
+    def texts(self, spark: SparkSession, keys: List[str]) -> Dict[str, List[Optional[str]]]:
+        """The canonical texts of some rows by key, in the order of names."""
+        rows = parity.only_keys(spark, self._full, keys).select("key", "texts").collect() if keys else []
+        return {row["key"]: list(row["texts"]) for row in rows}
+
+
+def of_target(
+    spark: SparkSession, path: str, kind: str, table: Table, names: List[str], types: List[PgType]
+) -> LakeRows:
+    """A Hudi table by its path as it is now; WrongType when a column is not what the map says."""
+    stored = spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind]).load(path)
+    return of_lake(stored, table, names, types)
+
+
+def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgType]) -> LakeRows:
+    """The rows of a lake table. A column that the lake does not have yet counts as null in all its rows."""
+    kinds = dict(stored.dtypes)
+    texts = [_lake_text(kinds, name, kind) for name, kind in zip(names, types)]
+    added = [F.col(name).cast("string") if name in kinds else F.lit(None).cast("string") for name in ADDED]
+    placeholders = parity.placeholder_names([(name, kinds[name]) for name in names if name in kinds])
+    deleted = F.coalesce(F.col("__deleted") == "true", F.lit(False))
+    return _side(stored, table, names, texts, added, deleted, F.col("_order"), placeholders)
+
+
+def of_source(texts: DataFrame, table: Table, names: List[str], types: List[PgType]) -> LakeRows:
+    """The rows of the source. texts: c0, c1, ... as Moment.rows() reads them."""
+    columns = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(types)]
+    nothing = F.array().cast("array<string>")
+    return _side(texts, table, names, columns, [], F.lit(False), F.lit(None).cast("bigint"), nothing)
+
+
+def _side(
+    rows: DataFrame, table: Table, names: List[str], texts: List[Column], added: List[Column],
+    deleted: Column, order: Column, placeholders: Column,
+) -> LakeRows:
+    known = rows.select(
+        F.array(*texts, *added).alias("texts"), deleted.alias("deleted"), order.alias("_order"),
+        placeholders.alias("placeholders"),
+    )
+    width = len(names)
+    keys = [F.col("texts")[names.index(name)] for name in table.keys]
+    full = known.select(
+        parity.row_text(keys).alias("key"),
+        F.md5(F.to_json("texts")).alias("hash"),
+        F.md5(F.to_json(F.slice("texts", 1, width))).alias("live_hash"),
+        "deleted", "_order", "placeholders", "texts",
+    )
+    return LakeRows(full, names + list(ADDED[:len(added)]))
+
+
+def _lake_text(kinds: Dict[str, str], name: str, kind: PgType) -> Column:
+    if name not in kinds:
+        return F.lit(None).cast("string")
+    if kinds[name] != kind.lake and not _fits(kinds[name], kind.lake):
+        raise WrongType("column {} is {} in the lake, the type map says {}".format(name, kinds[name], kind.lake))
+    column = F.col("`{}`".format(name))
+    return kind.text(column if kinds[name] == kind.lake else column.cast(kind.lake))
+
+
+def _fits(found: str, wanted: str) -> bool:
+    decimals = found.startswith("decimal(") and wanted.startswith("decimal(")
+    return (found, wanted) in WIDER or (decimals and found.split(",")[1] == wanted.split(",")[1])
+
+
+def name_problem(spark: SparkSession, name: str, path: str, kind: str) -> Optional[str]:
+    """Why the table of that name is not the one at the path, or None. Counts are taken until they agree."""
+    try:
+        for _ in range(NAME_TRIES):
+            by_name = spark.table(name).count()
+            by_path = _by_path(spark, path, kind)
+            if by_name == by_path:
+                return None
+    except AnalysisException as problem:
+        return "cannot be queried by name: {}".format(str(problem).splitlines()[0])
+    return "has {} rows by name and {} by path".format(by_name, by_path)
+
+
+def _by_path(spark: SparkSession, path: str, kind: str) -> Any:
+    reader = spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind])
+    return reader.load(path).count()
