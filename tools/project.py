@@ -34,7 +34,7 @@ def steps(root: Path) -> list[Step]:
         Step(
             name="jars",
             inputs=(*POMS, checksums.LIST),
-            actions=lambda: [MAVEN, lambda: checksums.check(root)],
+            actions=lambda: [lambda: unpack_again(root), MAVEN, lambda: checksums.check(root)],
             done=lambda: checksums.all_there(root),
         ),
         Step(
@@ -119,8 +119,18 @@ def lock_python(root: Path) -> tuple[str, ...]:
     return (*compile_pins, *scope, *silent, "pyproject.toml", "-o", "requirements.txt")
 
 
+def unpack_again(root: Path) -> str:
+    """Maven remembers what it unpacked and would leave a deleted file deleted; nothing else is overwritten,
+    because a running lake may have these files open."""
+    if checksums.all_there(root):
+        return "all listed files are there"
+    for memory in (root / "build/maven").glob("*/dependency-maven-plugin-markers"):
+        shutil.rmtree(memory)
+    return "some listed files are missing: archives are unpacked again"
+
+
 def forget_jars(root: Path) -> str:
-    for folder in checksums.DOWNLOADS:
+    for folder in (*checksums.DOWNLOADS, "build/maven"):
         shutil.rmtree(root / folder, ignore_errors=True)
     return "removed " + ", ".join(checksums.DOWNLOADS)
 
