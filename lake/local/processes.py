@@ -2,12 +2,15 @@
 
 import os
 import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 # Set in the supervisor's environment and inherited by all that it starts; the value is the data folder.
 MARK = "LAKE_SUPERVISED"
+POLL_S = 0.05
 GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 
@@ -33,18 +36,32 @@ def _belongs(process: psutil.Process, data: Path) -> bool:
 def stop(found: list[psutil.Process], within_s: float) -> None:
     """End processes: ask first, then kill what is left after within_s seconds."""
     for process in found:
-        _send(process, signal.SIGINT if process.name() == "postgres" else signal.SIGTERM)
-    _, left = psutil.wait_procs(found, timeout=within_s)
-    for process in left:
-        _send(process, signal.SIGKILL)
-    psutil.wait_procs(left, timeout=within_s)
+        _ask(process)
+    for process in _left(found, within_s):
+        with suppress(*GONE):
+            process.kill()
+    _left(found, within_s)
 
 
-def _send(process: psutil.Process, number: signal.Signals) -> None:
+def _ask(process: psutil.Process) -> None:
+    with suppress(*GONE):
+        # PostgreSQL takes SIGTERM as "once the last client has gone".
+        process.send_signal(signal.SIGINT if process.name() == "postgres" else signal.SIGTERM)
+
+
+def _left(found: list[psutil.Process], within_s: float) -> list[psutil.Process]:
+    """Those that run on after within_s seconds; one that only waits to be reaped has ended."""
+    end = time.monotonic() + within_s
+    while (left := [process for process in found if _runs(process)]) and time.monotonic() < end:
+        time.sleep(POLL_S)
+    return left
+
+
+def _runs(process: psutil.Process) -> bool:
     try:
-        process.send_signal(number)
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except GONE:
-        return
+        return False
 
 
 def describe(process: psutil.Process) -> str:

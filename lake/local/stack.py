@@ -138,13 +138,11 @@ class Stack:
         return True
 
     def _stop_services(self) -> None:
-        for name in STOP_FIRST:
-            self.supervisor.stop_service(name)
-            self._say(name, "stopped")
         rest = [service.name for service in self.services if service.name not in STOP_FIRST]
-        for name in rest:
-            self.supervisor.stop_service(name, wait=False)
-        self._await_stop(rest)
+        for names in (list(STOP_FIRST), rest):
+            for name in names:
+                self.supervisor.stop_service(name, wait=False)
+            self._await_stop(names)
         self.supervisor.shutdown()
         self._await_end()
 
