@@ -1,0 +1,99 @@
+package lake.connect;
+
+import io.debezium.spi.converter.CustomConverter;
+import io.debezium.spi.converter.RelationalColumn;
+import java.sql.Date;
+import java.time.LocalDate;
+import java.util.Calendar;
+import java.util.GregorianCalendar;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.connect.data.SchemaBuilder;
+
+/**
+ * Carries the PostgreSQL columns whose value Debezium's own conversion would change. Needs no configuration.
+ *
+ * <ul>
+ *   <li>{@code date}: a snapshot drops "BC" and gives the infinities as days inside the finite range; here both
+ *       infinities are the ends of the int32 range, in a snapshot as in the stream.</li>
+ *   <li>Arrays of any type: as an array of the elements' PostgreSQL texts. Debezium loses NULL elements of enum
+ *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension is
+ *       one element, the whole literal, so that a reader refuses it where it cannot be an element.</li>
+ *   <li>{@code bit varying}: its text; the length is lost otherwise ('001' and '1' are the same bytes).</li>
+ *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
+ * </ul>
+ *
+ * The source type goes into the schema's parameters as {@code column.propagate.source.type} writes it.
+ */
+public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalColumn> {
+
+    private static final String SOURCE = "__debezium.source.column.";
+    private static final int DATE = 1082;
+    private static final int NUMERIC = 1700;
+    private static final int VARBIT = 1562;
+    private static final long FINITE_MS = 200_000_000_000_000_000L;  // far beyond the year 5874897
+    // What the stream gives for the infinities, beyond PostgreSQL's first and last finite date.
+    private static final long FIRST_DAY = -2_440_550;
+    private static final long LAST_DAY = 2_145_042_905;
+
+    @Override
+    public void configure(Properties properties) {
+        // Nothing to set.
+    }
+
+    @Override
+    public void converterFor(RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
+        if (column.typeName().startsWith("_")) {
+            SchemaBuilder texts = SchemaBuilder.array(SchemaBuilder.string().optional().build());
+            register(column, texts, column.typeName(), PostgresArray::elements, java.util.List.of(), registration);
+        } else if (column.nativeType() == DATE) {
+            SchemaBuilder days = SchemaBuilder.int32().name("io.debezium.time.Date").version(1);
+            register(column, days, "DATE", ExactColumns::days, 0, registration);
+        } else if (column.nativeType() == VARBIT) {
+            register(column, SchemaBuilder.string(), "VARBIT", Object::toString, "", registration);
+        } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
+            register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0", registration);
+        }
+    }
+
+    private static void register(RelationalColumn column, SchemaBuilder schema, String type, Converter converter,
+            Object fallback, ConverterRegistration<SchemaBuilder> registration) {
+        schema.parameters(Map.of(
+                SOURCE + "type", type.toUpperCase(Locale.ROOT),
+                SOURCE + "length", String.valueOf(column.length().orElse(0)),
+                SOURCE + "scale", String.valueOf(column.scale().orElse(0))));
+        if (column.isOptional()) {
+            schema.optional();
+        }
+        // A delete under REPLICA IDENTITY DEFAULT has no value even for a column that is NOT NULL.
+        Object absent = column.isOptional() ? null : fallback;
+        registration.register(schema, value -> value == null ? absent : converter.convert(value));
+    }
+
+    static Object days(Object value) {
+        if (value instanceof Date date) {
+            return date.getTime() > FINITE_MS ? Integer.MAX_VALUE
+                    : date.getTime() < -FINITE_MS ? Integer.MIN_VALUE
+                    : Math.toIntExact(proleptic(date).toEpochDay());
+        }
+        long day = value instanceof LocalDate date ? date.toEpochDay() : ((Number) value).longValue();
+        return day > LAST_DAY ? Integer.MAX_VALUE : day < FIRST_DAY ? Integer.MIN_VALUE : (int) day;
+    }
+
+    /** The driver puts the fields of PostgreSQL's date into a calendar that is Julian before 1582; they count. */
+    private static LocalDate proleptic(Date date) {
+        Calendar fields = new GregorianCalendar();
+        fields.setTime(date);
+        int year = fields.get(Calendar.YEAR);
+        boolean beforeChrist = fields.get(Calendar.ERA) == GregorianCalendar.BC;
+        return LocalDate.of(beforeChrist ? 1 - year : year, fields.get(Calendar.MONTH) + 1,
+                fields.get(Calendar.DAY_OF_MONTH));
+    }
+
+    /** Debezium hands a decimal over in a class of its own, which lies outside of the plug-in interface. */
+    static Object digits(Object value) {
+        String text = value instanceof java.math.BigDecimal decimal ? decimal.toPlainString() : value.toString();
+        return text;
+    }
+}
