@@ -2,10 +2,12 @@ package lake.connect;
 
 import io.debezium.spi.converter.CustomConverter;
 import io.debezium.spi.converter.RelationalColumn;
+import java.math.BigDecimal;
 import java.sql.Date;
 import java.time.LocalDate;
 import java.util.Calendar;
 import java.util.GregorianCalendar;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
@@ -19,7 +21,7 @@ import org.apache.kafka.connect.data.SchemaBuilder;
  *       infinities are the ends of the int32 range, in a snapshot as in the stream.</li>
  *   <li>Arrays of any type: as an array of the elements' PostgreSQL texts. Debezium loses NULL elements of enum
  *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension is
- *       one element, the whole literal, so that a reader refuses it where it cannot be an element.</li>
+ *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
  *   <li>{@code bit varying}: its text; the length is lost otherwise ('001' and '1' are the same bytes).</li>
  *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
  * </ul>
@@ -33,7 +35,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
     private static final long FINITE_MS = 200_000_000_000_000_000L;  // far beyond the year 5874897
-    // What the stream gives for the infinities, beyond PostgreSQL's first and last finite date.
+    // PostgreSQL's first and last finite date. The stream gives days beyond them for the infinities.
     private static final long FIRST_DAY = -2_440_550;
     private static final long LAST_DAY = 2_145_042_905;
 
@@ -46,7 +48,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     public void converterFor(RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
         if (column.typeName().startsWith("_")) {
             SchemaBuilder texts = SchemaBuilder.array(SchemaBuilder.string().optional().build());
-            register(column, texts, column.typeName(), PostgresArray::elements, java.util.List.of(), registration);
+            register(column, texts, column.typeName(), PostgresArray::elements, List.of(), registration);
         } else if (column.nativeType() == DATE) {
             SchemaBuilder days = SchemaBuilder.int32().name("io.debezium.time.Date").version(1);
             register(column, days, "DATE", ExactColumns::days, 0, registration);
@@ -91,9 +93,8 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
                 fields.get(Calendar.DAY_OF_MONTH));
     }
 
-    /** Debezium hands a decimal over in a class of its own, which lies outside of the plug-in interface. */
-    static Object digits(Object value) {
-        String text = value instanceof java.math.BigDecimal decimal ? decimal.toPlainString() : value.toString();
-        return text;
+    /** Debezium hands a decimal over in a class of its own, whose toString is the plain number, or NAN. */
+    private static Object digits(Object value) {
+        return value instanceof BigDecimal decimal ? decimal.toPlainString() : value.toString();
     }
 }

@@ -6,6 +6,9 @@ import java.util.List;
 /** PostgreSQL's text of an array: {1,NULL,"a b"}, with bounds in front where they do not start at 1. */
 final class PostgresArray {
 
+    /** Before the whole literal of an array of several dimensions; no text of PostgreSQL contains it. */
+    static final String NESTED = "\u0000";
+
     private final String text;
     private int at;
 
@@ -13,7 +16,7 @@ final class PostgresArray {
         this.text = text;
     }
 
-    /** The elements' texts, null for NULL; of an array of several dimensions the whole literal as one element. */
+    /** The elements' texts, null for NULL; of an array of several dimensions NESTED and its literal. */
     static List<String> elements(Object value) {
         String literal = value.toString();
         String braces = literal.startsWith("[") ? literal.substring(literal.indexOf('=') + 1) : literal;
@@ -21,7 +24,7 @@ final class PostgresArray {
             throw new IllegalArgumentException("not the text of a PostgreSQL array: "
                     + literal.substring(0, Math.min(40, literal.length())));
         }
-        return braces.startsWith("{{") ? List.of(literal) : new PostgresArray(braces).read();
+        return braces.startsWith("{{") ? List.of(NESTED + literal) : new PostgresArray(braces).read();
     }
 
     private List<String> read() {
@@ -46,15 +49,10 @@ final class PostgresArray {
 
     private String plain() {
         int start = at;
-        while (at < text.length() - 1 && text.charAt(at) != delimiter()) {
+        while (at < text.length() - 1 && text.charAt(at) != ',') {
             at++;
         }
         String element = text.substring(start, at);
         return element.equals("NULL") ? null : element;
-    }
-
-    /** Only arrays of {@code box} use another one, and their elements contain commas. */
-    private char delimiter() {
-        return ',';
     }
 }

@@ -136,9 +136,8 @@ sealed interface Rewrite {
             Struct source = (Struct) value;
             Struct target = new Struct(schema);
             for (Field field : fields) {
-                // By the field of the new schema, which has no default to put in where the value is NULL;
-                // by index, so no name is looked up.
-                target.put(field, columns[field.index()].apply(source.get(field)));
+                // Not Struct.get: it answers with the default where the value is NULL.
+                target.put(field, columns[field.index()].apply(source.getWithoutDefault(field.name())));
             }
             return target;
         }

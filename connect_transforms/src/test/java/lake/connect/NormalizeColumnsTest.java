@@ -98,6 +98,15 @@ class NormalizeColumnsTest {
     }
 
     @Test
+    void aRequiredDecimalWithADefaultMayBeAbsent() {
+        SchemaBuilder required = SchemaBuilder.struct().name("io.debezium.data.VariableScaleDecimal").version(1)
+                .field("scale", Schema.INT32_SCHEMA).field("value", Schema.BYTES_SCHEMA);
+        required.defaultValue(new Struct(required).put("scale", 1).put("value", new byte[] {5}));
+        Struct out = value(new Struct(row("price", required.build())));
+        assertNull(out.getWithoutDefault("price"));
+    }
+
+    @Test
     void theDefaultOfARequiredStructIsRebuiltWithIt() {
         SchemaBuilder required = SchemaBuilder.struct().field("created", OPTIONAL_WITH_DEFAULT);
         Struct seven = new Struct(required).put("created", 7L);
