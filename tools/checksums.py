@@ -8,7 +8,7 @@ from pathlib import Path
 DOWNLOADS = ("build/kafka", "build/connect", "build/registry", "build/spark")
 OURS = (  # built here, so not listed
     "build/connect/apicurio/apicurio-converter-service.jar",
-    "build/connect/lake-transforms/lake-transforms.jar",
+    "build/connect/debezium/lake-transforms.jar",
 )
 LIST = "jars/SHA256SUMS"
 REMEDY = (
