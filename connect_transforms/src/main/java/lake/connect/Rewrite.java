@@ -137,7 +137,11 @@ sealed interface Rewrite {
             Struct target = new Struct(schema);
             for (Field field : fields) {
                 // Not Struct.get: it answers with the default where the value is NULL.
-                target.put(field, columns[field.index()].apply(source.getWithoutDefault(field.name())));
+                Object column = source.getWithoutDefault(field.name());
+                // Unset stays unset: put refuses NULL in a required field, which the row of a delete may hold.
+                if (column != null) {
+                    target.put(field, columns[field.index()].apply(column));
+                }
             }
             return target;
         }

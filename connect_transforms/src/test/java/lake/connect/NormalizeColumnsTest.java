@@ -107,6 +107,13 @@ class NormalizeColumnsTest {
     }
 
     @Test
+    void aRequiredColumnMayBeUnsetAsInTheRowOfADelete() {
+        Schema row = SchemaBuilder.struct().field("created", OPTIONAL_WITH_DEFAULT)
+                .field("name", Schema.STRING_SCHEMA).build();
+        assertNull(value(new Struct(row)).get("name"));
+    }
+
+    @Test
     void theDefaultOfARequiredStructIsRebuiltWithIt() {
         SchemaBuilder required = SchemaBuilder.struct().field("created", OPTIONAL_WITH_DEFAULT);
         Struct seven = new Struct(required).put("created", 7L);
