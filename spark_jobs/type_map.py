@@ -46,6 +46,7 @@ CAST_FROM_TEXT = {
     "MONEY": "decimal(19,2)",
 }
 TEMPORAL_FROM_TEXT = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}
+NESTED = "\0"  # how the converter marks the literal of an array of several dimensions
 SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
 Conversion = Callable[[Column], Column]
 
@@ -133,7 +134,12 @@ def _array(shape: Dict[str, Any], source: str, column: Column, name: str) -> Col
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
     element = {**items, "connect.parameters": inherited}
-    return F.transform(column, lambda item: _converted(element, source.lstrip("_"), item, name))
+    converted = F.transform(column, lambda item: _converted(element, source.lstrip("_"), item, name))
+    if items["type"] != "string":
+        return converted
+    message = "column {} holds an array of several dimensions, which no ARRAY type can hold".format(name)
+    nested = F.exists(column, lambda item: item.startswith(NESTED))
+    return F.when(nested, F.raise_error(F.lit(message))).otherwise(converted)
 
 
 def _cast(column: Column, lake: str, name: str) -> Column:
@@ -358,6 +364,7 @@ PG_TYPES = {
     ),
     "interval": PgType("string", INTERVAL, _same, _same),
     "bit": STRING,
+    "varbit": STRING,
     "point": PgType(
         "struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)
     ),
