@@ -5,6 +5,20 @@ from pathlib import Path
 from lake.local.service import Program, Service
 from lake.spark import spark_environment, spark_submit_command
 
+# What a long-running application of many small commits needs; jobs that run once keep Spark's defaults.
+CONF = {
+    "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+    "spark.locality.wait": "0",
+    # Nobody looks at the web interface: its history would only fill the heap.
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "100",
+    "spark.sql.ui.retainedExecutions": "2",
+}
 INHERITED = ("PATH", "SPARK_HOME", "PYSPARK_PYTHON", "PYTHONPATH", "SPARK_LOCAL_IP")
 
 
@@ -35,7 +49,7 @@ class Stream(Service):
 
     def program(self) -> Program:
         arguments = ["--config", str(self.pipeline)]
-        command = spark_submit_command(self.home.environment, self.job, arguments)
+        command = spark_submit_command(self.home.environment, self.job, arguments, CONF)
         environment = spark_environment(self.home.environment, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
 

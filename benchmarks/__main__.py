@@ -1,0 +1,39 @@
+"""`make bench`: measures what the README claims. Each figure is printed with its bar; a missed bar is exit code 1."""
+
+import json
+from typing import Any
+
+import typer
+
+from benchmarks import footprint, freshness, throughput
+
+app = typer.Typer(add_completion=False, no_args_is_help=False)
+NAMES = ("freshness1", "freshness5", "throughput", "footprint")
+
+
+@app.command()
+def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES)}; default all.")) -> None:
+    """Run the benchmarks one after the other on a lake of their own.
+
+    Example: python -m benchmarks freshness1 throughput
+    """
+    results = {name: _measure(name) for name in only or NAMES}
+    print(json.dumps(results, indent=2))
+    raise typer.Exit(0 if all(result["met"] for result in results.values()) else 1)
+
+
+def _measure(name: str) -> dict[str, Any]:
+    if name == "throughput":
+        figures = throughput.measure()
+        return {**figures, "met": figures["parity"] and figures["per_s"] >= figures["bar_per_s"]}
+    if name == "footprint":
+        return footprint.measure()
+    if name not in NAMES:
+        raise typer.BadParameter(f"no benchmark '{name}'; there are {', '.join(NAMES)}")
+    figures = freshness.measure(int(name[-1]))
+    bar = figures["bar_s"]
+    return {**figures, "met": all(figures["visible_s"][share] <= bar[share] for share in bar)}
+
+
+if __name__ == "__main__":
+    app()

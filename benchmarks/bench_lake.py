@@ -1,0 +1,89 @@
+"""A lake for measuring: its own folder, ports and definition; the tables are made by the benchmark."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import yaml
+from rich.console import Console
+
+from lake.definition import Database, load_databases
+from lake.local.home import PROJECT, Home, load_home
+
+PORT_BASE = "29000"
+DATABASE = "bench"
+console = Console(stderr=True, highlight=False)
+
+
+@dataclass(frozen=True)
+class BenchLake:
+    """A running lake, driven through the command line as a user would."""
+
+    data: Path
+    environment: dict[str, str]
+
+    @property
+    def home(self) -> Home:
+        return load_home()
+
+    @property
+    def databases(self) -> list[Database]:
+        return load_databases(PROJECT)
+
+    def lake(self, *arguments: str) -> str:
+        """The output of one lake command; CalledProcessError when it fails."""
+        command = [sys.executable, "-m", "lake.cli", *arguments]
+        return subprocess.run(command, env=self.environment, cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def status(self) -> dict[str, Any]:
+        """The facts of `lake status`, whatever its exit code."""
+        command = [sys.executable, "-m", "lake.cli", "status", "--json"]
+        done = subprocess.run(command, env=self.environment, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False)
+        facts: dict[str, Any] = json.loads(done.stdout)
+        return facts
+
+    def connect(self) -> psycopg.Connection:
+        return psycopg.connect(self.home.dsn(DATABASE), autocommit=True)
+
+    def capture(self, ddl: dict[str, str], settings: dict[str, Any]) -> None:
+        """Creates the tables (name to DDL), defines and captures them."""
+        with psycopg.connect(self.home.dsn(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {DATABASE}")
+        with self.connect() as connection:
+            for statement in ddl.values():
+                connection.execute(statement)
+        tables = {f"public.{name}": settings for name in ddl}
+        definition = {"database": DATABASE, "tables": tables}
+        (self.data / "databases" / f"{DATABASE}.yaml").write_text(yaml.safe_dump(definition))
+        self.lake("apply")
+        self.lake("up")
+
+
+@contextmanager
+def bench_lake() -> Iterator[BenchLake]:
+    """A fresh lake, gone afterwards."""
+    data = PROJECT / ".lake-bench"
+    variables = {"LAKE_DATA_DIR": str(data), "LAKE_PORT_BASE": PORT_BASE, "LAKE_DATABASES_DIR": str(data / "databases")}
+    os.environ.update(variables)  # the helpers of lake.* read them too
+    lake = BenchLake(data, dict(os.environ))
+    _remove(lake)
+    (data / "databases").mkdir(parents=True)
+    try:
+        lake.lake("up")
+        yield lake
+    finally:
+        _remove(lake)
+
+
+def _remove(lake: BenchLake) -> None:
+    if lake.data.exists():
+        lake.lake("down")
+        shutil.rmtree(lake.data)

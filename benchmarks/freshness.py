@@ -1,0 +1,116 @@
+"""Freshness: from the commit in PostgreSQL to a new query of a warm Spark session, on merge-on-read tables.
+
+At random moments the probe asks a table for its newest change; how long ago that one was committed is how stale
+the table is. At a steady rate of changes the staleness over time and the lag over changes have one distribution.
+Counted from the start of the query; `answered` counts to its end.
+"""
+
+import json
+import random
+import statistics
+import subprocess
+import time
+from typing import Any
+
+from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
+from benchmarks.writer import SteadyWriter, ddl
+from lake.local.home import PROJECT
+from lake.progress import reported
+from lake.spark import spark_environment, spark_submit_command
+
+PER_SECOND = 100.0  # changes to each table
+WARM_S = 30.0
+MEASURE_S = 40.0
+BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
+
+
+def measure(tables: int) -> dict[str, Any]:
+    """Figures for so many tables, each changed PER_SECOND times a second."""
+    names = [f"orders{n}" for n in range(tables)]
+    with bench_lake() as lake:
+        lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
+        writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, PER_SECOND) for name in names}
+        for writer in writers.values():
+            writer.start()
+        try:
+            return {"tables": tables, **_figures(lake, writers, tables)}
+        finally:
+            for writer in writers.values():
+                writer.stop()
+
+
+def _figures(lake: BenchLake, writers: dict[str, SteadyWriter], tables: int) -> dict[str, Any]:
+    _wait_for_tables(lake, list(writers))
+    samples = _probe(lake, writers)
+    seen, answered = [sample[0] for sample in samples], [sample[1] for sample in samples]
+    p50, p95 = BARS[tables]
+    return {
+        "samples": len(samples),
+        "visible_s": _quantiles(seen),
+        "answered_s": _quantiles(answered),
+        "status_s": _status(lake, list(writers)),
+        "bar_s": {"p50": p50, "p95": p95},
+    }
+
+
+def _wait_for_tables(lake: BenchLake, names: list[str]) -> None:
+    deadline = time.monotonic() + 180
+    while not all("lsn" in reported(lake.home).get(f"{DATABASE}_mor.{name}", {}) for name in names):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no commit yet: {reported(lake.home)}")
+        time.sleep(0.5)
+
+
+def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[tuple[float, float]]:
+    home = lake.home
+    hive = {f"{DATABASE}_mor.{name}_rt": name for name in writers}
+    secrets = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
+    command = spark_submit_command(home.environment, PROJECT / "benchmarks" / "probe.py", list(hive))
+    with (lake.data / "probe.log").open("w") as log, subprocess.Popen(
+        command, env=spark_environment(home.environment, secrets), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+    ) as probe:
+        assert probe.stdin and probe.stdout
+        _read_until_ready(probe.stdout)
+        console.print(f"probe ready; {WARM_S:.0f} s to warm up, {MEASURE_S:.0f} s to measure")
+        ask = lambda: _ask(probe, random.choice(list(hive)), hive, writers)  # noqa: E731
+        _repeat(ask, WARM_S)
+        samples = _repeat(ask, MEASURE_S)
+        probe.stdin.close()
+    return samples
+
+
+def _read_until_ready(lines: Any) -> None:
+    for line in lines:
+        if line.strip() == "ready":
+            return
+    raise RuntimeError("the probe ended before it was ready: see probe.log")
+
+
+def _repeat(ask: Any, seconds: float) -> list[tuple[float, float]]:
+    deadline, samples = time.monotonic() + seconds, []
+    while time.monotonic() < deadline:
+        samples.append(ask())
+        time.sleep(random.uniform(0.2, 0.8))
+    return samples
+
+
+def _ask(probe: Any, table: str, hive: dict[str, str], writers: dict[str, SteadyWriter]) -> tuple[float, float]:
+    probe.stdin.write(table + "\n")
+    probe.stdin.flush()
+    line = probe.stdout.readline()
+    while not line.startswith("{"):
+        line = probe.stdout.readline()
+    answer = json.loads(line)
+    committed = writers[hive[table]].committed[answer["seq"]]
+    return answer["started"] - committed, answer["answered"] - committed
+
+
+def _status(lake: BenchLake, names: list[str]) -> dict[str, float]:
+    facts = reported(lake.home)
+    lags = [facts[f"{DATABASE}_mor.{name}"]["lag_ms"] for name in names]
+    return {share: round(statistics.mean(lag[share] for lag in lags) / 1000, 2) for share in ("p50", "p95", "p99")}
+
+
+def _quantiles(values: list[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(values, n=100, method="inclusive")
+    return {"p50": round(cuts[49], 2), "p95": round(cuts[94], 2), "p99": round(cuts[98], 2)}

@@ -1,0 +1,38 @@
+"""Throughput of the whole path on one machine: changes written flat out in PostgreSQL until all are in the lake.
+
+From the first commit in PostgreSQL to the Hudi commit that holds the last change; writer, PostgreSQL, Debezium,
+Kafka and Spark share the cores. Parity is proven afterwards; without it there is no figure.
+"""
+
+import json
+import time
+from typing import Any
+
+from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
+from benchmarks.writer import BATCH, ddl, write_flat_out
+from lake.progress import wait_for_lake
+
+WARM_UP = 60_000
+CHANGES = 400_000
+BAR_PER_S = 10_000
+
+
+def measure() -> dict[str, Any]:
+    """Changes per second, and where the time went."""
+    with bench_lake() as lake:
+        lake.capture({name: ddl(name) for name in ("warm", "orders")}, {"key": ["id"], "types": ["mor"], "buckets": 2})
+        _run(lake, "warm", WARM_UP)
+        figures = _run(lake, "orders", CHANGES)
+        verdict = json.loads(lake.lake("verify", f"{DATABASE}.orders", "--json"))
+        return {**figures, "parity": verdict["equal"], "bar_per_s": BAR_PER_S}
+
+
+def _run(lake: BenchLake, table: str, changes: int) -> dict[str, Any]:
+    began = time.monotonic()
+    with lake.connect() as connection:
+        connection.execute(f"INSERT INTO public.{table} (id) VALUES (0)")
+        written_s = write_flat_out(connection, table, changes)
+    console.print(f"{table}: {changes} changes in transactions of {BATCH} written in {written_s:.1f} s")
+    wait_for_lake(lake.home, lake.databases, lambda _: None, timeout_s=600)
+    seconds = time.monotonic() - began
+    return {"changes": changes, "written_s": round(written_s, 1), "seconds": round(seconds, 1), "per_s": round(changes / seconds)}
