@@ -22,7 +22,7 @@ from lake.local.registry import Registry
 from lake.local.s3 import S3
 from lake.local.service import Service
 from lake.local.stream import Stream
-from lake.local.supervisor import FATAL, RUNNING, Supervisor
+from lake.local.supervisor import FATAL, STOPPED, State, Supervisor
 
 SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream)
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
@@ -65,10 +65,7 @@ class Stack:
         with self._alone():
             if self.supervisor.pid() is None:
                 self._start_supervisor()
-            wanted = [service for service in self.services if service.wanted()]
-            idle = [service.name for service in wanted if not self._runs(service)]
-            self._start(wanted)
-        return bool(idle)
+            return self._start([service for service in self.services if service.wanted()])
 
     def _start_supervisor(self) -> None:
         orphans = self._processes()
@@ -80,36 +77,42 @@ class Stack:
         secrets.load_or_create(self.home.environment.secrets_path)
         self.supervisor.start(self.services)
 
-    def _start(self, services: list[Service]) -> None:
+    def _start(self, services: list[Service]) -> bool:
         """Start in parallel; a service waits only for those it needs. The first failure is raised."""
-        started: dict[str, Future[None]] = {}
+        started: dict[str, Future[bool]] = {}
         with ThreadPoolExecutor(max_workers=len(services)) as pool:
             try:
                 for service in sorted(services, key=lambda item: len(item.needs)):
                     needed = [started[name] for name in service.needs]
                     started[service.name] = pool.submit(self._start_one, service, needed)
-                for future in as_completed(started.values()):
-                    future.result()
+                idle = [future.result() for future in as_completed(started.values())]
+                return any(idle)
             except BaseException:
                 self._given_up.set()
                 raise
 
-    def _start_one(self, service: Service, needed: Sequence["Future[None]"] = ()) -> None:
+    def _start_one(self, service: Service, needed: Sequence["Future[bool]"] = ()) -> bool:
+        """Have one service running and answering; False if its process was there already."""
         for future in needed:
             future.result()
-        if not self._runs(service):
+        idle = self._state(service.name).pid == 0
+        if idle:
+            # Nothing may start it while prepare cleans up: what it removes would be a running server's.
+            self.supervisor.stop_service(service.name)
             for line in service.prepare():
                 self._say(service.name, line)
             self.supervisor.start_service(service.name)
-            self._wait(service)
-            self._say(service.name, "ready")
+        self._wait(service)
         service.initialise()
+        if idle:
+            self._say(service.name, "ready")
+        return idle
 
     def _wait(self, service: Service) -> None:
         """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
         end = time.monotonic() + service.ready_within_s
         while not _answers(service):
-            if self._state(service.name) == FATAL or time.monotonic() > end:
+            if self._state(service.name).state in (FATAL, STOPPED) or time.monotonic() > end:
                 raise LakeError(
                     f"{service.name} does not answer after {service.ready_within_s:.0f} s: "
                     f"{self.tail(service.name)}",
@@ -119,11 +122,8 @@ class Stack:
             if self._given_up.wait(POLL_S):
                 raise LakeError(f"{service.name} was not waited for", "lake up", "run: lake up")
 
-    def _state(self, name: str) -> str:
-        return self.supervisor.states()[name].state
-
-    def _runs(self, service: Service) -> bool:
-        return self._state(service.name) == RUNNING and _answers(service)
+    def _state(self, name: str) -> State:
+        return self.supervisor.states()[name]
 
     def down(self) -> bool:
         """Stop everything, writers first; False if nothing ran. Leaves no process of this lake."""

@@ -13,11 +13,12 @@ import pytest
 
 from lake.local import processes
 from lake.local.preflight import free
+from lake.local.stack import Stack
 from tests.integration.conftest import RunningLake
 
 pytestmark = pytest.mark.integration
 SERVICES = ["postgres", "kafka", "connect", "metastore", "registry", "s3"]
-WITHIN_S = 40
+WITHIN_S = 90
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,8 @@ def wait_for_running(lake: RunningLake, name: str, other_than: int) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         line = lake.services()[name]
-        if line["state"] == "running" and line["pid"] != other_than:
+        back = line["state"] == "running" and line["pid"] != other_than
+        if back and Stack(lake.home).service(name).ready():
             return
     pytest.fail(f"{name} is not back: {lake.services()[name]}")
 
@@ -97,7 +99,7 @@ def test_endpoints_reach_the_services(own: RunningLake) -> None:
     assert found["kafka"]["bootstrap"] == "127.0.0.1:28101"
 
 
-@pytest.mark.parametrize("name", ["kafka", "s3", "postgres"])
+@pytest.mark.parametrize("name", ["kafka", "s3", "postgres", "metastore"])
 def test_what_dies_is_restarted(own: RunningLake, name: str) -> None:
     pid = own.services()[name]["pid"]
     os.kill(pid, signal.SIGKILL)
