@@ -41,12 +41,16 @@ class BenchLake:
     def lake(self, *arguments: str) -> str:
         """The output of one lake command; CalledProcessError when it fails."""
         command = [sys.executable, "-m", "lake.cli", *arguments]
-        return subprocess.run(command, env=self.environment, cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True).stdout
+        return subprocess.run(
+            command, env=self.environment, cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
 
     def status(self) -> dict[str, Any]:
         """The facts of `lake status`, whatever its exit code."""
         command = [sys.executable, "-m", "lake.cli", "status", "--json"]
-        done = subprocess.run(command, env=self.environment, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            command, env=self.environment, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False
+        )
         facts: dict[str, Any] = json.loads(done.stdout)
         return facts
 
@@ -71,7 +75,11 @@ class BenchLake:
 def bench_lake() -> Iterator[BenchLake]:
     """A fresh lake, gone afterwards."""
     data = PROJECT / ".lake-bench"
-    variables = {"LAKE_DATA_DIR": str(data), "LAKE_PORT_BASE": PORT_BASE, "LAKE_DATABASES_DIR": str(data / "databases")}
+    variables = {
+        "LAKE_DATA_DIR": str(data),
+        "LAKE_PORT_BASE": PORT_BASE,
+        "LAKE_DATABASES_DIR": str(data / "databases"),
+    }
     os.environ.update(variables)  # the helpers of lake.* read them too
     lake = BenchLake(data, dict(os.environ))
     _remove(lake)

@@ -20,7 +20,11 @@ def measure() -> dict[str, Any]:
         wait_for_lake(lake.home, lake.databases, lambda _: None)
         time.sleep(REST_S)
         resident = sum(line["rss_bytes"] for line in lake.status()["services"]) / 1e9
-        figures = {"down_s": _timed(lake, "down"), "up_s": _timed(lake, "up"), "resident_gb": round(resident, 2)}
+        figures = {
+            "down_s": _timed(lake, "down"),
+            "up_s": _timed(lake, "up"),
+            "resident_gb": round(resident, 2),
+        }
         return {**figures, "bars": BARS, "met": all(figures[name] <= bar for name, bar in BARS.items())}
 
 

@@ -64,11 +64,22 @@ def _wait_for_tables(lake: BenchLake, names: list[str]) -> None:
 def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[tuple[float, float]]:
     home = lake.home
     hive = {f"{DATABASE}_mor.{name}_rt": name for name in writers}
-    secrets = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
+    secrets = {
+        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
+        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
+    }
     command = spark_submit_command(home.environment, PROJECT / "benchmarks" / "probe.py", list(hive))
-    with (lake.data / "probe.log").open("w") as log, subprocess.Popen(
-        command, env=spark_environment(home.environment, secrets), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-    ) as probe:
+    with (
+        (lake.data / "probe.log").open("w") as log,
+        subprocess.Popen(
+            command,
+            env=spark_environment(home.environment, secrets),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as probe,
+    ):
         assert probe.stdin and probe.stdout
         _read_until_ready(probe.stdout)
         console.print(f"probe ready; {WARM_S:.0f} s to warm up, {MEASURE_S:.0f} s to measure")

@@ -1,18 +1,17 @@
 """The independent probe: a warm Spark session of its own that asks each table for its newest change.
 
-    spark-submit benchmarks/probe.py TABLE... ; a line "ready" comes when warm; each line on standard input
-    starts one round; each answer is a JSON line {"table", "started", "answered", "seq"} (epoch seconds).
+spark-submit benchmarks/probe.py TABLE... ; a line "ready" comes when warm; each line on standard input
+starts one round; each answer is a JSON line {"table", "started", "answered", "seq"} (epoch seconds).
 """
 
 import json
 import sys
 import time
-from typing import List
 
 from pyspark.sql import SparkSession
 
 
-def main(tables: List[str]) -> None:
+def main(tables: list[str]) -> None:
     """Answers until standard input ends."""
     spark = SparkSession.builder.appName("probe").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

@@ -35,4 +35,9 @@ def _run(lake: BenchLake, table: str, changes: int) -> dict[str, Any]:
     console.print(f"{table}: {changes} changes in transactions of {BATCH} written in {written_s:.1f} s")
     wait_for_lake(lake.home, lake.databases, lambda _: None, timeout_s=600)
     seconds = time.monotonic() - began
-    return {"changes": changes, "written_s": round(written_s, 1), "seconds": round(seconds, 1), "per_s": round(changes / seconds)}
+    return {
+        "changes": changes,
+        "written_s": round(written_s, 1),
+        "seconds": round(seconds, 1),
+        "per_s": round(changes / seconds),
+    }

@@ -66,15 +66,29 @@ def _statements(table: str, inserts: list[tuple], updates: list[int], deletes: l
     columns = list(zip(*inserts, strict=True))
     yield (
         f"INSERT INTO public.{table} SELECT *, now() FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::text[], %s::int[], "
-        "%s::numeric[], %s::text[], %s::text[], %s::date[])", [list(column) for column in columns],
+        "%s::numeric[], %s::text[], %s::text[], %s::date[])",
+        [list(column) for column in columns],
     )
     # One statement per row, as an application would: a set-based update would touch a repeated id once only.
     for identity in updates:
-        yield f"UPDATE public.{table} SET quantity = quantity + 1, status = 'paid', changed = now() WHERE id = %s", [identity]
+        yield (
+            f"UPDATE public.{table} SET quantity = quantity + 1, status = 'paid', changed = now() WHERE id = %s",
+            [identity],
+        )
     yield f"DELETE FROM public.{table} WHERE id = ANY(%s)", [deletes]
 
 
 def _row(chooser: random.Random, identity: int) -> tuple:
     product = chooser.choice(PRODUCTS)
     price = f"{chooser.randrange(1, 100000) / 100:.2f}"
-    return (identity, identity, chooser.randrange(5000), product, chooser.randrange(1, 9), price, "new", f"order of {product} {identity}", "2026-01-31")
+    return (
+        identity,
+        identity,
+        chooser.randrange(5000),
+        product,
+        chooser.randrange(1, 9),
+        price,
+        "new",
+        f"order of {product} {identity}",
+        "2026-01-31",
+    )

@@ -2,19 +2,18 @@
 
 import json
 import time
-from typing import Any
 
 import psycopg
 import typer
 from rich.console import Console
 
-from lake import moma, progress
+from lake import moma, progress, verify
 from lake.definition import Database, load_databases
+from lake.errors import LakeError
 from lake.job import run_job
 from lake.local.home import Home, load_home
 from lake.local.stack import Stack
 from lake.plan_commands import apply_all
-from lake.verify import verify_tables
 
 console = Console(highlight=False)
 ARTIST = 299
@@ -54,8 +53,10 @@ def demo() -> None:
     _fill(home, databases)
     before = _change(home, databases)
     _travel(home, before)
-    _prove(home)
-    console.print(f"\n[bold]Done in {time.monotonic() - began:.0f} s.[/] Look around: lake sql, lake status --watch. Stop: lake down")
+    _prove()
+    console.print(
+        f"\n[bold]Done in {time.monotonic() - began:.0f} s.[/] Look around: lake sql, lake status --watch. Stop: lake down"
+    )
 
 
 def _title(text: str) -> None:
@@ -107,7 +108,9 @@ def _change(home: Home, databases: list[Database]) -> str:
 def _await_change(home: Home, databases: list[Database], statement: str) -> None:
     progress.wait_for_lake(home, databases, lambda _: None)
     facts = progress.reported(home)
-    lags = ", ".join(f"{name} {facts[name]['last_lag_ms'] / 1000:.1f} s" for name in ("moma_mor.artists", "moma_cow.artists"))
+    lags = ", ".join(
+        f"{name} {facts[name]['last_lag_ms'] / 1000:.1f} s" for name in ("moma_mor.artists", "moma_cow.artists")
+    )
     console.print(f"{statement}\n    [dim]queryable after:[/] {lags}")
 
 
@@ -120,6 +123,9 @@ def _travel(home: Home, before: str) -> None:
             console.print("   ", json.dumps(row, ensure_ascii=False))
 
 
-def _prove(home: Home) -> None:
+def _prove() -> None:
     _title("5. Prove that the lake equals its source, all columns of all rows")
-    verify_tables(home, [moma.DATABASE])
+    result = verify.proof([moma.DATABASE])
+    verify.show(result)
+    if not result["equal"]:
+        raise LakeError("the lake differs from its source", moma.DATABASE, "see the differences above")

@@ -35,7 +35,10 @@ def run_job(home: Home, name: str, args: Sequence[str], secrets: dict[str, str] 
 
 def _run(home: Home, name: str, arguments: list[str], secrets: dict[str, str]) -> int:
     command = spark_submit_command(home.environment, home.root / "spark_jobs" / f"{name}.py", arguments)
-    keys = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
+    keys = {
+        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
+        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
+    }
     environment = spark_environment(home.environment, {**keys, **secrets})
     with log_path(home, name).open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
@@ -61,7 +64,11 @@ def _result(home: Home, name: str, code: int, output: Path) -> dict[str, Any]:
         raise BadInput(content["error"], f"lake {name}", "correct it; lake sql 'show databases' lists what there is")
     if not content:
         tail = " / ".join(_last_lines(log_path(home, name)))
-        raise LakeError(f"the {name} job ended with code {code}: {tail}", str(log_path(home, name)), "is the lake up? see: lake status")
+        raise LakeError(
+            f"the {name} job ended with code {code}: {tail}",
+            str(log_path(home, name)),
+            "is the lake up? see: lake status",
+        )
     return content
 
 

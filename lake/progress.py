@@ -22,7 +22,9 @@ Report = Callable[[str], None]
 def reported(home: Home) -> dict[str, dict[str, Any]]:
     """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
     try:
-        tables: dict[str, dict[str, Any]] = json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"]
+        tables: dict[str, dict[str, Any]] = json.loads((home.data / "status.json").read_text(encoding="utf-8"))[
+            "tables"
+        ]
     except FileNotFoundError:
         return {}
     return tables
@@ -44,7 +46,9 @@ def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout
 def _wait(lacking: Callable[[], list[str]], report: Report, deadline: float) -> None:
     while missing := lacking():
         if time.monotonic() > deadline:
-            raise LakeError(f"not there in time: {'; '.join(missing)}", "the lake", "see: lake status, lake logs stream")
+            raise LakeError(
+                f"not there in time: {'; '.join(missing)}", "the lake", "see: lake status, lake logs stream"
+            )
         report(", ".join(missing))
         time.sleep(POLL_S)
 
@@ -85,7 +89,9 @@ def behind(home: Home, databases: list[Database], ends: dict[str, Offsets]) -> l
     facts = reported(home)
     names = {
         f"{database.database}_{kind}.{table.name}": table.topic(database.database)
-        for database in databases for table in database.tables for kind in table.types
+        for database in databases
+        for table in database.tables
+        for kind in table.types
     }
     return [
         f"{name} {done} of {sum(ends[topic].values())}"

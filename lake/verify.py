@@ -33,7 +33,7 @@ def verify(
     Example: lake verify moma.artists --json
     """
     result = proof(names or [], timeout)
-    print(json.dumps(result)) if as_json else _print(result)
+    print(json.dumps(result)) if as_json else show(result)
     raise typer.Exit(0 if result["equal"] else 1)
 
 
@@ -45,7 +45,8 @@ def proof(names: list[str], timeout_s: float = 180) -> dict[str, Any]:
     return run_job(home, "verify", [*login, "--tables", ",".join(names)], {PASSWORD: home.secrets.lake_verify})
 
 
-def _print(result: dict[str, Any]) -> None:
+def show(result: dict[str, Any]) -> None:
+    """Prints the verdict, and every difference with both versions."""
     table = Table("table", "source", "cow", "rt", "ro", "deleted", "LSN", "rounds", "")
     for name, one in result["tables"].items():
         rows = [str(one["rows"].get(side, "-")) for side in ("source", "cow", "rt", "ro")]

@@ -63,7 +63,7 @@ class BronzeTopic:
         """Gives each file its final name."""
         for folder in storage.names(self._spark, self._scratch):
             if folder.startswith(FILE + "="):
-                partition, start = folder[len(FILE) + 1:].split("+")
+                partition, start = folder[len(FILE) + 1 :].split("+")
                 self._publish_file(self._scratch + "/" + folder, partition, start)
         storage.delete(self._spark, self._scratch)
 
@@ -80,16 +80,24 @@ class BronzeTopic:
             firsts[row["partition"]] = min(row["first"], firsts.get(row["partition"], row["first"]))
         for partition, first in firsts.items():
             if first > self._next.get(partition, first):
-                raise BronzeGap("{} partition {}: offsets {} to {} are missing".format(
-                    self.topic, partition, self._next[partition], first - 1
-                ))
+                raise BronzeGap(
+                    "{} partition {}: offsets {} to {} are missing".format(
+                        self.topic, partition, self._next[partition], first - 1
+                    )
+                )
 
 
 def start(spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress) -> StreamingQuery:
     """The running query of one topic's archive."""
-    source = spark.readStream.format("kafka").options(**pipeline.kafka).options(
-        subscribe=bronze.topic, startingOffsets="earliest", failOnDataLoss="true",
-        maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+    source = (
+        spark.readStream.format("kafka")
+        .options(**pipeline.kafka)
+        .options(
+            subscribe=bronze.topic,
+            startingOffsets="earliest",
+            failOnDataLoss="true",
+            maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+        )
     )
     checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
     writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)

@@ -10,7 +10,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.type_map import lake_columns
 
-EPOCH_SIZE = 2 ** 48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
+EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 QUANTILES = [index / 20.0 for index in range(21)]
 Schemas = Dict[int, Dict[str, Any]]
 
@@ -46,19 +46,26 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     streamed = _metadata(schemas, "__op", "string") != "r"
     committed = F.when(streamed, _metadata(schemas, "__source_ts_ms", "bigint"))
     fields = messages.select("partition", "offset", schema_id().alias("id"), lsn.alias("lsn"), committed.alias("ms"))
-    return fields.groupBy("partition").agg(
-        F.collect_set("id").alias("ids"),
-        F.max("offset").alias("offset"),
-        F.count(F.lit(1)).alias("messages"),
-        F.max("lsn").alias("lsn"),
-        F.count("ms").alias("changes"),
-        F.percentile_approx("ms", QUANTILES, 1000).alias("committed_ms"),
-    ).collect()
+    return (
+        fields.groupBy("partition")
+        .agg(
+            F.collect_set("id").alias("ids"),
+            F.max("offset").alias("offset"),
+            F.count(F.lit(1)).alias("messages"),
+            F.max("lsn").alias("lsn"),
+            F.count("ms").alias("changes"),
+            F.percentile_approx("ms", QUANTILES, 1000).alias("committed_ms"),
+        )
+        .collect()
+    )
 
 
 def _metadata(schemas: Schemas, field: str, kind: str) -> Column:
     known = [
-        F.when(schema_id() == writer, from_avro(F.expr("substring(value, 6)"), json.dumps(schemas[writer]))[field])
+        F.when(
+            schema_id() == writer,
+            from_avro(F.expr("substring(value, 6)"), json.dumps(schemas[writer]))[field],
+        )
         for writer in sorted(schemas)
     ]
     return F.coalesce(*known).cast(kind) if known else F.lit(None).cast(kind)

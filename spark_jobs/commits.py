@@ -22,7 +22,7 @@ def last_position(spark: SparkSession, path: str) -> Dict[str, Any]:
     while instants.hasNext():
         details = line.getInstantDetails(instants.next()).get()
         extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
-        found = {name[len(PREFIX):]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+        found = {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
         if found:
             return found
     return {}

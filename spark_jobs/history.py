@@ -96,8 +96,10 @@ def cleaned_before(spark: SparkSession, path: str) -> Optional[str]:
     cleans = line.getCleanerTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
     while cleans.hasNext():
         details = line.getInstantDetails(cleans.next())
-        metadata = spark._jvm.org.apache.hudi.common.table.timeline.TimelineMetadataUtils.deserializeHoodieCleanMetadata(
-            details.get()
+        metadata = (
+            spark._jvm.org.apache.hudi.common.table.timeline.TimelineMetadataUtils.deserializeHoodieCleanMetadata(
+                details.get()
+            )
         )
         return str(metadata.getEarliestCommitToRetain())
     return None

@@ -116,9 +116,15 @@ class SilverTable:
 
 def start(spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress: Progress) -> StreamingQuery:
     """The running query of one table; it goes on where its checkpoint ends."""
-    source = spark.readStream.format("kafka").options(**pipeline.kafka).options(
-        subscribe=silver.table.topic, startingOffsets="earliest", failOnDataLoss="true",
-        maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+    source = (
+        spark.readStream.format("kafka")
+        .options(**pipeline.kafka)
+        .options(
+            subscribe=silver.table.topic,
+            startingOffsets="earliest",
+            failOnDataLoss="true",
+            maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+        )
     )
     checkpoint = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)
     writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", checkpoint)

@@ -1,6 +1,6 @@
 """The streaming job: keeps one query per Hudi table and one per archived topic running, as the pipeline file says.
 
-    spark-submit spark_jobs/stream.py --config <pipeline.json> [--layers silver,bronze]
+spark-submit spark_jobs/stream.py --config <pipeline.json> [--layers silver,bronze]
 """
 
 import argparse
@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, List, Tuple
 
 from pyspark.sql import SparkSession
 
