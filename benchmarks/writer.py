@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 import psycopg
 
-COLUMNS = "id bigint PRIMARY KEY, seq bigint, customer int, product text, quantity int, price numeric(10,2), status text, note text, ordered date, changed timestamptz"
+COLUMNS = (
+    "id bigint PRIMARY KEY, seq bigint, customer int, product text, quantity int, price numeric(10,2), "
+    "status text, note text, ordered date, changed timestamptz"
+)
 BATCH = 100
 SHARES = (80, 15, 5)  # inserts, updates, deletes in each transaction of BATCH
 PRODUCTS = ("anvil", "rope", "magnet", "spring", "paint", "rocket", "tunnel", "seed")
@@ -29,9 +32,10 @@ class SteadyWriter(threading.Thread):
 
     def run(self) -> None:
         statement = (
-            f"INSERT INTO public.{self._table} (id, seq, customer, product, quantity, price, status, note, ordered, changed) "
-            "VALUES (%s, %s, 7, 'anvil', 3, 9.99, 'new', 'a note of some length', current_date, now()) "
-            "ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, changed = excluded.changed, quantity = excluded.quantity + 1"
+            f"INSERT INTO public.{self._table} "
+            "(id, seq, customer, product, quantity, price, status, note, ordered, changed) VALUES (%s, %s, 7, 'anvil', 3, 9.99, 'new', 'a note of some length', current_date, now()) "
+            "ON CONFLICT (id) DO UPDATE "
+            "SET seq = excluded.seq, changed = excluded.changed, quantity = excluded.quantity + 1"
         )
         due = time.time()
         with psycopg.connect(self._dsn, autocommit=True) as connection:
@@ -65,8 +69,8 @@ def write_flat_out(connection: psycopg.Connection, table: str, changes: int, see
 def _statements(table: str, inserts: list[tuple], updates: list[int], deletes: list[int]) -> Iterator[tuple[str, list]]:
     columns = list(zip(*inserts, strict=True))
     yield (
-        f"INSERT INTO public.{table} SELECT *, now() FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::text[], %s::int[], "
-        "%s::numeric[], %s::text[], %s::text[], %s::date[])",
+        f"INSERT INTO public.{table} SELECT *, now() FROM unnest("
+        "%s::bigint[], %s::bigint[], %s::int[], %s::text[], %s::int[], %s::numeric[], %s::text[], %s::text[], %s::date[])",
         [list(column) for column in columns],
     )
     # One statement per row, as an application would: a set-based update would touch a repeated id once only.

@@ -29,7 +29,10 @@ UNDO = (
     "UPDATE artists SET name = 'Gerhard H. Bakker', nationality = 'American', birth_year = 1906, death_year = 1988 "
     "WHERE artist_id = 299",
 )
-ROW = "select artist_id, name, nationality, birth_year, death_year, __op, __deleted, _hoodie_commit_time from {} where artist_id in (299, 441)"
+ROW = (
+    "select artist_id, name, nationality, birth_year, death_year, __op, __deleted, _hoodie_commit_time "
+    "from {} where artist_id in (299, 441)"
+)
 
 
 def add_to(app: typer.Typer) -> None:

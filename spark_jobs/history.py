@@ -67,7 +67,7 @@ def _by_time(moment: str) -> str:
         raise NoSuchMoment(
             "'{}' is no moment; give an instant (20261121123000123), a time (2026-11-21T12:30:00) "
             "or an LSN (0/1A2B3C4)".format(moment)
-        )
+        ) from None
     zoned = time if time.tzinfo else time.replace(tzinfo=timezone.utc)
     return zoned.astimezone(timezone.utc).strftime("%Y%m%d%H%M%S%f")[:17]
 

@@ -32,5 +32,5 @@ class Registry:
                 return dict(json.loads(json.loads(answer.read().decode("utf-8"))["schema"]))
         except urllib.error.HTTPError as error:
             if error.code == 404:
-                raise UnknownSchema("schema id {} is not in the registry {}".format(schema_id, self._url))
+                raise UnknownSchema("schema id {} is not in the registry {}".format(schema_id, self._url)) from None
             raise

@@ -98,7 +98,7 @@ class SilverTable:
         rows.write.format("hudi").options(**options).mode("append").save(self.target.path)
         if rows.schema.names != self._columns.names:
             self._sync_due = True
-        self._columns = StructType([field for field in rows.schema])
+        self._columns = StructType(list(rows.schema))
         self._position = position
         self.commits_since_service += 1
 
