@@ -1,0 +1,162 @@
+"""The comparison finds a changed, a dropped and a doubled row, and names its key."""
+
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs import archive, coverage, lake_rows, parity
+from spark_jobs.archive import File
+from spark_jobs.parity import PLACEHOLDER, Found
+from spark_jobs.pipeline import Table
+from spark_jobs.source import page_range, qualified, source_column
+from spark_jobs.type_map import PG_TYPES, SourceColumn
+
+TABLE = Table("moma", "public", "artists", "moma.public.artists", 0, ("id",), None, "soft", "full", ())
+NAMES, TYPES = ["id", "name"], [PG_TYPES["int4"], PG_TYPES["text"]]
+LAKE = "id int, name string, __deleted string, __op string, __lsn long, _order long"
+ROWS = [(1, "a", "false", "r", 1, 1), (2, None, "false", "r", 1, 2), (3, "", "false", "r", 1, 3)]
+
+
+def lake(spark: SparkSession, rows: list[Any]) -> DataFrame:
+    return lake_rows.of_lake(spark.createDataFrame(rows, LAKE), TABLE, NAMES, TYPES)
+
+
+def source(spark: SparkSession, rows: list[Any]) -> DataFrame:
+    return lake_rows.of_source(spark.createDataFrame(rows, "c0 string, c1 string"), TABLE, NAMES, TYPES)
+
+
+@pytest.fixture
+def truth(spark: SparkSession) -> Any:
+    return source(spark, [("1", "a"), ("2", None), ("3", "")])
+
+
+def differing(left: Any, right: Any) -> Found:
+    return parity.differing(left.live(), right.live(), limit=10)
+
+
+def test_equal_rows_do_not_differ(spark: SparkSession, truth: Any) -> None:
+    assert differing(truth, lake(spark, ROWS)) == Found({}, False)
+
+
+@pytest.mark.parametrize(
+    "rows, key",
+    [
+        ([(1, "b", *ROWS[0][2:]), *ROWS[1:]], '["1"]'),
+        ([ROWS[0], (2, "", *ROWS[1][2:]), ROWS[2]], '["2"]'),
+        ([ROWS[0], ROWS[1], (3, None, *ROWS[2][2:])], '["3"]'),
+        (ROWS[:2], '["3"]'),
+        ([*ROWS, (4, "d", "false", "c", 2, 4)], '["4"]'),
+        ([*ROWS[:2], (3, "", "true", "d", 2, 4)], '["3"]'),
+    ],
+)
+def test_a_changed_dropped_or_invented_row_is_named(
+    spark: SparkSession, truth: Any, rows: Any, key: str
+) -> None:
+    assert list(differing(truth, lake(spark, rows)).keys) == [key]
+
+
+def test_a_soft_deleted_row_is_not_live(spark: SparkSession, truth: Any) -> None:
+    side = lake(spark, [*ROWS, (4, "gone", "true", "d", 2, 4)])
+    assert differing(truth, side) == Found({}, False)
+    assert (side.count(), side.deleted()) == (3, 1)
+
+
+def test_a_doubled_row_is_named_with_its_count(spark: SparkSession) -> None:
+    assert parity.duplicates(lake(spark, [*ROWS, ROWS[1]]).rows, 10) == {'["2"]': 2}
+    assert parity.duplicates(lake(spark, ROWS).rows, 10) == {}
+
+
+def test_more_differences_than_the_limit_are_said(spark: SparkSession, truth: Any) -> None:
+    found = parity.differing(truth.live(), lake(spark, ROWS[:1]).live(), limit=1)
+    assert len(found.keys) == 1 and found.more
+
+
+def test_the_two_lake_tables_differ_by_order_alone(spark: SparkSession) -> None:
+    other = [ROWS[0], ROWS[1], (*ROWS[2][:5], 99)]
+    found = parity.differing(lake(spark, ROWS).rows, lake(spark, other).rows, limit=10)
+    assert list(found.keys) == ['["3"]']
+
+
+def test_both_versions_are_shown_by_column(spark: SparkSession, truth: Any) -> None:
+    side = lake(spark, [(1, "b", *ROWS[0][2:]), *ROWS[1:]])
+    ours, theirs = truth.texts(spark, ['["1"]']), side.texts(spark, ['["1"]'])
+    assert parity.column_differences(truth.names, ours['["1"]'], theirs['["1"]']) == {"name": ("a", "b")}
+
+
+def test_a_placeholder_is_found_in_its_column(spark: SparkSession) -> None:
+    rows = lake(spark, [ROWS[0], (2, PLACEHOLDER, *ROWS[1][2:])]).rows
+    assert parity.placeholders(rows, 10) == {'["2"]': ["name"]}
+
+
+def test_a_column_that_the_lake_lacks_is_null_in_every_row(spark: SparkSession) -> None:
+    stored = spark.createDataFrame([(row[0], *row[2:]) for row in ROWS], LAKE.replace("name string, ", ""))
+    side = lake_rows.of_lake(stored, TABLE, NAMES, TYPES)
+    assert differing(source(spark, [("1", None), ("2", None), ("3", None)]), side) == Found({}, False)
+    assert list(differing(source(spark, [("1", "a"), ("2", None), ("3", None)]), side).keys) == ['["1"]']
+
+
+def test_a_lake_column_of_another_type_is_refused(spark: SparkSession) -> None:
+    stored = spark.createDataFrame(ROWS, LAKE.replace("id int", "id string"))
+    with pytest.raises(lake_rows.WrongType, match="column id is string in the lake, the type map says int"):
+        lake_rows.of_lake(stored, TABLE, NAMES, TYPES)
+
+
+def test_the_read_optimised_view_may_be_behind_but_not_elsewhere(spark: SparkSession) -> None:
+    now = lake(spark, [(1, "new", "false", "u", 9, 9), *ROWS[1:]]).rows
+    before = lake(spark, ROWS[:2]).rows
+    assert (parity.behind(now, before), parity.impossible(now, before, 10)) == (2, [])
+    wrong = lake(spark, [(2, "other", *ROWS[1][2:]), (7, "x", "false", "r", 1, 1)]).rows
+    assert sorted(parity.impossible(now, wrong, 10)) == ['["2"]', '["7"]']
+
+
+def test_a_difference_is_settled_when_both_versions_stand_still() -> None:
+    before = Found({"a": ("1", "2"), "b": ("1", "2")}, False)
+    assert parity.settled(Found({"a": ("1", "2"), "b": ("3", "2"), "c": (None, "1")}, False), before) == {
+        "a": ("1", "2")
+    }
+    assert parity.settled(before, None) == {}
+
+
+def test_gapless_files_have_no_fault() -> None:
+    assert archive.faults([File(0, 0, 0, 9, 10, [], 0), File(0, 10, 10, 12, 3, [], 0)], {0: 0}) == []
+
+
+@pytest.mark.parametrize(
+    "files, fault",
+    [
+        ([File(0, 0, 0, 9, 9, [4], 0)], "partition 0, file from 0: offset 4 is missing"),
+        (
+            [File(0, 0, 0, 9, 10, [], 0), File(0, 12, 12, 13, 2, [], 0)],
+            "partition 0: offsets 10 to 11 are missing",
+        ),
+        ([File(0, 5, 5, 9, 5, [], 0)], "partition 0: offsets 0 to 4 are missing"),
+        ([File(0, 0, 1, 9, 9, [], 0)], "partition 0, file from 0: its first offset is 1"),
+        ([File(0, 0, 0, 9, 11, [], 1)], "partition 0, file from 0: 1 offsets are doubled"),
+        (
+            [File(0, 0, 0, 9, 10, [], 0), File(0, 8, 8, 12, 5, [], 0)],
+            "partition 0: offsets 8 to 9 are in two files",
+        ),
+    ],
+)
+def test_a_fault_of_the_archive_is_named(files: list[File], fault: str) -> None:
+    assert archive.faults(files, {0: 0}) == [fault]
+
+
+def test_what_lags_is_named_by_partition() -> None:
+    assert coverage.lacking("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
+    assert coverage.lacking("cow", {}, {}) == ""
+
+
+def test_the_catalogue_row_of_a_numeric_gives_precision_and_signed_scale() -> None:
+    modifier = (5 << 16 | (-2 & 2047)) + 4
+    assert source_column("n", "numeric", "b", modifier, False) == SourceColumn(
+        "n", "numeric", "b", 5, -2, False
+    )
+
+
+def test_a_table_is_read_by_ranges_of_pages() -> None:
+    assert page_range([0, 100], 0) == ["ctid >= '(0,0)'", "ctid < '(100,0)'"]
+    assert page_range([0, 100], 1) == ["ctid >= '(100,0)'"]
+    assert page_range([0], 0) == ["true"]
+    assert qualified('public.odd"name') == '"public"."odd""name"'
