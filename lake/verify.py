@@ -47,17 +47,18 @@ def proof(names: list[str], timeout_s: float = 180) -> dict[str, Any]:
 
 def show(result: dict[str, Any]) -> None:
     """Prints the verdict, and every difference with both versions."""
-    table = Table("table", "source", "cow", "rt", "ro", "deleted", "LSN", "rounds", "")
+    table = Table("table", "source", "cow", "rt", "ro", "deleted", "")
     for name, one in result["tables"].items():
         rows = [str(one["rows"].get(side, "-")) for side in ("source", "cow", "rt", "ro")]
         deleted = "/".join(str(count) for count in one.get("deleted", {}).values()) or "-"
-        table.add_row(name, *rows, deleted, one.get("lsn", "-"), str(one["rounds"]), _verdict(one))
+        table.add_row(name, *rows, deleted, _verdict(one))
     console.print(table)
     for name, one in result["tables"].items():
         for kind in ("differences", "unsettled"):
             for difference in one[kind]:
                 console.print(f"{name}: {_line(difference)}", soft_wrap=True, markup=False)
-    console.print(f"{'equal' if result['equal'] else 'NOT EQUAL'}, {result['seconds']} s")
+    lsns = ", ".join(sorted({one["lsn"] for one in result["tables"].values() if "lsn" in one}))
+    console.print(f"{'equal' if result['equal'] else 'NOT EQUAL'} at LSN {lsns or '-'}, {result['seconds']} s")
 
 
 def _verdict(one: dict[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """One side of a comparison: the rows of a lake table, or of the source, as key, hash and canonical texts."""
 
-from typing import Any, Dict, List, Optional
+from typing import Dict, List, Optional
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -40,11 +40,15 @@ class LakeRows:
         """The rows that are not soft-deleted, hashed over the source's columns alone."""
         return self.rows.where("NOT deleted").select("key", F.col("live_hash").alias("hash"))
 
-    def count(self) -> int:
-        return int(self.rows.where("NOT deleted").count())
-
-    def deleted(self) -> int:
-        return int(self.rows.where("deleted").count())
+    def summary(self) -> Dict[str, int]:
+        """How many rows are live, soft-deleted, hold a placeholder; how many keys there are."""
+        row = self.rows.agg(
+            F.count(F.when(~F.col("deleted"), 1)).alias("live"),
+            F.count(F.when(F.col("deleted"), 1)).alias("deleted"),
+            F.count(F.when(F.size("placeholders") > 0, 1)).alias("placeholders"),
+            F.countDistinct("key").alias("keys"),
+        ).collect()[0]
+        return dict(row.asDict())
 
     def texts(self, spark: SparkSession, keys: List[str]) -> Dict[str, List[Optional[str]]]:
         """The canonical texts of some rows by key, in the order of names."""
@@ -110,19 +114,22 @@ def _fits(found: str, wanted: str) -> bool:
     return (found, wanted) in WIDER or (decimals and found.split(",")[1] == wanted.split(",")[1])
 
 
-def name_problem(spark: SparkSession, name: str, path: str, kind: str) -> Optional[str]:
-    """Why the table of that name is not the one at the path, or None. Counts are taken until they agree."""
+def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int) -> Optional[str]:
+    """Why the table of that name is not the one at the path, or None. rows: how many were seen by path.
+
+    While writes go on both are counted again until they agree.
+    """
     try:
         for _ in range(NAME_TRIES):
-            by_name = spark.table(name).count()
-            by_path = _by_path(spark, path, kind)
-            if by_name == by_path:
+            by_name = int(spark.table(name).count())
+            if by_name == rows:
                 return None
+            rows = _count_by_path(spark, path, kind)
     except AnalysisException as problem:
         return "cannot be queried by name: {}".format(str(problem).splitlines()[0])
-    return "has {} rows by name and {} by path".format(by_name, by_path)
+    return "has {} rows by name and {} by path".format(by_name, rows)
 
 
-def _by_path(spark: SparkSession, path: str, kind: str) -> Any:
+def _count_by_path(spark: SparkSession, path: str, kind: str) -> int:
     reader = spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind])
-    return reader.load(path).count()
+    return int(reader.load(path).count())

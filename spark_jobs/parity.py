@@ -9,6 +9,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 PLACEHOLDER = "__debezium_unavailable_value"  # what Debezium sends for a large value that did not change (F8)
+BEHIND = "old_order IS NULL OR old_order < new_order"
+IMPOSSIBLE = "new_order IS NULL OR old_order > new_order OR (old_order = new_order AND old_hash <> new_hash)"
 Versions = Tuple[Optional[str], Optional[str]]
 
 
@@ -63,18 +65,26 @@ def _holds(column: Column, kind: str) -> Optional[Column]:
     return None
 
 
-def behind(newer: DataFrame, older: DataFrame) -> int:
-    """How many keys of `newer` are missing in `older` or have a lower `_order` there."""
-    rows = newer.select("key", "_order").join(older.select("key", F.col("_order").alias("old")), "key", "left")
-    return int(rows.where("old IS NULL OR old < _order").count())
+def lag(newer: DataFrame, older: DataFrame) -> Tuple[int, int]:
+    """How far `older` is behind `newer`: keys that it lacks or has in an older version, and impossible ones.
+
+    Impossible is what no earlier state of `newer` explains: an unknown key, a higher `_order`, or the same
+    `_order` with other data.
+    """
+    counts = [F.count(F.when(F.expr(state), 1)) for state in (BEHIND, IMPOSSIBLE)]
+    behind, impossible = _states(newer, older).agg(*counts).collect()[0]
+    return int(behind), int(impossible)
 
 
 def impossible(newer: DataFrame, older: DataFrame, limit: int) -> List[str]:
-    """Keys of `older` that no earlier state of `newer` can explain: unknown, ahead, or same order and other data."""
+    """The keys of lag()'s second number."""
+    return [row["key"] for row in _states(newer, older).where(IMPOSSIBLE).limit(limit).collect()]
+
+
+def _states(newer: DataFrame, older: DataFrame) -> DataFrame:
     ours = newer.select("key", F.col("hash").alias("new_hash"), F.col("_order").alias("new_order"))
-    rows = older.join(ours, "key", "left")
-    wrong = "new_order IS NULL OR _order > new_order OR (_order = new_order AND hash <> new_hash)"
-    return [row["key"] for row in rows.where(wrong).limit(limit).collect()]
+    theirs = older.select("key", F.col("hash").alias("old_hash"), F.col("_order").alias("old_order"))
+    return ours.join(theirs, "key", "full_outer")
 
 
 def settled(found: Found, before: Optional[Found]) -> Dict[str, Versions]:

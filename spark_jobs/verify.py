@@ -58,7 +58,6 @@ class TableProof:
         names, types = self._columns(moment)
         sides = self._sides(moment, names, types)
         if first:
-            self._count(sides)
             self._check_lake(sides)
         found = {pair: parity.differing(*frames, limit=KEYS_PER_ROUND) for pair, frames in pairs(sides).items()}
         self._conclude(found, sides)
@@ -99,30 +98,36 @@ class TableProof:
         text = kind.sql.replace("{x}", quoted(self.table.keys[0]))
         return "({}) IN ({})".format(text, ", ".join(literal(value) for value in values))
 
-    def _count(self, sides: Dict[str, LakeRows]) -> None:
-        counts = {name: side.count() for name, side in sides.items()}
-        deleted = {name: side.deleted() for name, side in sides.items() if name in ("cow", "rt")}
-        self.result["rows"] = counts
-        self.result["deleted"] = deleted
-
     def _check_lake(self, sides: Dict[str, LakeRows]) -> None:
+        found = {name: side.summary() for name, side in sides.items()}
+        self.result["rows"] = {name: numbers["live"] for name, numbers in found.items()}
+        self.result["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
         for name in sorted(set(sides) - {"source"}):
-            side = sides[name]
+            self._check_side(name, sides[name], found[name])
+        if "ro" in sides:
+            self._check_lag(sides["rt"], sides["ro"])
+        self._check_names(found)
+
+    def _check_side(self, name: str, side: LakeRows, found: Dict[str, int]) -> None:
+        if found["keys"] < found["live"] + found["deleted"]:
             for key, count in parity.duplicates(side.rows, SHOWN).items():
                 self._differ(name, "{} rows have this key".format(count), key)
+        if found["placeholders"]:
             for key, columns in parity.placeholders(side.rows, SHOWN).items():
                 self._differ(name, "{} holds {}".format(", ".join(columns), parity.PLACEHOLDER), key)
-        if "ro" in sides:
-            self.result["ro_behind"] = parity.behind(sides["rt"].rows, sides["ro"].rows)
-            for key in parity.impossible(sides["rt"].rows, sides["ro"].rows, SHOWN):
-                self._differ("ro", "this row was never in rt", key)
-        self._check_names()
 
-    def _check_names(self) -> None:
+    def _check_lag(self, newer: LakeRows, older: LakeRows) -> None:
+        self.result["ro_behind"], impossible = parity.lag(newer.rows, older.rows)
+        if impossible:
+            for key in parity.impossible(newer.rows, older.rows, SHOWN):
+                self._differ("ro", "this row was never in rt", key)
+
+    def _check_names(self, found: Dict[str, Dict[str, int]]) -> None:
         for target in self.table.targets:
             for name in target.hive:
                 kind = "cow" if target.type == "cow" else name[-2:]
-                problem = lake_rows.name_problem(self._spark, name, target.path, kind)
+                rows = found[kind]["live"] + found[kind]["deleted"]
+                problem = lake_rows.name_problem(self._spark, name, target.path, kind, rows)
                 if problem:
                     self.result["differences"].append({"where": name, "detail": problem})
 
