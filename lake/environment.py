@@ -12,6 +12,7 @@ from lake.yaml_file import as_model, read_mapping
 
 PORT_BASE_VARIABLE = "LAKE_PORT_BASE"
 DATA_DIR_VARIABLE = "LAKE_DATA_DIR"
+ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
 PORTS_USED = 10
 LOOPBACK = "127.0.0.1"
 Count = Annotated[StrictInt, Field(ge=1)]
@@ -138,9 +139,9 @@ class Environment(_Part):
 def load_environment(root: Path, name: str = "local") -> Environment:
     """environments/<name>.yaml; the variables LAKE_PORT_BASE and LAKE_DATA_DIR override its keys.
 
-    BadInput names file, line, key and remedy.
+    LAKE_ENVIRONMENTS_DIR names another folder than environments/. BadInput names file, line, key and remedy.
     """
-    path = root / "environments" / f"{name}.yaml"
+    path = root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
     content = read_mapping(path)
     if "root" in content:
         raise BadInput("unknown key", f"{path}, key root", "remove it: the root is the project folder")

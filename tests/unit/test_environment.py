@@ -23,3 +23,9 @@ def test_nine_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (ports.postgres, ports.kafka, ports.kafka_controller) == (28000, 28001, 28002)
     assert (ports.connect, ports.registry, ports.registry_management) == (28003, 28004, 28005)
     assert (ports.s3, ports.metastore, ports.other) == (28006, 28007, 28008)
+
+
+def test_another_folder_of_environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "local.yaml").write_text("name: local\nbronze:\n  trigger_s: 7\n")
+    monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
+    assert load_environment(PROJECT).bronze.trigger_s == 7

@@ -1,0 +1,39 @@
+"""Which Hudi tables a request for compaction means."""
+
+import pytest
+
+from lake.compact import chosen
+from lake.errors import BadInput
+
+BOTH = [{"type": "cow"}, {"type": "mor"}]
+PIPELINE = {
+    "tables": [
+        {"database": "moma", "table": "artists", "targets": BOTH},
+        {"database": "moma", "table": "artworks", "targets": BOTH},
+        {"database": "shop", "table": "orders", "targets": [{"type": "mor"}]},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "targets"),
+    [
+        (["shop"], ["shop_mor.orders"]),
+        (["moma.artworks"], ["moma_cow.artworks", "moma_mor.artworks"]),
+        (["shop", "shop.orders"], ["shop_mor.orders"]),
+        ([], ["moma_cow.artists", "moma_mor.artists", "moma_cow.artworks", "moma_mor.artworks", "shop_mor.orders"]),
+    ],
+)
+def test_names(names: list[str], targets: list[str]) -> None:
+    assert chosen(PIPELINE, names) == targets
+
+
+@pytest.mark.parametrize("name", ["moma.artist", "artists", "moma_mor.artists", ""])
+def test_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="choose from: moma"):
+        chosen(PIPELINE, [name])
+
+
+def test_a_lake_without_tables_says_so() -> None:
+    with pytest.raises(BadInput, match="lake apply"):
+        chosen({}, [])
