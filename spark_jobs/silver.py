@@ -38,6 +38,11 @@ class SilverTable:
         self.committed_at = time.time() if self._position else 0.0
         self.counted_at = 0.0
 
+    @property
+    def position(self) -> Dict[str, Any]:
+        """What the last commit says of its source; empty before the first."""
+        return dict(self._position)
+
     def write(self, messages: DataFrame, progress: Progress) -> None:
         """Commits one batch. The same batch again changes nothing: rows carry their order."""
         messages = messages.where("value is not null").select("partition", "offset", "value")

@@ -91,6 +91,7 @@ class Stream:
         def begin() -> Any:
             written = silver.SilverTable(self._spark, table, target, registry)
             self._flows[name].table = written
+            self._progress.update(name, **written.position)  # a table that stays idle has a position too
             return silver.start(self._spark, pipeline, written, self._progress)
 
         return name, ((table, target), begin)
