@@ -1,6 +1,8 @@
 """`make bench`: measures what the README claims. Each figure is printed with its bar; a missed bar is exit code 1."""
 
 import json
+import signal
+import sys
 from typing import Any
 
 import typer
@@ -17,6 +19,7 @@ def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES
 
     Example: python -m benchmarks freshness1 throughput
     """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the lake is stopped then, too
     results = {name: _measure(name) for name in only or NAMES}
     print(json.dumps(results, indent=2))
     raise typer.Exit(0 if all(result["met"] for result in results.values()) else 1)

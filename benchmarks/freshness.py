@@ -7,16 +7,18 @@ Counted from the start of the query; `answered` counts to its end.
 
 import json
 import random
+import shlex
 import statistics
 import subprocess
+import sys
 import time
 from typing import Any
 
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
 from benchmarks.writer import SteadyWriter, ddl
-from lake.local.home import PROJECT
+from lake.local.home import PROJECT, Home
 from lake.progress import reported
-from lake.spark import spark_environment, spark_submit_command
+from lake.spark import spark_conf, spark_environment
 
 PER_SECOND = 100.0  # changes to each table
 WARM_S = 30.0
@@ -68,16 +70,12 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[tuple[floa
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
         "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
     }
-    command = spark_submit_command(home.environment, PROJECT / "benchmarks" / "probe.py", list(hive))
+    environment = {**spark_environment(home.environment, secrets), "PYSPARK_SUBMIT_ARGS": _submit_arguments(home)}
+    command = [sys.executable, str(PROJECT / "benchmarks" / "probe.py"), *hive]
     with (
         (lake.data / "probe.log").open("w") as log,
         subprocess.Popen(
-            command,
-            env=spark_environment(home.environment, secrets),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
         ) as probe,
     ):
         assert probe.stdin and probe.stdout
@@ -88,6 +86,11 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[tuple[floa
         samples = _repeat(ask, MEASURE_S)
         probe.stdin.close()
     return samples
+
+
+def _submit_arguments(home: Home) -> str:
+    flags = [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in spark_conf(home.environment).items()]
+    return " ".join([*flags, "--master local[1] --driver-memory 1g pyspark-shell"])
 
 
 def _read_until_ready(lines: Any) -> None:

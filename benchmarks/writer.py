@@ -33,7 +33,8 @@ class SteadyWriter(threading.Thread):
     def run(self) -> None:
         statement = (
             f"INSERT INTO public.{self._table} "
-            "(id, seq, customer, product, quantity, price, status, note, ordered, changed) VALUES (%s, %s, 7, 'anvil', 3, 9.99, 'new', 'a note of some length', current_date, now()) "
+            "(id, seq, customer, product, quantity, price, status, note, ordered, changed) "
+            "VALUES (%s, %s, 7, 'anvil', 3, 9.99, 'new', 'a note of some length', current_date, now()) "
             "ON CONFLICT (id) DO UPDATE "
             "SET seq = excluded.seq, changed = excluded.changed, quantity = excluded.quantity + 1"
         )
@@ -70,7 +71,8 @@ def _statements(table: str, inserts: list[tuple], updates: list[int], deletes: l
     columns = list(zip(*inserts, strict=True))
     yield (
         f"INSERT INTO public.{table} SELECT *, now() FROM unnest("
-        "%s::bigint[], %s::bigint[], %s::int[], %s::text[], %s::int[], %s::numeric[], %s::text[], %s::text[], %s::date[])",
+        "%s::bigint[], %s::bigint[], %s::int[], %s::text[], %s::int[], "
+        "%s::numeric[], %s::text[], %s::text[], %s::date[])",
         [list(column) for column in columns],
     )
     # One statement per row, as an application would: a set-based update would touch a repeated id once only.

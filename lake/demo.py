@@ -58,7 +58,8 @@ def demo() -> None:
     _travel(home, before)
     _prove()
     console.print(
-        f"\n[bold]Done in {time.monotonic() - began:.0f} s.[/] Look around: lake sql, lake status --watch. Stop: lake down"
+        f"\n[bold]Done in {time.monotonic() - began:.0f} s.[/] "
+        "Look around: lake sql, lake status --watch. Stop: lake down"
     )
 
 

@@ -16,6 +16,8 @@ from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 
 LOG = logging.getLogger("silver")
+# What the pipeline adds to a row, and the tombstone of a deleted one keeps.
+ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order"}
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
 
 
@@ -45,15 +47,24 @@ class SilverTable:
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
         """Commits one batch. The same batch again changes nothing: rows carry their order."""
+        began = time.time()
         messages = messages.where("value is not null").select("partition", "offset", "value")
         summary = self._summary(messages)
         if not summary:
             return
         rows = self._rows(messages, summary)
         position = self._next_position(summary)
+        planned = time.time()
         with self.lock:
             self._save(rows, position)
         self.committed_at = time.time()
+        LOG.info(
+            "%s: %d messages committed, %.2f s to plan, %.2f s to write",
+            self.name,
+            position["messages"],
+            planned - began,
+            self.committed_at - planned,
+        )
         progress.committed(self.name, position, committed_ms(summary), self.committed_at)
         self._sync_catalogue()
 
@@ -164,7 +175,7 @@ def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
     """
     if table.delete == "soft":
         return rows
-    kept = set(table.keys) | {table.partition} | {name for name in rows.columns if name.startswith("_")}
+    kept = set(table.keys) | {table.partition} | ADDED
     gone = F.col("__deleted") == "true"
     return rows.select(*[F.col(c) if c in kept else F.when(~gone, F.col(c)).alias(c) for c in rows.columns])
 
