@@ -16,8 +16,11 @@ Schemas = Dict[int, Dict[str, Any]]
 
 
 def schema_id() -> Column:
-    """The writer schema's id out of the 5-byte frame. A frame that does not start with 0 gives an id above 2^32."""
-    return F.expr("cast(conv(hex(substring(value, 1, 5)), 16, 10) as bigint)")
+    """The writer schema's id out of the 5-byte frame.
+
+    A frame that does not start with 0 gives an id above 2^32, an empty one -1: no registry has them.
+    """
+    return F.expr("coalesce(cast(conv(hex(substring(value, 1, 5)), 16, 10) as bigint), -1)")
 
 
 def decode(messages: DataFrame, schemas: Schemas, epoch: int) -> DataFrame:

@@ -1,0 +1,122 @@
+"""The archive: names that a replay repeats, one writer schema per file, and no gap."""
+
+import io
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, offset_ranges, with_file
+from spark_jobs.pipeline import Table
+from spark_jobs.progress import Progress
+
+TOPIC = "lab.public.t"
+OLD = {"type": "record", "name": "Value", "fields": [{"name": "id", "type": "int"}]}
+NEW = {**OLD, "fields": [*OLD["fields"], {"name": "note", "type": ["null", "string"]}]}  # type: ignore[misc]
+WRITERS = {1: OLD, 2: NEW}
+
+
+class KnownSchemas:
+    def schema(self, schema_id: int) -> dict[str, Any]:
+        return WRITERS[schema_id]
+
+
+def frame(schema_id: int, row: dict[str, Any]) -> bytes:
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(WRITERS[schema_id]), row)
+    return struct.pack(">bI", 0, schema_id) + out.getvalue()
+
+
+def batch(spark: SparkSession, runs: Iterable[tuple[int, Iterable[int]]], partition: int = 0) -> DataFrame:
+    """Messages of each run's writer at its offsets; the row's id is the offset."""
+    messages = [
+        (partition, offset, frame(writer, {"id": offset, "note": "n"}))
+        for writer, offsets in runs
+        for offset in offsets
+    ]
+    return spark.createDataFrame(messages, "partition int, offset long, value binary")
+
+
+def offsets_by_file(files: DataFrame) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for row in sorted(files.collect(), key=lambda row: row["offset"]):
+        found.setdefault(row[FILE], []).append(row["offset"])
+    return found
+
+
+def test_a_file_has_the_name_of_its_first_offset_and_a_limit(spark: SparkSession) -> None:
+    files = with_file(batch(spark, [(1, range(100, 107))], partition=2), max_records=3)
+    assert offsets_by_file(files) == {
+        "2+0000000100": [100, 101, 102],
+        "2+0000000103": [103, 104, 105],
+        "2+0000000106": [106],
+    }
+
+
+def test_a_new_writer_begins_a_new_file(spark: SparkSession) -> None:
+    files = with_file(batch(spark, [(1, [0, 1]), (2, [2]), (1, [3, 4])]), max_records=10)
+    assert offsets_by_file(files) == {"0+0000000000": [0, 1], "0+0000000002": [2], "0+0000000003": [3, 4]}
+    assert {(row["id"], row["first"], row["last"]) for row in offset_ranges(files)} == {(1, 0, 4), (2, 2, 2)}
+
+
+def test_partitions_are_counted_apart(spark: SparkSession) -> None:
+    both = batch(spark, [(1, [5, 6])]).unionByName(batch(spark, [(1, [6, 7])], partition=1))
+    assert offsets_by_file(with_file(both, max_records=10)) == {"0+0000000005": [5, 6], "1+0000000006": [6, 7]}
+
+
+def test_a_message_without_a_frame_is_not_lost_among_others(spark: SparkSession) -> None:
+    empty = spark.createDataFrame([(0, 1, b"")], "partition int, offset long, value binary")
+    files = with_file(batch(spark, [(1, [0]), (1, [2])]).unionByName(empty), max_records=10)
+    assert offsets_by_file(files) == {"0+0000000000": [0], "0+0000000001": [1], "0+0000000002": [2]}
+
+
+def archive(spark: SparkSession, folder: Path, max_records: int = 2) -> BronzeTopic:
+    lab = Table("lab", "public", "t", TOPIC, 0, ("id",), None, "soft", "full", ())
+    return BronzeTopic(spark, lab, folder.as_uri(), KnownSchemas(), max_records)  # type: ignore[arg-type]
+
+
+def contents(spark: SparkSession, folder: Path) -> dict[str, list[tuple[int, int]]]:
+    """(id, __offset) of each row by file."""
+    root = folder / "topics" / TOPIC
+    found = {}
+    for path in sorted(root.rglob("*.avro")):
+        rows = spark.read.format("avro").load(str(path)).collect()
+        found[str(path.relative_to(root))] = [(row["id"], row["__offset"]) for row in rows]
+    return found
+
+
+def test_files_on_disk_and_a_replay(spark: SparkSession, tmp_path: Path) -> None:
+    messages = batch(spark, [(1, [0, 1, 2]), (2, [3])])
+    expected = {
+        f"partition=0/{TOPIC}+0+0000000000.avro": [(0, 0), (1, 1)],
+        f"partition=0/{TOPIC}+0+0000000002.avro": [(2, 2)],
+        f"partition=0/{TOPIC}+0+0000000003.avro": [(3, 3)],
+    }
+    archive(spark, tmp_path).write(messages, Progress())
+    assert contents(spark, tmp_path) == expected
+    archive(spark, tmp_path).write(messages, Progress())
+    assert contents(spark, tmp_path) == expected
+    assert not (tmp_path / "_scratch" / TOPIC).exists()
+
+
+def test_each_file_says_its_own_schema(spark: SparkSession, tmp_path: Path) -> None:
+    archive(spark, tmp_path).write(batch(spark, [(1, [0]), (2, [1])]), Progress())
+    fields = {}
+    for path in sorted(tmp_path.rglob("*.avro")):
+        with path.open("rb") as file:
+            schema: Any = fastavro.reader(file).writer_schema
+        fields[path.stem[-1]] = [field["name"] for field in schema["fields"]]
+    assert fields == {"0": ["id", "__offset"], "1": ["id", "note", "__offset"]}
+
+
+def test_a_gap_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    topic = archive(spark, tmp_path)
+    topic.write(batch(spark, [(1, [0, 1])]), Progress())
+    with pytest.raises(BronzeGap, match=rf"{TOPIC} partition 0: offsets 2 to 4 are missing"):
+        topic.write(batch(spark, [(1, [5, 6])]), Progress())
+    assert list(contents(spark, tmp_path)) == [f"partition=0/{TOPIC}+0+0000000000.avro"]
+    topic.write(batch(spark, [(1, [1, 2])]), Progress())  # what is repeated is no gap

@@ -1,0 +1,109 @@
+"""Change events: framing, one batch of several writer schemas, order, and what is said of a batch."""
+
+import io
+import struct
+from typing import Any
+
+import fastavro
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs import changes
+
+Message = tuple[int, int, bytes]  # partition, offset, value
+MESSAGES = "partition int, offset long, value binary"
+
+
+def writer(*fields: tuple[str, Any]) -> dict[str, Any]:
+    metadata = [("__op", "string"), ("__lsn", ["null", "long"]), ("__source_ts_ms", ["null", "long"])]
+    named = [{"name": name, "type": kind} for name, kind in (*fields, *metadata)]
+    return {"type": "record", "name": "Value", "namespace": "lab.public.t", "fields": named}
+
+
+OLD = writer(("id", "int"), ("name", ["null", "string"]))
+WITH_NOTE = writer(("id", "int"), ("note", ["null", "string"]), ("name", ["null", "string"]))
+WITHOUT_NAME = writer(("id", "int"), ("note", ["null", "string"]))
+WIDE = writer(("id", "long"), ("name", ["null", "string"]))
+SCHEMAS = {3: OLD, 7: WITH_NOTE, 9: WITHOUT_NAME}
+
+
+def message(offset: int, schema_id: int, schema: dict[str, Any], partition: int = 0, **row: Any) -> Message:
+    out = io.BytesIO()
+    metadata = {"__op": "u", "__lsn": 100 + offset, "__source_ts_ms": 5000 + offset}
+    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), {**metadata, **row})
+    return partition, offset, struct.pack(">bI", 0, schema_id) + out.getvalue()
+
+
+def batch(spark: SparkSession, *messages: Message) -> DataFrame:
+    return spark.createDataFrame(list(messages), MESSAGES)
+
+
+def test_one_batch_of_three_writers(spark: SparkSession) -> None:
+    messages = batch(
+        spark,
+        message(0, 3, OLD, id=1, name="a"),
+        message(1, 9, WITHOUT_NAME, id=2, note="n"),
+        message(2, 7, WITH_NOTE, id=3, note="m", name="c"),
+        message(3, 3, OLD, id=4, name=None),
+    )
+    rows = changes.decode(messages, SCHEMAS, epoch=0).orderBy("_order")
+    assert [tuple(row) for row in rows.select("id", "name", "note", "_order").collect()] == [
+        (1, "a", None, 0),
+        (2, None, "n", 1),
+        (3, "c", "m", 2),
+        (4, None, None, 3),
+    ]
+
+
+def test_a_wider_writer_widens_the_batch(spark: SparkSession) -> None:
+    messages = batch(spark, message(0, 3, OLD, id=1, name="a"), message(1, 5, WIDE, id=2**40, name="b"))
+    rows = changes.decode(messages, {3: OLD, 5: WIDE}, epoch=0)
+    assert dict(rows.dtypes)["id"] == "bigint"
+    assert {row["id"] for row in rows.collect()} == {1, 1099511627776}
+
+
+@pytest.mark.parametrize(
+    ("epoch", "offset", "order"),
+    [(0, 5, 5), (3, 5, 844424930131973), (32767, 2**48 - 1, 9223372036854775807)],
+)
+def test_order_is_the_life_of_the_topic_then_the_offset(
+    spark: SparkSession, epoch: int, offset: int, order: int
+) -> None:
+    rows = changes.decode(batch(spark, message(offset, 3, OLD, id=1, name=None)), {3: OLD}, epoch)
+    assert rows.schema["_order"].dataType.simpleString() == "bigint"
+    assert [row["_order"] for row in rows.collect()] == [order]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (b"\x00\x00\x00\x01\x02rest", 258),
+        (b"\x00\xff\xff\xff\xff", 4294967295),
+        (b"\x01\x00\x00\x00\x03rest", 4294967299),  # another magic byte: no id that a registry knows
+        (b"", -1),
+    ],
+)
+def test_schema_id_of_a_frame(spark: SparkSession, value: bytes, found: int) -> None:
+    rows = batch(spark, (0, 0, value)).select(changes.schema_id().alias("id")).collect()
+    assert [row["id"] for row in rows] == [found]
+
+
+def test_summary_asks_for_unknown_ids_first(spark: SparkSession) -> None:
+    messages = batch(spark, message(4, 3, OLD, id=1, name="a"), message(5, 9, WITHOUT_NAME, id=2, note="n"))
+    (found,) = changes.summary(messages, {})
+    assert (sorted(found["ids"]), found["offset"], found["lsn"], found["changes"]) == ([3, 9], 5, None, 0)
+
+
+def test_summary_per_partition(spark: SparkSession) -> None:
+    messages = batch(
+        spark,
+        message(4, 3, OLD, id=1, name="a", __lsn=900, __op="r", __source_ts_ms=1),
+        message(5, 3, OLD, id=2, name="b", __lsn=700, __source_ts_ms=2000),
+        message(6, 9, WITHOUT_NAME, id=3, note="n", __lsn=800, __source_ts_ms=3000),
+        message(9, 3, OLD, partition=1, id=4, name="d", __lsn=None, __source_ts_ms=None),
+    )
+    first, second = sorted(changes.summary(messages, SCHEMAS), key=lambda row: row["partition"])
+    assert (sorted(first["ids"]), first["offset"], first["messages"], first["lsn"]) == ([3, 9], 6, 3, 900)
+    assert first["changes"] == 2  # the row of the snapshot was committed long before it was read
+    assert (first["committed_ms"][0], first["committed_ms"][-1]) == (2000, 3000)
+    assert (second["ids"], second["offset"], second["lsn"], second["committed_ms"]) == ([3], 9, None, None)

@@ -1,0 +1,62 @@
+"""The registry client: a schema id that nobody has is named; a registry that fails is no missing schema."""
+
+import http.server
+import json
+import threading
+import urllib.error
+from collections.abc import Iterator
+from typing import ClassVar
+
+import pytest
+
+from spark_jobs.registry import Registry, UnknownSchema
+
+ANSWERS = {
+    "/ccompat/schemas/ids/4": (200, {"schema": '{"type": "record", "name": "T", "fields": []}'}),
+    "/ccompat/schemas/ids/5": (500, {}),
+}
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        code, body = ANSWERS.get(self.path, (404, {}))
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    Answers.asked.clear()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/ccompat"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_schema_is_fetched_once(url: str) -> None:
+    registry = Registry(url)
+    assert registry.schema(4) == registry.schema(4) == {"type": "record", "name": "T", "fields": []}
+    assert Answers.asked == ["/ccompat/schemas/ids/4"]
+
+
+def test_an_unknown_id_is_named(url: str) -> None:
+    with pytest.raises(UnknownSchema, match=f"schema id 4294967299 is not in the registry {url}"):
+        Registry(url).schema(4294967299)
+
+
+def test_a_frame_without_an_id_is_no_schema(url: str) -> None:
+    with pytest.raises(UnknownSchema, match="-1"):
+        Registry(url).schema(-1)
+
+
+def test_a_failing_registry_is_no_unknown_schema(url: str) -> None:
+    with pytest.raises(urllib.error.HTTPError):
+        Registry(url).schema(5)
