@@ -10,7 +10,7 @@ from typing import Any
 
 from lake.errors import BadInput, LakeError
 from lake.local.home import Home
-from lake.spark import spark_environment, spark_submit_command
+from lake.spark import SHORT_JOB, spark_environment, spark_submit_command
 
 KILL_AFTER_S = 10
 REFUSED = 2
@@ -34,7 +34,8 @@ def run_job(home: Home, name: str, args: Sequence[str], secrets: dict[str, str] 
 
 
 def _run(home: Home, name: str, arguments: list[str], secrets: dict[str, str]) -> int:
-    command = spark_submit_command(home.environment, home.root / "spark_jobs" / f"{name}.py", arguments)
+    script = home.root / "spark_jobs" / f"{name}.py"
+    command = spark_submit_command(home.environment, script, arguments, SHORT_JOB)
     keys = {
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
         "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,

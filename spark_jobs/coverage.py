@@ -12,6 +12,7 @@ from spark_jobs.source import Source, rows_of
 
 LOOK_EVERY_S = 0.5
 TELL_EVERY_S = 5.0
+STARTED = time.monotonic()
 SLOT = "SELECT (confirmed_flush_lsn >= ?::pg_lsn), confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = ?"
 
 
@@ -111,6 +112,6 @@ def wait_until(lacks: Callable[[], str], deadline: Deadline) -> None:
 
 
 def tell(line: str) -> None:
-    """A line of progress."""
-    sys.stderr.write("verify: {}\n".format(line))
+    """A line of progress with the seconds since the start."""
+    sys.stderr.write("verify: {:6.1f} s  {}\n".format(time.monotonic() - STARTED, line))
     sys.stderr.flush()

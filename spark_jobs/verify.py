@@ -99,7 +99,7 @@ class TableProof:
         return "({}) IN ({})".format(text, ", ".join(literal(value) for value in values))
 
     def _check_lake(self, sides: Dict[str, LakeRows]) -> None:
-        found = {name: side.summary() for name, side in sides.items()}
+        found = {name: self._read(name, side) for name, side in sides.items()}
         self.result["rows"] = {name: numbers["live"] for name, numbers in found.items()}
         self.result["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
         for name in sorted(set(sides) - {"source"}):
@@ -107,6 +107,11 @@ class TableProof:
         if "ro" in sides:
             self._check_lag(sides["rt"], sides["ro"])
         self._check_names(found)
+
+    def _read(self, name: str, side: LakeRows) -> Dict[str, int]:
+        numbers = side.summary()
+        tell("{}: {} rows of {}".format(self.name, numbers["live"] + numbers["deleted"], name))
+        return numbers
 
     def _check_side(self, name: str, side: LakeRows, found: Dict[str, int]) -> None:
         if found["keys"] < found["live"] + found["deleted"]:
@@ -213,6 +218,7 @@ class Proof:
         try:
             tell("{} at {}: {} tables".format(database, moment.lsn, len(proofs)))
             covered = [proof for proof in proofs if self._covered(source, moment, proof)]
+            tell("the lake covers {}".format(moment.lsn))
             for proof in covered:
                 self._look(proof, moment)
         finally:
