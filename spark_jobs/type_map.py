@@ -11,6 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 SOURCE = "__debezium.source.column."
+MONEY = "decimal(19,2)"
 GREATEST_PRECISION = 38  # of a Spark or Hive decimal
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
 LEAST_MICROS = -210866803200000000  # PostgreSQL's first finite timestamp, 4714-11-24 BC
@@ -43,7 +44,6 @@ CAST_FROM_TEXT = {
     "OID": "bigint",
     "FLOAT4": "float",
     "FLOAT8": "double",
-    "MONEY": "decimal(19,2)",
 }
 TEMPORAL_FROM_TEXT = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}
 NESTED = "\0"  # how the converter marks the literal of an array of several dimensions
@@ -101,7 +101,15 @@ def _from_text(shape: Dict[str, Any], source: str, column: Column, name: str) ->
         return F.unhex(F.substring_index(column, "\\x", -1))
     if source in TEMPORAL_FROM_TEXT and not shape.get("connect.name"):
         return _temporal_text(column, TEMPORAL_FROM_TEXT[source], name)
+    if source == "MONEY":
+        return _checked(column, _amount(column).cast(MONEY), MONEY, name)
     return _cast(column, CAST_FROM_TEXT[source], name) if source in CAST_FROM_TEXT else column
+
+
+def _amount(column: Column) -> Column:
+    """'-$1,234.50' as -1234.50; null for an amount that is written with another decimal point or other digits."""
+    digits = F.regexp_replace(column, r"[^0-9.-]", "")
+    return F.when(digits.rlike(r"^-?[0-9]+[.][0-9]{2}$"), digits)
 
 
 def _numeric(column: Column, precision: Optional[str], scale: Optional[str], name: str) -> Column:
@@ -134,12 +142,15 @@ def _array(shape: Dict[str, Any], source: str, column: Column, name: str) -> Col
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
     element = {**items, "connect.parameters": inherited}
-    converted = F.transform(column, lambda item: _converted(element, source.lstrip("_"), item, name))
-    if items["type"] != "string":
+    return F.transform(column, lambda item: _element(element, source.lstrip("_"), item, name))
+
+
+def _element(shape: Dict[str, Any], source: str, item: Column, name: str) -> Column:
+    converted = _converted(shape, source, item, name)
+    if shape["type"] != "string":
         return converted
     message = "column {} holds an array of several dimensions, which no ARRAY type can hold".format(name)
-    nested = F.exists(column, lambda item: item.startswith(NESTED))
-    return F.when(nested, F.raise_error(F.lit(message))).otherwise(converted)
+    return F.when(item.startswith(NESTED), F.raise_error(F.lit(message))).otherwise(converted)
 
 
 def _cast(column: Column, lake: str, name: str) -> Column:

@@ -2,6 +2,8 @@
 -- Column names are the keys of the type map; a row per edge; key 1 is all NULL.
 CREATE TYPE public.mood AS ENUM ('sad', 'ok', 'happy 🎉');
 CREATE DOMAIN public.positive AS integer CHECK (VALUE > 0);
+CREATE DOMAIN public.price AS numeric(10, 2);
+CREATE DOMAIN public.raw AS bytea;
 CREATE DOMAIN public.short_text AS varchar(10);
 
 CREATE TABLE public.golden_types (
@@ -75,7 +77,16 @@ CREATE TABLE public.golden_types (
     timestamp_array timestamp[],
     timestamptz_array timestamptz[],
     inet_array      inet[],
-    enum_array      public.mood[]
+    enum_array      public.mood[],
+    money_array     money[],
+    time_array      time[],
+    interval_array  interval[],
+    varbit_array    bit varying[],
+    lsn_array       pg_lsn[],
+    multirange      int4multirange,
+    jsonpath        jsonpath,
+    price           public.price,
+    raw             public.raw
 );
 
 INSERT INTO public.golden_types (id) VALUES (1);
@@ -140,6 +151,13 @@ VALUES (11, '0044-03-15 BC', '0044-03-15 12:00 BC', '0044-03-15 12:00 BC', '0044
        (16, '0001-01-01', '0001-01-01', '0001-01-01', '0001-01-01', '0001-01-01 00:00+00', '0001-01-01 00:00+00', NULL, '-00:00:01'),
        (17, '10000-01-01', '10000-01-01', '10000-01-01', '10000-01-01', '10000-01-01 00:00+00', '10000-01-01 00:00+00', NULL, '3 weeks');
 
+INSERT INTO public.golden_types (id, numeric_array, money_array, time_array, interval_array, varbit_array, lsn_array,
+                                 multirange, jsonpath, price, raw, date_array, timestamp_array, timestamptz_array,
+                                 integer_array, bit_10, varbit)
+VALUES (18, '{1.5,NULL}', '{1.5,NULL,-3}', '{12:00,24:00,NULL}', '{1 day,NULL}', '{001,NULL}', '{0/1,NULL}', '{[1,3),[5,7)}',
+        '$.a[*] ? (@ > 1)', 1.5, '\x0102', '{0044-03-15 BC,infinity,-infinity,10000-01-01}',
+        '{0044-03-15 12:00 BC,infinity,-infinity,10000-01-01}', '{0044-03-15 12:00+00 BC,infinity}', '[0:1]={1,2}', '1000000000', '1');
+
 -- NULL in a nullable column that has a DEFAULT stays NULL; a default is filled in only where the INSERT leaves it out.
 CREATE TABLE public.golden_defaults (
     id           integer PRIMARY KEY,
@@ -185,12 +203,12 @@ INSERT INTO public.golden_defaults
 VALUES (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
         NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 
--- The value comes from the row: computed columns, domains, and defaults that are functions and NOT NULL.
+-- The value comes from the row: identity, domains, and defaults that are functions and NOT NULL. (A table with a
+-- GENERATED ... STORED column is refused by `lake apply`.)
 CREATE TABLE public.golden_generated (
     id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     price       numeric(10, 2) NOT NULL DEFAULT 1.25,
     quantity    public.positive NOT NULL DEFAULT 3,
-    total       numeric(12, 2) GENERATED ALWAYS AS (price * quantity) STORED,
     at          timestamptz NOT NULL DEFAULT clock_timestamp(),
     day         date NOT NULL DEFAULT current_date,
     token       uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -200,3 +218,11 @@ CREATE TABLE public.golden_generated (
 );
 INSERT INTO public.golden_generated DEFAULT VALUES;
 INSERT INTO public.golden_generated (price, quantity, length, flag, label) VALUES (0, 1, 0, false, '');
+
+-- Values that no lake type can hold: each stops its own table, with a message.
+CREATE TABLE public.unfit_numeric (id integer PRIMARY KEY, price numeric(10, 2));
+INSERT INTO public.unfit_numeric VALUES (1, 'NaN');
+CREATE TABLE public.unfit_array (id integer PRIMARY KEY, grid integer[]);
+INSERT INTO public.unfit_array VALUES (1, '{{1,2},{3,4}}');
+CREATE TABLE public.unfit_timestamp (id integer PRIMARY KEY, at timestamp);
+INSERT INTO public.unfit_timestamp VALUES (1, '294276-12-31 23:59:59.999999');

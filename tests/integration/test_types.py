@@ -1,0 +1,86 @@
+"""The golden tables: every type with its edges arrives in the lake as PostgreSQL has it, snapshot and stream."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from tenacity import retry, stop_after_delay, wait_fixed
+
+from lake.apply import apply, validate
+from lake.definition import Database, load_databases
+from lake.local.home import PROJECT, Home
+from lake.plan import changes
+from lake.plan_facts import read_facts
+
+pytestmark = pytest.mark.integration
+NAME = "golden"
+GOLDEN = ("golden_types", "golden_defaults", "golden_generated")
+UNFIT = {
+    "unfit_numeric": "column price holds NAN, which DECIMAL(10,2) cannot hold",
+    "unfit_array": "column grid holds an array of several dimensions",
+    "unfit_timestamp": "which TIMESTAMP cannot hold",
+}
+
+
+@pytest.fixture(scope="module")
+def golden(lake: Any) -> Iterator[Home]:
+    home: Home = lake.home
+    with psycopg.connect(home.dsn(), autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
+    statements = Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8")
+    with psycopg.connect(home.dsn(NAME)) as connection:
+        connection.execute(statements.encode())
+    lake.run("apply")
+    capture(home, (*GOLDEN, *UNFIT))
+    yield home
+
+
+def capture(home: Home, names: tuple[str, ...]) -> None:
+    tables = {f"public.{name}": {"key": ["id"]} for name in names}
+    databases = [*load_databases(PROJECT), Database.model_validate({"database": NAME, "tables": tables})]
+    facts = read_facts(databases, home.environment)
+    found = changes(databases, home.environment, facts)
+    validate(found, databases, home.environment)
+    apply(found, databases, home.environment, facts, say=lambda line: None)
+
+
+def verified(lake: Any) -> dict[str, Any]:
+    result = lake.run("verify", "--json", *(f"{NAME}.{name}" for name in GOLDEN), check=False)
+    assert result.stdout, result.stderr
+    return dict(json.loads(result.stdout)["tables"])
+
+
+def assert_equal(tables: dict[str, Any]) -> None:
+    faults = {name: table["differences"] or table["unsettled"] for name, table in tables.items() if not table["equal"]}
+    assert not faults, json.dumps(faults, indent=1, ensure_ascii=False)
+
+
+def test_every_type_arrives_from_the_snapshot(lake: Any, golden: Home) -> None:
+    assert_equal(verified(lake))
+
+
+def test_every_type_arrives_from_the_stream(lake: Any, golden: Home) -> None:
+    with psycopg.connect(golden.dsn(NAME)) as connection:
+        connection.execute("UPDATE public.golden_types SET id = id + 100")
+        connection.execute("UPDATE public.golden_defaults SET id = id + 100")
+        connection.execute("UPDATE public.golden_generated SET price = price + 1, flag = NOT flag")
+    tables = verified(lake)
+    assert_equal(tables)
+    assert tables[f"{NAME}.public.golden_types"]["deleted"]["rt"] > 0
+
+
+@pytest.mark.parametrize("table", UNFIT)
+def test_a_value_that_fits_nowhere_stops_its_table_and_says_so(golden: Home, table: str) -> None:
+    assert UNFIT[table] in reason(golden, table)
+
+
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
+def reason(home: Home, table: str) -> str:
+    tables = json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"]
+    found = tables[f"{NAME}_cow.{table}"]["reason"]
+    assert found
+    return str(found)
