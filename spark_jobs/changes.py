@@ -4,7 +4,7 @@ import json
 from functools import reduce
 from typing import Any, Dict, List
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
@@ -23,20 +23,32 @@ def schema_id() -> Column:
     return F.expr("coalesce(cast(conv(hex(substring(value, 1, 5)), 16, 10) as bigint), -1)")
 
 
-def decode(messages: DataFrame, schemas: Schemas, epoch: int) -> DataFrame:
-    """One row per message in lake types, plus `_order`; columns that a writer did not have are null.
+def decode(messages: DataFrame, writer_schema: Dict[str, Any], epoch: int) -> DataFrame:
+    """One row per message of one writer in lake types, plus `_order`.
 
-    messages: value binary, offset long (other columns are ignored). schemas: every id in the messages.
+    messages: value binary, offset long (other columns are ignored).
     """
-    parts = [_decode_one(messages, schemas, writer, epoch) for writer in sorted(schemas)]
+    row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema))
+    order = (F.lit(epoch * EPOCH_SIZE) + F.col("offset")).alias("_order")
+    return messages.select(row.alias("row"), order).select(*lake_columns(writer_schema, F.col("row")), "_order")
+
+
+def together(parts: List[DataFrame]) -> DataFrame:
+    """The rows of several writers; columns that a writer did not have are null."""
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
-def _decode_one(messages: DataFrame, schemas: Schemas, writer: int, epoch: int) -> DataFrame:
-    mine = messages if len(schemas) == 1 else messages.where(schema_id() == writer)
-    row = from_avro(F.expr("substring(value, 6)"), json.dumps(schemas[writer]))
-    order = (F.lit(epoch * EPOCH_SIZE) + F.col("offset")).alias("_order")
-    return mine.select(row.alias("row"), order).select(*lake_columns(schemas[writer], F.col("row")), "_order")
+def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame) -> DataFrame:
+    """The newest message of each key, from the first offsets of the batch to the end of the topic."""
+    firsts = {str(row[0]): row[1] for row in batch.groupBy("partition").agg(F.min("offset")).collect()}
+    ahead = spark.read.format("kafka").options(**kafka).options(
+        assign=json.dumps({topic: [int(partition) for partition in firsts]}),
+        startingOffsets=json.dumps({topic: firsts}),
+        failOnDataLoss="true",
+    ).load()
+    newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
+    ranked = ahead.where("value is not null").withColumn("age", F.row_number().over(newest_first))
+    return ranked.where("age = 1").drop("age")
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
@@ -53,7 +65,8 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
         fields.groupBy("partition")
         .agg(
             F.collect_set("id").alias("ids"),
-            F.max("offset").alias("offset"),
+            F.max_by("id", "offset").alias("last_id"),
+        F.max("offset").alias("offset"),
             F.count(F.lit(1)).alias("messages"),
             F.max("lsn").alias("lsn"),
             F.count("ms").alias("changes"),

@@ -28,6 +28,13 @@ def fit(rows: DataFrame, table: StructType, required: List[str], name: str) -> D
     return rows.select(*kept, *new)
 
 
+def without_refused(rows: DataFrame, table: StructType) -> DataFrame:
+    """The rows less the columns whose type the table can't take."""
+    stored = {field.name: field.dataType for field in table.fields}
+    refused = [field.name for field in rows.schema if not _fits(field.dataType, stored.get(field.name, field.dataType))]
+    return rows.drop(*refused)
+
+
 def required_fields(schema: Dict[str, Any]) -> List[str]:
     """The fields of a writer schema that can't be null."""
     return [field["name"] for field in schema["fields"] if not _nullable(field["type"])]
@@ -42,7 +49,7 @@ def _refuse_dropped(rows: DataFrame, required: List[str], name: str) -> None:
     if gone:
         raise SchemaRefused(
             "{}: NOT NULL column {} is gone from the source; the lake can't invent its values; "
-            "add it again, or re-create the table in the lake".format(name, ", ".join(gone))
+            "add it again and update the rows written without it".format(name, ", ".join(gone))
         )
 
 
@@ -50,13 +57,19 @@ def _column(rows: DataFrame, column: str, stored: DataType, name: str) -> Any:
     if column not in rows.columns:
         return F.lit(None).cast(stored).alias(column)
     arriving = rows.schema[column].dataType
-    if arriving == stored or (stored.simpleString(), arriving.simpleString()) in WIDENINGS:
-        return F.col(column)
-    if (arriving.simpleString(), stored.simpleString()) in WIDENINGS:
-        return F.col(column).cast(stored)
+    if _fits(arriving, stored):
+        return F.col(column).cast(stored) if _widens(arriving, stored) else F.col(column)
     raise SchemaRefused(
         "{}: column {} is {} in the lake and arrives as {}; no value was changed; "
-        "change the type back, or re-create the table in the lake".format(
+        "change the type back and update the rows written meanwhile".format(
             name, column, stored.simpleString(), arriving.simpleString()
         )
     )
+
+
+def _fits(arriving: DataType, stored: DataType) -> bool:
+    return arriving == stored or _widens(arriving, stored) or _widens(stored, arriving)
+
+
+def _widens(narrow: DataType, wide: DataType) -> bool:
+    return (narrow.simpleString(), wide.simpleString()) in WIDENINGS

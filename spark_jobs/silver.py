@@ -52,7 +52,7 @@ class SilverTable:
         summary = self._summary(messages)
         if not summary:
             return
-        rows = self._rows(messages, summary)
+        rows = self.rows(messages, summary)
         position = self._next_position(summary)
         planned = time.time()
         with self.lock:
@@ -76,18 +76,41 @@ class SilverTable:
         self._schemas.update({writer: self._registry.schema(writer) for writer in unknown})
         return changes.summary(messages, self._schemas)
 
-    def _rows(self, messages: DataFrame, summary: List[Any]) -> DataFrame:
-        writers = {writer: self._schemas[writer] for writer in ids_of(summary)}
-        rows = changes.decode(messages, writers, self.table.epoch)
-        rows = with_record_key(erase_deleted(rows, self.table), self.table)
-        return evolution.fit(rows, self._columns, self._required(max(writers)), self.name)
+    def rows(self, messages: DataFrame, summary: List[Any]) -> DataFrame:
+        """The rows of a batch as they are written. Raises SchemaRefused for a writer that the table can't take."""
+        writers = sorted(ids_of(summary))
+        if len(writers) == 1:
+            return self._fitted(messages, writers[0])
+        parts = [self._fitted(messages.where(changes.schema_id() == writer), writer) for writer in writers]
+        return changes.together(parts)
 
-    def _required(self, newest: int) -> List[str]:
-        """The NOT NULL columns before this batch, unless the batch is a replay of an older writer."""
+    def _fitted(self, messages: DataFrame, writer: int) -> DataFrame:
+        rows = changes.decode(messages, self._schemas[writer], self.table.epoch)
+        rows = with_record_key(erase_deleted(rows, self.table), self.table)
+        try:
+            return evolution.fit(rows, self._columns, self._required(messages, writer), self.name)
+        except evolution.SchemaRefused:
+            if rows.where("__deleted = 'false'").take(1):
+                raise
+            # A row that is gone must not hold up the others: it keeps what fits.
+            return evolution.fit(evolution.without_refused(rows, self._columns), self._columns, [], self.name)
+
+    def _required(self, messages: DataFrame, writer: int) -> List[str]:
+        """The columns that were NOT NULL before this batch, for messages newer than the last commit.
+
+        What comes again may lack a column that was added later. Ids of writers don't tell: a schema that comes
+        back has its old id.
+        """
         last = self._position.get("schema_id")
-        if last is None or newest <= last:
+        if last in (None, writer) or self._position["epoch"] != self.table.epoch:
             return []
-        return evolution.required_fields(self._registry.schema(last))
+        names = [field["name"] for field in self._schemas[writer]["fields"]]
+        required = evolution.required_fields(self._registry.schema(last))
+        if set(required) <= set(names):
+            return required
+        ends = [F.lit(item) for pair in self._position["offsets"].items() for item in (int(pair[0]), pair[1])]
+        end = F.coalesce(F.create_map(*ends)[F.col("partition")], F.lit(0))
+        return required if messages.where(F.col("offset") >= end).take(1) else []
 
     def _next_position(self, summary: List[Any]) -> Dict[str, Any]:
         offsets = {str(row["partition"]): row["offset"] + 1 for row in summary}
@@ -98,7 +121,7 @@ class SilverTable:
             "epoch": self.table.epoch,
             "offsets": {**self._position.get("offsets", {}), **offsets},
             "lsn": max(lsns + [self._position.get("lsn", 0)]),
-            "schema_id": max(ids_of(summary)),
+            "schema_id": max(row["last_id"] for row in summary),
             "messages": sum(row["messages"] for row in summary),
             # p50, p95 and greatest age of the batch's changes when its write began; what the write itself takes
             # is the time between this commit's instant and its completion.
@@ -145,7 +168,15 @@ def start(spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress
     checkpoint = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)
     writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", checkpoint)
     trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
-    return writer.trigger(processingTime=trigger).foreachBatch(lambda batch, _: silver.write(batch, progress)).start()
+
+    def write(batch: DataFrame, _: int) -> None:
+        try:
+            silver.write(batch, progress)
+        except evolution.SchemaRefused:
+            # Only what no later change has replaced must fit: so a table goes on once its source is put right.
+            silver.write(changes.outliving(spark, pipeline.kafka, silver.table.topic, batch), progress)
+
+    return writer.trigger(processingTime=trigger).foreachBatch(write).start()
 
 
 def stored_columns(spark: SparkSession, path: str) -> StructType:

@@ -1,12 +1,18 @@
-"""Silver's pure parts: keys that can't collide, deletes that erase, what is said of a batch."""
+"""Silver before the write: batches of several writers, keys that can't collide, deletes that erase."""
 
+import io
+import struct
+from pathlib import Path
 from typing import Any
 
+import fastavro
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.pipeline import Table
-from spark_jobs.silver import committed_ms, erase_deleted, ids_of, with_record_key
+from spark_jobs import changes
+from spark_jobs.evolution import SchemaRefused
+from spark_jobs.pipeline import Table, Target
+from spark_jobs.silver import SilverTable, committed_ms, erase_deleted, ids_of, with_record_key
 
 COLUMNS = (
     "id int, region string, name string, _secret string, __op string, __lsn bigint, __deleted string, _order bigint"
@@ -79,3 +85,112 @@ def test_what_is_said_of_a_batch() -> None:
     assert ids_of(summary) == {3, 4, 9}
     assert committed_ms(summary) == [10, 20]
     assert committed_ms(summary[2:]) == []
+
+
+def writer(*fields: tuple[str, Any]) -> dict[str, Any]:
+    metadata = (("__op", "string"), ("__lsn", "long"), ("__source_ts_ms", "long"), ("__deleted", "string"))
+    named = [{"name": name, "type": kind} for name, kind in (*fields, *metadata)]
+    return {"type": "record", "name": "Value", "fields": named}
+
+
+TEXT = ["null", "string"]
+WRITERS = {
+    3: writer(("id", "int"), ("name", TEXT)),
+    5: writer(("id", "int"), ("note", TEXT), ("name", TEXT)),
+    7: writer(("id", "int"), ("must", "int")),
+    8: writer(("id", "int"), ("must", TEXT)),
+    9: writer(("id", "int")),
+    11: writer(("id", "long"), ("name", TEXT)),
+}
+
+
+class KnownSchemas:
+    def schema(self, schema_id: int) -> dict[str, Any]:
+        return WRITERS[schema_id]
+
+
+def batch(spark: SparkSession, *rows: tuple[int, dict[str, Any]], first: int = 0) -> DataFrame:
+    """Messages of partition 0 from offset `first`, each (writer, row)."""
+    messages = []
+    for place, (schema_id, row) in enumerate(rows):
+        out = io.BytesIO()
+        full = {"__op": "u", "__lsn": 1, "__source_ts_ms": 1, "__deleted": "false", **row}
+        fastavro.schemaless_writer(out, fastavro.parse_schema(WRITERS[schema_id]), full)
+        messages.append((0, first + place, struct.pack(">bI", 0, schema_id) + out.getvalue()))
+    return spark.createDataFrame(messages, "partition int, offset long, value binary")
+
+
+class Stored(SilverTable):
+    """A table as its last commit left it."""
+
+    def __init__(self, spark: SparkSession, folder: Path, columns: str = "", schema_id: int = 0, end: int = 0) -> None:
+        target = Target("mor", folder.as_uri(), (), {"hoodie.datasource.hive_sync.database": "lab_mor"})
+        super().__init__(spark, table(), target, KnownSchemas())  # type: ignore[arg-type]
+        self._schemas = dict(WRITERS)
+        if columns:
+            self._columns = spark.createDataFrame([], columns).schema
+            self._position = {"schema_id": schema_id, "epoch": 0, "offsets": {"0": end}}
+
+    def fitted(self, messages: DataFrame) -> DataFrame:
+        return self.rows(messages, changes.summary(messages, WRITERS))
+
+
+def test_one_batch_of_three_writers(spark: SparkSession, tmp_path: Path) -> None:
+    messages = batch(
+        spark,
+        (3, {"id": 1, "name": "a"}),
+        (9, {"id": 2}),
+        (5, {"id": 3, "note": "m", "name": "c"}),
+        (3, {"id": 4, "name": None}),
+    )
+    rows = Stored(spark, tmp_path).fitted(messages)
+    assert {tuple(row) for row in rows.select("id", "name", "note", "_order").collect()} == {
+        (1, "a", None, 0),
+        (2, None, None, 1),
+        (3, "c", "m", 2),
+        (4, None, None, 3),
+    }
+
+
+def test_a_new_column_in_the_middle_of_a_batch_goes_last(spark: SparkSession, tmp_path: Path) -> None:
+    stored = Stored(spark, tmp_path, "id int, name string, _order bigint, __deleted string", schema_id=3)
+    rows = stored.fitted(batch(spark, (3, {"id": 1, "name": "a"}), (5, {"id": 3, "note": "m", "name": "c"})))
+    assert rows.columns[:4] == ["id", "name", "_order", "__deleted"]
+    assert {tuple(row) for row in rows.select("id", "name", "note").collect()} == {(1, "a", None), (3, "c", "m")}
+
+
+def test_a_wider_writer_widens_the_batch(spark: SparkSession, tmp_path: Path) -> None:
+    stored = Stored(spark, tmp_path, "id int, name string", schema_id=3)
+    rows = stored.fitted(batch(spark, (3, {"id": 1, "name": "a"}), (11, {"id": 2**40, "name": "b"})))
+    assert dict(rows.dtypes)["id"] == "bigint"
+    assert {row["id"] for row in rows.collect()} == {1, 1099511627776}
+
+
+def test_a_required_column_that_is_gone_from_one_writer_of_the_batch(spark: SparkSession, tmp_path: Path) -> None:
+    stored = Stored(spark, tmp_path, "id int, must int", schema_id=7, end=10)
+    mixed = batch(spark, (9, {"id": 1}), (7, {"id": 2, "must": 2}), first=10)
+    with pytest.raises(SchemaRefused, match=r"lab_mor\.t: NOT NULL column must is gone"):
+        stored.fitted(mixed)
+
+
+def test_a_schema_that_comes_back_is_no_excuse(spark: SparkSession, tmp_path: Path) -> None:
+    """NOT NULL column added (writer 5 to 7), then dropped: the writer is an old one, the messages are new."""
+    stored = Stored(spark, tmp_path, "id int, must int", schema_id=7, end=10)
+    with pytest.raises(SchemaRefused, match="must"):
+        stored.fitted(batch(spark, (3, {"id": 1, "name": None}), first=10))
+
+
+def test_old_messages_may_lack_a_required_column(spark: SparkSession, tmp_path: Path) -> None:
+    stored = Stored(spark, tmp_path, "id int, must int", schema_id=7, end=10)
+    again = batch(spark, (9, {"id": 1}), (7, {"id": 2, "must": 2}), first=8)
+    assert {(row["id"], row["must"]) for row in stored.fitted(again).collect()} == {(1, None), (2, 2)}
+
+
+def test_a_deleted_row_does_not_hold_up_the_others(spark: SparkSession, tmp_path: Path) -> None:
+    stored = Stored(spark, tmp_path, "id int, must int, __deleted string", schema_id=7, end=10)
+    deleted = {"id": 1, "__deleted": "true"}
+    mixed = batch(spark, (8, {**deleted, "must": "x"}), (9, {**deleted, "id": 3}), (7, {"id": 2, "must": 2}), first=10)
+    rows = stored.fitted(mixed).select("id", "must", "__deleted").collect()
+    assert {tuple(row) for row in rows} == {(1, None, "true"), (3, None, "true"), (2, 2, "false")}
+    with pytest.raises(SchemaRefused, match="column must is int in the lake and arrives as string"):
+        stored.fitted(batch(spark, (8, {"id": 1, "must": "x"}), (7, {"id": 2, "must": 2}), first=10))
