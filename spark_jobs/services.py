@@ -18,6 +18,7 @@ STALE_S = 60.0
 def attend(spark: SparkSession, silver: SilverTable, progress: Progress, requests: str, every: int) -> None:
     """Whatever is due for one table. A service that fails leaves the table whole and is tried again."""
     try:
+        silver.sync_catalogue()
         _serve_due(spark, silver, requests, every)
         _count_due(spark, silver, progress, time.time())
     except Exception as error:  # py4j

@@ -36,7 +36,9 @@ class SilverTable:
         self._schemas = {}  # type: changes.Schemas
         self._position = commits.last_position(spark, target.path)
         self._columns = stored_columns(spark, target.path)
-        self._sync_due = True
+        self._sync_lock = threading.Lock()
+        self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
+        self._sync_failed = False
         self.committed_at = time.time() if self._position else 0.0
         self.counted_at = 0.0
 
@@ -66,7 +68,9 @@ class SilverTable:
             self.committed_at - planned,
         )
         progress.committed(self.name, position, committed_ms(summary), self.committed_at)
-        self._sync_catalogue()
+        self._sync_due = self._sync_due or bool(self.table.partition)
+        if not self._sync_failed:
+            self.sync_catalogue()
 
     def _summary(self, messages: DataFrame) -> List[Any]:
         summary = changes.summary(messages, self._schemas)
@@ -141,16 +145,21 @@ class SilverTable:
         self._position = position
         self.commits_since_service += 1
 
-    def _sync_catalogue(self) -> None:
-        """Tells the metastore of new columns and partitions. A metastore that is away holds up no commit."""
-        if not (self._sync_due or self.table.partition):
-            return
-        try:
-            catalogue.sync(self._spark, self.target)
+    def sync_catalogue(self) -> None:
+        """Tells the metastore of columns and partitions that may be new.
+
+        A metastore that is away holds up one commit, the later ones no more: then the table services ask again.
+        """
+        with self._sync_lock:
+            if not self._sync_due:
+                return
             self._sync_due = False
-        except Exception as error:  # py4j wraps whatever the metastore client throws
-            self._sync_due = True
-            LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, first_line(error))
+            try:
+                catalogue.sync(self._spark, self.target)
+                self._sync_failed = False
+            except Exception as error:  # py4j wraps whatever the metastore client throws
+                self._sync_due = self._sync_failed = True
+                LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, first_line(error))
 
 
 def start(spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress: Progress) -> StreamingQuery:

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from typing import Any, Callable, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -34,12 +34,22 @@ class Flow:
         self.query = None  # type: Any
         self.failures = 0
         self.retry_at = 0.0
+        self._began_at = {}  # type: Dict[str, Any]
+
+    def began(self) -> None:
+        """Remembers where this start begins."""
+        self._began_at = self._position()
 
     def failed(self, reason: str, now: float) -> None:
         """Puts the next start off: a table that can't go on must not load the others."""
+        if self._position() != self._began_at:
+            self.failures = 0
         wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
         self.failures, self.retry_at, self.query = self.failures + 1, now + wait, None
         LOG.error("%s; next try in %d s", reason, wait)
+
+    def _position(self) -> Dict[str, Any]:
+        return self.table.position if self.table is not None else {}
 
 
 class Stream:
@@ -121,6 +131,7 @@ class Stream:
     def _begin(self, name: str, flow: Flow, now: float) -> None:
         try:
             flow.query = flow.begin()
+            flow.began()
             self._progress.update(name, state="running" if not flow.failures else "retrying")
         except Exception as error:  # py4j and urllib: whatever it is, this table alone waits
             self._note_failure(name, flow, error, now)
