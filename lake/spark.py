@@ -86,6 +86,8 @@ def _hudi() -> dict[str, str]:
         "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
         "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+        # The old structure cannot hold a NULL element.
+        "spark.hadoop.parquet.avro.write-old-list-structure": "false",
     }
 
 

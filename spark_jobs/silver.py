@@ -138,6 +138,9 @@ class SilverTable:
         if not self._columns.fields:
             # The first commit makes base files, so that the read-optimised table is not empty until compaction.
             options["hoodie.datasource.write.operation"] = "bulk_insert"
+            # Hudi 0.14's row writer names the levels of a list unlike its Avro writer, which merges later: every
+            # array of a row that is then copied unchanged would become null.
+            options["hoodie.datasource.write.row.writer.enable"] = "false"
         rows.write.format("hudi").options(**options).mode("append").save(self.target.path)
         if rows.schema.names != self._columns.names:
             self._sync_due = True
