@@ -1,4 +1,4 @@
-"""One lake for the whole run, in a folder of its own and on ports of its own."""
+"""One lake and one Spark session for the whole run, in a folder of its own and on ports of its own."""
 
 import json
 import os
@@ -10,12 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+import yaml
+from pyspark.sql import SparkSession
 
+from lake import progress
+from lake.definition import Database, load_database
 from lake.local.home import PROJECT, Home, load_home
+from lake.spark import spark_conf, spark_environment
+from tests.integration.lab import Lab
+from tests.integration.museum import ALL_VIEWS, Changed, Compacted, Museum, Replayed, Seen
 
 SHARED_PORTS = 28000
 COMMAND_WITHIN_S = 300
+DRAINED_WITHIN_S = 300
+ENVIRONMENTS = Path(__file__).parent / "environments"
 
 
 @dataclass(frozen=True)
@@ -26,14 +36,28 @@ class RunningLake:
     port_base: int
 
     @property
+    def variables(self) -> dict[str, str]:
+        return {
+            "LAKE_DATA_DIR": str(self.data),
+            "LAKE_PORT_BASE": str(self.port_base),
+            "LAKE_DATABASES_DIR": str(self.databases),
+            "LAKE_ENVIRONMENTS_DIR": str(ENVIRONMENTS),
+        }
+
+    @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "LAKE_DATA_DIR": str(self.data), "LAKE_PORT_BASE": str(self.port_base)}
+        return {**os.environ, **self.variables}
+
+    @property
+    def databases(self) -> Path:
+        """The folder of the definitions; tests add theirs with define()."""
+        return self.data / "databases"
 
     @property
     def home(self) -> Home:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("LAKE_DATA_DIR", str(self.data))
-            patch.setenv("LAKE_PORT_BASE", str(self.port_base))
+            for name, value in self.variables.items():
+                patch.setenv(name, value)
             return load_home()
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -57,6 +81,32 @@ class RunningLake:
     def services(self) -> dict[str, dict[str, Any]]:
         return {line["name"]: line for line in self.json("status")["services"]}
 
+    def define(self, database: str, tables: dict[str, Any]) -> None:
+        """Writes databases/<database>.yaml; `lake apply` then makes it so."""
+        self.databases.mkdir(exist_ok=True)
+        definition = {"database": database, "tables": tables}
+        (self.databases / f"{database}.yaml").write_text(yaml.safe_dump(definition))
+
+    def apply(self) -> None:
+        """`lake apply`, then `lake up`: the first apply is what the streaming job waits for."""
+        self.run("apply")
+        self.run("up")
+
+    def definitions(self) -> list[Database]:
+        """All databases defined so far."""
+        return [load_database(path) for path in sorted(self.databases.glob("*.yaml"))]
+
+    def execute(self, database: str, *statements: str) -> None:
+        """Runs the statements in PostgreSQL, each in a transaction of its own."""
+        with psycopg.connect(self.home.dsn(database), autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    def drain(self, *names: str) -> None:
+        """Returns once every Hudi table of the named databases, default all, holds all that is committed now."""
+        databases = [database for database in self.definitions() if not names or database.database in names]
+        progress.wait_for_lake(self.home, databases, lambda line: None, DRAINED_WITHIN_S)
+
     def remove(self) -> None:
         """Stop it and delete its folder."""
         self.run("down")
@@ -72,3 +122,74 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
         yield running
     finally:
         running.remove()
+
+
+@pytest.fixture(scope="session")
+def spark(lake: RunningLake) -> Iterator[SparkSession]:
+    """A warm session over the shared lake, as lake sql starts one for each statement."""
+    home = lake.home
+    session = _session(home)
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    gateway = session.sparkContext._gateway
+    session.stop()
+    # A later session needs another class path and other credentials, so its own JVM.
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(30)
+    session.sparkContext.__class__._gateway = session.sparkContext.__class__._jvm = None
+
+
+def _session(home: Home) -> SparkSession:
+    (home.data / "tmp").mkdir(exist_ok=True)
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", "1g")
+    for name, value in spark_conf(home.environment).items():
+        builder = builder.config(name, value)
+    keys = {
+        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
+        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in spark_environment(home.environment, keys).items():
+            patch.setenv(name, value)
+        return builder.getOrCreate()
+
+
+@pytest.fixture(scope="session")
+def museum(lake: RunningLake, spark: SparkSession) -> Museum:
+    """The MoMA collection in the lake, as it was before any change: twice, under both replica identities."""
+    museum = Museum(lake, spark)
+    museum.open()
+    return museum
+
+
+@pytest.fixture(scope="session")
+def arrived(museum: Museum) -> Seen:
+    """All rows of all views before any change."""
+    return museum.read(*ALL_VIEWS)
+
+
+@pytest.fixture(scope="session")
+def changed(museum: Museum) -> Changed:
+    """The changes of A9 to A17, drained one after the other, and what was seen after each."""
+    return museum.change()
+
+
+@pytest.fixture(scope="session")
+def replayed(museum: Museum, changed: Changed) -> Replayed:
+    """All of the artists' topics written once more from offset 0, over the newer rows."""
+    return museum.replay()
+
+
+@pytest.fixture(scope="session")
+def compacted(museum: Museum, replayed: Replayed) -> Compacted:
+    """All tables after a compaction."""
+    return museum.compact()
+
+
+@pytest.fixture(scope="session")
+def lab(lake: RunningLake, spark: SparkSession) -> Lab:
+    """Small tables, captured while transactions were open; tests write and look through it."""
+    lab = Lab(lake, spark)
+    lab.open()
+    return lab

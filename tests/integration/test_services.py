@@ -72,9 +72,7 @@ def test_up_again_says_so(own: RunningLake) -> None:
 def test_nothing_listens_beyond_loopback(own: RunningLake) -> None:
     pids = {process.pid for process in processes.of_lake(own.data)}
     listening = [
-        item
-        for item in psutil.net_connections("inet")
-        if item.pid in pids and item.status == psutil.CONN_LISTEN
+        item for item in psutil.net_connections("inet") if item.pid in pids and item.status == psutil.CONN_LISTEN
     ]
     assert len(listening) >= 8
     assert {item.laddr.ip.removeprefix("::ffff:") for item in listening} == {"127.0.0.1"}

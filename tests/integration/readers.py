@@ -1,0 +1,122 @@
+"""What lies in Kafka, the registry and the object store, read without the product's Spark jobs."""
+
+import io
+import json
+import time
+from functools import cache
+from typing import Any
+from urllib.parse import unquote
+
+import boto3
+import fastavro
+import httpx
+import psycopg
+from confluent_kafka import Consumer, TopicPartition
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import input_file_name
+
+from lake.local.home import Home
+from lake.progress import reported
+
+WITHIN_S = 180
+LOOK_EVERY_S = 0.3
+FILE = "__file"
+Record = dict[str, Any]
+
+
+def end_of(home: Home, topic: str) -> int:
+    """The next offset of partition 0."""
+    consumer = _consumer(home)
+    try:
+        return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
+    finally:
+        consumer.close()
+
+
+def wait_for_end(home: Home, topic: str, least: int) -> None:
+    end = time.monotonic() + WITHIN_S
+    while (reached := end_of(home, topic)) < least:
+        assert time.monotonic() < end, f"{topic} has {reached} records, not {least}"
+        time.sleep(LOOK_EVERY_S)
+
+
+def topic_records(home: Home, topic: str) -> list[Record]:
+    """All values of partition 0 in order of offset, each decoded with the schema of the id in its frame."""
+    consumer = _consumer(home)
+    try:
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        end = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
+        values: list[Record] = []
+        while len(values) < end:
+            found = consumer.consume(min(end - len(values), 5000), timeout=10)
+            assert found, f"{topic} ends at {len(values)}, not {end}"
+            values += [_decoded(home, message.value()) for message in found]
+        return values
+    finally:
+        consumer.close()
+
+
+def _consumer(home: Home) -> Consumer:
+    return Consumer({"bootstrap.servers": home.kafka, "group.id": "test", "enable.auto.commit": False})
+
+
+def _decoded(home: Home, value: bytes) -> Record:
+    assert value[0] == 0, "the frame starts with a zero"
+    schema = _schema(home.registry, int.from_bytes(value[1:5]))
+    return dict(fastavro.schemaless_reader(io.BytesIO(value[5:]), schema))  # type: ignore[call-overload]
+
+
+@cache
+def _schema(registry: str, schema_id: int) -> Any:
+    address = f"{registry}/apis/ccompat/v7/schemas/ids/{schema_id}"
+    answer = httpx.get(address, trust_env=False).raise_for_status().json()["schema"]
+    return fastavro.parse_schema(json.loads(answer))
+
+
+def object_keys(home: Home, prefix: str) -> list[str]:
+    """The keys below the prefix in order, without those that only mark a folder."""
+    pages = _store(home).get_paginator("list_objects_v2").paginate(Bucket=home.bucket, Prefix=prefix)
+    keys = (item["Key"] for page in pages for item in page.get("Contents", []))
+    return sorted(key for key in keys if not key.endswith("/"))
+
+
+def bronze_folder(topic: str) -> str:
+    return f"bronze/topics/{topic}/partition=0/"
+
+
+def bronze_files(spark: SparkSession, home: Home, topic: str) -> dict[str, list[Record]]:
+    """Key and rows of each archive file of partition 0, once the archive reaches the end of the topic.
+
+    Read by Spark's Avro reader: the files are compressed with snappy.
+    """
+    end, deadline = end_of(home, topic), time.monotonic() + WITHIN_S
+    folder = f"s3a://{home.bucket}/{bronze_folder(topic)}"
+    while archived_to(home, topic) < end:
+        assert time.monotonic() < deadline, f"{topic}: the archive has not reached {end}"
+        time.sleep(LOOK_EVERY_S)
+    files: dict[str, list[Record]] = {}
+    for row in spark.read.format("avro").load(folder).withColumn(FILE, input_file_name()).collect():
+        record = row.asDict()
+        files.setdefault(unquote(record.pop(FILE)).removeprefix(f"s3a://{home.bucket}/"), []).append(record)
+    return files
+
+
+def archived_to(home: Home, topic: str) -> int:
+    """The next offset of partition 0 that the streaming job will archive."""
+    return int(reported(home).get(f"bronze.{topic}", {}).get("offsets", {}).get("0", 0))
+
+
+def _store(home: Home) -> Any:
+    return boto3.client(
+        "s3",
+        endpoint_url=home.s3,
+        region_name="us-east-1",
+        aws_access_key_id=home.secrets.s3_access_key,
+        aws_secret_access_key=home.secrets.s3_secret_key,
+    )
+
+
+def source_rows(home: Home, database: str, query: str) -> list[tuple[Any, ...]]:
+    """The rows of a query in PostgreSQL."""
+    with psycopg.connect(home.dsn(database)) as connection:
+        return connection.execute(query.encode()).fetchall()
