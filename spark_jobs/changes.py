@@ -2,7 +2,7 @@
 
 import json
 from functools import reduce
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -62,7 +62,8 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     committed = F.when(streamed, _metadata(schemas, "__source_ts_ms", "bigint"))
     fields = messages.select("partition", "offset", schema_id().alias("id"), lsn.alias("lsn"), committed.alias("ms"))
     return (
-        fields.groupBy("partition")
+        fields.coalesce(1)  # one task: rows of one Kafka partition already lie together
+        .groupBy("partition")
         .agg(
             F.collect_set("id").alias("ids"),
             F.max_by("id", "offset").alias("last_id"),
@@ -85,3 +86,9 @@ def _metadata(schemas: Schemas, field: str, kind: str) -> Column:
         for writer in sorted(schemas)
     ]
     return F.coalesce(*known).cast(kind) if known else F.lit(None).cast(kind)
+
+
+def newest(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
+    """One row per key, the one with the greatest `_order`."""
+    best = F.max_by(F.struct(*rows.columns), "_order").alias("row")
+    return rows.groupBy(*keys).agg(best).select("row.*")

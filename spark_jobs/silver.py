@@ -18,6 +18,7 @@ from spark_jobs.registry import Registry
 LOG = logging.getLogger("silver")
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
 ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order"}
+SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
 
 
@@ -54,8 +55,11 @@ class SilverTable:
         summary = self._summary(messages)
         if not summary:
             return
-        rows = self.rows(messages, summary)
         position = self._next_position(summary)
+        rows = self.rows(messages, summary)
+        if position["messages"] <= SMALL_BATCH:
+            rows = rows.coalesce(1)
+        rows = changes.newest(rows, self.table.keys)
         planned = time.time()
         with self.lock:
             self._save(rows, position)
@@ -135,6 +139,8 @@ class SilverTable:
 
     def _save(self, rows: DataFrame, position: Dict[str, Any]) -> None:
         options = {**self.target.options, **commits.metadata_options(position)}
+        # One row per key already: Hudi's own way of seeing to that shuffles whole records.
+        options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
         if not self._columns.fields:
             # The first commit makes base files, so that the read-optimised table is not empty until compaction.
             options["hoodie.datasource.write.operation"] = "bulk_insert"

@@ -9,6 +9,7 @@ from lake.spark import spark_environment, spark_submit_command
 CONF = {
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
     "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "20",

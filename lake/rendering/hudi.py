@@ -89,12 +89,13 @@ def _commit_path() -> dict[str, str]:
 
 
 def _retention() -> dict[str, str]:
+    # Each commit lists the timeline several times, so its length is paid for in every commit.
     # Archived commits can't be travelled to, so the archive starts behind the cleaner (correctness F33).
     return {
         "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
-        "hoodie.cleaner.commits.retained": "200",
-        "hoodie.keep.min.commits": "220",
-        "hoodie.keep.max.commits": "260",
+        "hoodie.cleaner.commits.retained": "100",
+        "hoodie.keep.min.commits": "110",
+        "hoodie.keep.max.commits": "130",
     }
 
 
