@@ -217,14 +217,17 @@ def committed_ms(summary: List[Any]) -> List[int]:
 
 
 def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
-    """Under hard delete the data of a deleted row goes at once; its key and order stay as a tombstone.
+    """Takes the data out of deleted rows where they must not stay, or were invented.
 
-    Without the tombstone an older event delivered again would bring the row back (Hudi forgets the order of a
-    deleted key). The services purge it once Kafka holds nothing older.
+    Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
+    again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
+    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (correctness F7).
     """
-    if table.delete == "soft":
+    if table.delete == "soft" and table.replica_identity == "full":
         return rows
-    kept = set(table.keys) | {table.partition} | ADDED
+    kept = set(table.keys) | ADDED
+    if table.replica_identity == "full":
+        kept.add(table.partition)
     gone = F.col("__deleted") == "true"
     return rows.select(*[F.col(c) if c in kept else F.when(~gone, F.col(c)).alias(c) for c in rows.columns])
 

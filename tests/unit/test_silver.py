@@ -21,7 +21,9 @@ LIVE = (1, "north", "Ada", "s1", "u", 10, "false", 7)
 GONE = (2, "south", "Bob", "s2", "d", 11, "true", 8)
 
 
-def table(keys: tuple[str, ...] = ("id",), delete: str = "soft", partition: Any = None) -> Table:
+def table(
+    keys: tuple[str, ...] = ("id",), delete: str = "soft", partition: Any = None, identity: str = "full"
+) -> Table:
     return Table(
         database="lab",
         schema="public",
@@ -31,7 +33,7 @@ def table(keys: tuple[str, ...] = ("id",), delete: str = "soft", partition: Any 
         keys=keys,
         partition=partition,
         delete=delete,
-        replica_identity="full",
+        replica_identity=identity,
         targets=(),
     )
 
@@ -45,6 +47,13 @@ def test_hard_delete_erases_the_data_and_keeps_the_tombstone(spark: SparkSession
     rows = erase_deleted(spark.createDataFrame([LIVE, GONE], COLUMNS), table(delete="hard", partition="region"))
     assert rows.columns == [column.split()[0] for column in COLUMNS.split(", ")]
     assert [tuple(row) for row in rows.collect()] == [LIVE, (2, "south", None, None, "d", 11, "true", 8)]
+
+
+@pytest.mark.parametrize("delete", ["soft", "hard"])
+def test_what_a_delete_under_identity_default_brings_is_invented(spark: SparkSession, delete: str) -> None:
+    lab = table(delete=delete, partition="region", identity="default")
+    rows = erase_deleted(spark.createDataFrame([LIVE, (2, "", "", "", "d", 11, "true", 8)], COLUMNS), lab)
+    assert [tuple(row) for row in rows.collect()] == [LIVE, (2, None, None, None, "d", 11, "true", 8)]
 
 
 # Each pair would be one key if the values were joined with ',' and named with ':', as Hudi does.
