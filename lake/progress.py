@@ -30,6 +30,15 @@ def reported(home: Home) -> dict[str, dict[str, Any]]:
     return tables
 
 
+def silent_s(home: Home) -> float:
+    """Seconds since the streaming job last reported; 0 before it ever did."""
+    try:
+        written = (home.data / "status.json").stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+    return max(0.0, time.time() - written)
+
+
 def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once every table holds all that was committed in PostgreSQL when this was called.
 

@@ -6,17 +6,21 @@ from collections import deque
 from pathlib import Path
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.table import Table
 
 from lake import status as state
+from lake import table_status
+from lake.definition import load_databases
 from lake.errors import LakeError
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
-from lake.local.home import load_home
+from lake.local.home import Home, load_home
 from lake.local.stack import Stack
 
 FOLLOW_S = 0.3
+WATCH_S = 2.0
 console = Console(highlight=False)
 
 
@@ -63,18 +67,77 @@ def restart(service: str = typer.Argument(help="Name as in: lake status")) -> No
     Stack(load_home(), _report).restart(service)
 
 
-def status(as_json: bool = typer.Option(False, "--json", help="Print facts for machines.")) -> None:
-    """Show what runs; exit code 1 unless all services run.
+def status(
+    as_json: bool = typer.Option(False, "--json", help="Print facts for machines."),
+    watch: bool = typer.Option(False, "--watch", help="Show it anew every two seconds until Ctrl-C."),
+) -> None:
+    """Show services, sources and tables; exit code 1 unless all of them are well.
 
-    Example: lake status --json
+    Lag is the time from the commit in PostgreSQL to the commit in the lake, over the changes of the last minute.
+
+    Example: lake status --watch
     """
-    lines = state.services(load_home())
+    home = load_home()
+    if watch:
+        _watch(home)
+    lines = state.services(home)
+    running = any(line.state == "running" for line in lines)
+    tables = table_status.tables(home)
+    sources = table_status.sources(home, load_databases(home.root)) if running else []
     if as_json:
-        print(json.dumps({"services": state.as_json(lines)}, indent=2))
+        facts = {"services": state.as_json(lines), **table_status.as_json(tables, sources)}
+        print(json.dumps(facts, indent=2))
     else:
-        console.print(_services_table(lines))
-    if not state.healthy(lines):
+        console.print(_overview(lines, tables, sources))
+    if not state.healthy(lines) or (running and not table_status.healthy(tables, sources)):
         raise typer.Exit(1)
+
+
+def _watch(home: Home) -> None:
+    databases = load_databases(home.root)
+    with Live(console=console, auto_refresh=False) as live:
+        while True:
+            facts = state.services(home), table_status.tables(home), table_status.sources(home, databases)
+            live.update(_overview(*facts), refresh=True)
+            time.sleep(WATCH_S)
+
+
+def _overview(
+    lines: list[state.ServiceStatus],
+    tables: list[table_status.TableStatus],
+    sources: list[table_status.SourceStatus],
+) -> Group:
+    parts = [_services_table(lines)]
+    if sources:
+        parts.append(_sources_table(sources))
+    if tables:
+        parts.append(_tables_table(tables))
+    return Group(*parts)
+
+
+def _sources_table(sources: list[table_status.SourceStatus]) -> Table:
+    table = Table("source", "connector", "tasks", "slot", "retained WAL", "", box=None)
+    for one in sources:
+        retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
+        colours = [_coloured(one.connector, one.connector == "RUNNING")]
+        colours.append(", ".join(_coloured(task, task == "RUNNING") for task in one.tasks))
+        table.add_row(one.database, *colours, one.slot, retained, one.reason)
+    return table
+
+
+def _tables_table(tables: list[table_status.TableStatus]) -> Table:
+    table = Table("table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "", box=None)
+    for one in tables:
+        lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
+        ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
+        rows = "" if one.rows is None else str(one.rows)
+        state_text = _coloured(one.state, one.state == "running")
+        table.add_row(one.name, state_text, rows, *lags, one.lsn or "", ago, one.reason)
+    return table
+
+
+def _coloured(text: str, good: bool) -> str:
+    return f"[{'green' if good else 'red'}]{text}[/]"
 
 
 def _services_table(lines: list[state.ServiceStatus]) -> Table:
@@ -82,11 +145,7 @@ def _services_table(lines: list[state.ServiceStatus]) -> Table:
     for line in lines:
         running = line.state == "running"
         colour = "green" if running else "yellow" if line.state in ("starting", "waiting") else "red"
-        facts = (
-            [str(line.pid), f"{line.uptime_s} s", f"{line.rss_bytes / 2**20:.0f} MiB"]
-            if running
-            else [""] * 3
-        )
+        facts = [str(line.pid), f"{line.uptime_s} s", f"{line.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
         table.add_row(line.name, f"[{colour}]{line.state}[/]", *facts, line.reason)
     total = sum(line.rss_bytes for line in lines)
     table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB" if total else "", "")

@@ -1,0 +1,114 @@
+"""What the tables are doing: rows, lag, position, and the connector and slot that feed them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import psycopg
+
+from lake.connect_rest import Connect
+from lake.definition import Database
+from lake.errors import LakeError
+from lake.local.home import Home
+from lake.progress import reported, silent_s
+
+STALE_S = 15.0
+SLOT = (
+    "SELECT active, wal_status, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) "
+    "FROM pg_replication_slots WHERE slot_name = %s"
+)
+
+
+@dataclass(frozen=True)
+class TableStatus:
+    """One Hudi table or archived topic; lag over the changes of the last minute, None when there were none."""
+
+    name: str
+    state: str
+    rows: int | None
+    lag_p50_s: float | None
+    lag_p95_s: float | None
+    lsn: str | None
+    committed_at: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SourceStatus:
+    """One source database: its connector, its tasks, and the log that its slot retains (bytes)."""
+
+    database: str
+    connector: str
+    tasks: list[str]
+    slot: str
+    retained_wal_bytes: int | None
+    reason: str = ""
+
+
+def tables(home: Home) -> list[TableStatus]:
+    """All tables that the streaming job writes, by name; 'stale' when it no longer reports."""
+    silent = silent_s(home)
+    stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > STALE_S else {}
+    return [_table(name, {**facts, **stale}) for name, facts in sorted(reported(home).items())]
+
+
+def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:
+    """All captured databases; what can't be asked is 'unknown', with the reason."""
+    return [_source(home, database) for database in databases]
+
+
+def healthy(tables: list[TableStatus], sources: list[SourceStatus]) -> bool:
+    """Whether every table is written and every connector and task runs."""
+    written = all(table.state == "running" for table in tables)
+    return written and all({one.connector, *one.tasks} <= {"RUNNING", "absent"} for one in sources)
+
+
+def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str, Any]:
+    return {"tables": [asdict(table) for table in tables], "sources": [asdict(source) for source in sources]}
+
+
+def _table(name: str, facts: dict[str, Any]) -> TableStatus:
+    lag = facts.get("lag_ms") or {}
+    state, reason = facts.get("state", "unknown"), facts.get("reason") or ""
+    lsn = facts.get("lsn")
+    return TableStatus(
+        name,
+        state,
+        facts.get("rows"),
+        _seconds(lag.get("p50")),
+        _seconds(lag.get("p95")),
+        f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}" if lsn else None,
+        facts.get("committed_at"),
+        reason,
+    )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _source(home: Home, database: Database) -> SourceStatus:
+    connector, tasks, reason = _connector(home, database)
+    slot, retained = _slot(home, database)
+    return SourceStatus(database.database, connector, tasks, slot, retained, reason)
+
+
+def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
+    try:
+        status = Connect(home.connect).status(database.connector)
+    except LakeError as error:
+        return "unknown", [], str(error)
+    if not status:
+        return "absent", [], "run: lake apply"
+    failed = [task["trace"].splitlines()[0] for task in status["tasks"] if task.get("trace")]
+    return status["connector"]["state"], [task["state"] for task in status["tasks"]], failed[0] if failed else ""
+
+
+def _slot(home: Home, database: Database) -> tuple[str, int | None]:
+    try:
+        with psycopg.connect(home.dsn(), connect_timeout=3) as connection:
+            row = connection.execute(SLOT, [database.slot]).fetchone()
+    except psycopg.OperationalError:
+        return "unknown", None
+    if row is None:
+        return "absent", None
+    return f"{'active' if row[0] else 'inactive'}, {row[1]}", int(row[2]) if row[2] is not None else None
