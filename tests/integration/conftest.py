@@ -143,7 +143,7 @@ def spark(lake: RunningLake) -> Iterator[SparkSession]:
 def _session(home: Home) -> SparkSession:
     (home.data / "tmp").mkdir(exist_ok=True)
     builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", "1g")
-    for name, value in spark_conf(home.environment).items():
+    for name, value in {**spark_conf(home.environment), "spark.ui.showConsoleProgress": "false"}.items():
         builder = builder.config(name, value)
     keys = {
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
