@@ -11,6 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 SOURCE = "__debezium.source.column."
+BASE_TYPE = "lake.type"  # from our converter, where Debezium would name the domain
 MONEY = "decimal(19,2)"
 GREATEST_PRECISION = 38  # of a Spark or Hive decimal
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
@@ -75,7 +76,8 @@ def _shape(avro_type: Any) -> Dict[str, Any]:
 
 
 def _source_type(shape: Dict[str, Any]) -> str:
-    return str(shape.get("connect.parameters", {}).get(SOURCE + "type", "")).upper()
+    parameters = shape.get("connect.parameters", {})
+    return str(parameters.get(BASE_TYPE) or parameters.get(SOURCE + "type", "")).upper()
 
 
 def _converted(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:

@@ -205,7 +205,8 @@ class Proof:
             for database in sorted({proof.table.database for proof in self.proofs if not proof.done}):
                 self._round(database, [p for p in self.proofs if p.table.database == database and not p.done])
         for proof in self.proofs:
-            self._check_archive(proof)
+            if proof.result["rounds"]:
+                self._check_archive(proof)
         return {
             "equal": all(proof.result["equal"] for proof in self.proofs),
             "seconds": round(time.monotonic() - began, 1),
@@ -218,7 +219,8 @@ class Proof:
         try:
             tell("{} at {}: {} tables".format(database, moment.lsn, len(proofs)))
             covered = [proof for proof in proofs if self._covered(source, moment, proof)]
-            tell("the lake covers {}".format(moment.lsn))
+            if covered:
+                tell("the lake covers {}: {} tables".format(moment.lsn, len(covered)))
             for proof in covered:
                 self._look(proof, moment)
         finally:

@@ -31,6 +31,8 @@ import org.apache.kafka.connect.data.SchemaBuilder;
 public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalColumn> {
 
     private static final String SOURCE = "__debezium.source.column.";
+    // Debezium writes the name of a domain over the source type; this one stays.
+    private static final String BASE_TYPE = "lake.type";
     private static final int DATE = 1082;
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
@@ -62,6 +64,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static void register(RelationalColumn column, SchemaBuilder schema, String type, Converter converter,
             Object fallback, ConverterRegistration<SchemaBuilder> registration) {
         schema.parameters(Map.of(
+                BASE_TYPE, type.toUpperCase(Locale.ROOT),
                 SOURCE + "type", type.toUpperCase(Locale.ROOT),
                 SOURCE + "length", String.valueOf(column.length().orElse(0)),
                 SOURCE + "scale", String.valueOf(column.scale().orElse(0))));
