@@ -49,7 +49,7 @@ class Spark(_Part):
 class Silver(_Part):
     """How the Hudi tables are written."""
 
-    trigger_ms: Annotated[StrictInt, Field(ge=0)] = 100
+    trigger_ms: Annotated[StrictInt, Field(ge=0)] = 500
     max_offsets: Count = 200_000
     service_commits: Count = 40  # commits between two rounds of compaction, cleaning and archiving
 
