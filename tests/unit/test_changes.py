@@ -81,3 +81,18 @@ def test_summary_per_partition(spark: SparkSession) -> None:
     assert first["changes"] == 2  # the row of the snapshot was committed long before it was read
     assert (first["committed_ms"][0], first["committed_ms"][-1]) == (2000, 3000)
     assert (second["ids"], second["offset"], second["lsn"], second["committed_ms"]) == ([3], 9, None, None)
+
+
+@pytest.mark.parametrize("tasks", [1, 3, 8])
+def test_newest_is_the_last_in_the_topic_however_it_is_shuffled(spark: SparkSession, tasks: int) -> None:
+    """F4: all changes of one transaction have one commit time, and LSNs that need not rise (F1)."""
+    rows = [(key, turn, 5000, 900 - turn, f"v{turn}" if turn else None) for key in range(40) for turn in range(6)]
+    shuffled = spark.createDataFrame(rows[::-1], "id int, _order long, __source_ts_ms long, __lsn long, v string")
+    found = changes.newest(shuffled.repartition(tasks, "_order"), ["id"])
+    assert found.columns == shuffled.columns
+    assert {tuple(row) for row in found.collect()} == {(key, 5, 5000, 895, "v5") for key in range(40)}
+
+
+def test_newest_takes_the_null_of_the_last_row(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([(1, "a", 7, "old"), (1, "a", 8, None)], "k1 int, k2 string, _order long, v string")
+    assert [tuple(row) for row in changes.newest(rows, ["k1", "k2"]).collect()] == [(1, "a", 8, None)]
