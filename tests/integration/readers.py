@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import input_file_name
 
 from lake.local.home import Home
-from lake.progress import reported
 
 WITHIN_S = 180
 LOOK_EVERY_S = 0.3
@@ -90,20 +89,21 @@ def bronze_files(spark: SparkSession, home: Home, topic: str) -> dict[str, list[
     Read by Spark's Avro reader: the files are compressed with snappy.
     """
     end, deadline = end_of(home, topic), time.monotonic() + WITHIN_S
-    folder = f"s3a://{home.bucket}/{bronze_folder(topic)}"
-    while archived_to(home, topic) < end:
-        assert time.monotonic() < deadline, f"{topic}: the archive has not reached {end}"
+    while not (rows := _archived(spark, home, topic)) or max(row["__offset"] for row in rows) < end - 1:
+        assert time.monotonic() < deadline, f"{topic}: the archive of {len(rows)} rows has not reached {end}"
         time.sleep(LOOK_EVERY_S)
     files: dict[str, list[Record]] = {}
-    for row in spark.read.format("avro").load(folder).withColumn(FILE, input_file_name()).collect():
-        record = row.asDict()
+    for record in rows:
         files.setdefault(unquote(record.pop(FILE)).removeprefix(f"s3a://{home.bucket}/"), []).append(record)
     return files
 
 
-def archived_to(home: Home, topic: str) -> int:
-    """The next offset of partition 0 that the streaming job will archive."""
-    return int(reported(home).get(f"bronze.{topic}", {}).get("offsets", {}).get("0", 0))
+def _archived(spark: SparkSession, home: Home, topic: str) -> list[Record]:
+    folder = bronze_folder(topic)
+    if not any(key.endswith(".avro") for key in object_keys(home, folder)):
+        return []
+    rows = spark.read.format("avro").load(f"s3a://{home.bucket}/{folder}").withColumn(FILE, input_file_name())
+    return [row.asDict() for row in rows.collect()]
 
 
 def _store(home: Home) -> Any:

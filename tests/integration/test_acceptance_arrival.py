@@ -1,0 +1,230 @@
+"""Cases A1 to A8: the first snapshot of the MoMA collection, from topic to table, before anything changes."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from confluent_kafka.admin import AdminClient
+from tenacity import retry, stop_after_delay, wait_fixed
+
+from lake.broker import Broker
+from lake.connect_rest import Connect
+from lake.definition import Database
+from lake.local.home import Home
+from lake.rendering.connector import envelope_connector
+from lake.rendering.topics import Topic
+from tests.integration import readers
+from tests.integration.museum import ARTISTS, Museum, Seen
+
+pytestmark = pytest.mark.integration
+ARTIST_TOPIC = "moma.public.artists"
+ARTIST_1 = {
+    "artist_id": 1,
+    "name": "Robert Arneson",
+    "nationality": "American",
+    "gender": "Male",
+    "birth_year": 1930,
+    "death_year": 1992,
+}
+PREFIX = "plain"
+ENVELOPES = Database.model_validate({"database": "moma", "tables": {"public.artists": ARTISTS}})
+
+
+@pytest.fixture(scope="module")
+def home(museum: Museum) -> Home:
+    return museum.lake.home
+
+
+@pytest.fixture
+def envelopes(home: Home) -> Iterator[str]:
+    """The topic of a second connector, without unwrap, which is gone afterwards with all that it made."""
+    config = envelope_connector(ENVELOPES, home.environment, PREFIX)
+    made = [f"{PREFIX}.public.artists", f"__debezium-heartbeat.{PREFIX}"]
+    for name in made:
+        Broker(home.kafka).create(Topic(name, 1, 1))
+    Connect(home.connect).put(config)
+    yield made[0]
+    httpx.delete(f"{home.connect}/connectors/{config['name']}", trust_env=False).raise_for_status()
+    drop_slot(home, config["slot.name"])
+    client = AdminClient({"bootstrap.servers": home.kafka})
+    for future in client.delete_topics(made).values():
+        future.result(10)
+
+
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
+def drop_slot(home: Home, name: str) -> None:
+    """Possible once the task has let go of it."""
+    with psycopg.connect(home.dsn(), autocommit=True) as connection:
+        connection.execute("SELECT pg_drop_replication_slot(%s)", [name])
+
+
+def test_a1_envelope(home: Home, envelopes: str) -> None:
+    readers.wait_for_end(home, envelopes, 15_089)
+    records = readers.topic_records(home, envelopes)
+    first, second = records[0], records[1]
+    assert first["before"] is None
+    assert first["after"] == ARTIST_1
+    assert first["op"] == "r"
+    source = first["source"]
+    assert (source["db"], source["schema"], source["table"]) == ("moma", "public", "artists")
+    # The post's Debezium 1.7 said "true" on every row; since 2.0 the first row of a snapshot says "first".
+    assert (source["snapshot"], second["source"]["snapshot"]) == ("first", "true")
+    assert len(records) == 15_089
+
+
+def test_a2_flat_record(home: Home) -> None:
+    record = readers.topic_records(home, ARTIST_TOPIC)[0]
+    lsn, committed = record.pop("__lsn"), record.pop("__source_ts_ms")
+    assert record == {
+        **ARTIST_1,
+        "__op": "r",
+        "__db": "moma",
+        "__table": "artists",
+        "__schema": "public",
+        "__deleted": "false",
+    }
+    assert len(record) + 2 == 13
+    assert type(lsn) is int and lsn > 0
+    assert type(committed) is int and committed > 1_600_000_000_000
+
+
+def test_a3_topics(museum: Museum, home: Home) -> None:
+    status = [Connect(home.connect).status(database.connector) for database in museum.lake.definitions()]
+    assert {part["state"] for one in status for part in [one["connector"], *one["tasks"]]} == {"RUNNING"}
+    topics = AdminClient({"bootstrap.servers": home.kafka}).list_topics(timeout=10).topics
+    own = {name for name in topics if not name.startswith("__")}
+    others = {name for name in own if name.count(".") == 2 and not name.startswith("moma.")}
+    assert own - others == {
+        "moma.public.artists",
+        "moma.public.artworks",
+        "connect-configs",
+        "connect-offsets",
+        "connect-status",
+    }
+
+
+def test_a4_bronze(museum: Museum, home: Home) -> None:
+    """The post's path below topics/; the keys start with the layer's own folder."""
+    files = readers.bronze_files(museum.spark, home, ARTIST_TOPIC)
+    assert sorted(files) == readers.object_keys(home, "bronze/topics/moma.public.artists/")
+    name = re.compile(r"bronze/topics/moma\.public\.artists/partition=0/moma\.public\.artists\+0\+(\d{10})\.avro")
+    starts = {int(found[1]): files[key] for key in files if (found := name.fullmatch(key))}
+    assert len(starts) == len(files)
+    following = 0
+    for start, rows in sorted(starts.items()):
+        assert start == following
+        assert [row["__offset"] for row in rows] == list(range(start, start + len(rows)))
+        assert len(rows) <= 10_000
+        following += len(rows)
+    assert following == 15_089
+    assert readers.source_rows(home, "moma", "SELECT count(*) FROM artists") == [(15_089,)]
+
+
+def test_a5_registry(home: Home) -> None:
+    """Read at ccompat v7: the registry's line 3 no longer has v6."""
+    subjects = ask(home, "subjects")
+    assert sorted(name for name in subjects if name.startswith("moma.")) == [
+        "moma.public.artists-key",
+        "moma.public.artists-value",
+        "moma.public.artworks-key",
+        "moma.public.artworks-value",
+    ]
+    latest = ask(home, "subjects/moma.public.artists-value/versions/latest")
+    schema = json.loads(latest["schema"])
+    assert (schema["type"], schema["name"], schema["namespace"]) == ("record", "Value", "moma.public.artists")
+    types = {field["name"]: field["type"] for field in schema["fields"]}
+    assert kind(types.pop("artist_id")) == "int"
+    assert len(types) == 12
+    assert [name for name, declared in types.items() if "null" not in declared] == []
+
+
+def ask(home: Home, path: str) -> Any:
+    return httpx.get(f"{home.registry}/apis/ccompat/v7/{path}", trust_env=False).raise_for_status().json()
+
+
+def kind(declared: Any) -> Any:
+    """The Avro type, whether or not it carries properties; a union stays a list."""
+    return declared["type"] if isinstance(declared, dict) else declared
+
+
+def test_a6_tables(museum: Museum) -> None:
+    shown = {
+        database: sorted(row.tableName for row in museum.sql(f"show tables in {database}"))
+        for database in ("moma_cow", "moma_mor")
+    }
+    assert shown == {
+        "moma_cow": ["artists", "artworks"],
+        "moma_mor": ["artists_ro", "artists_rt", "artworks_ro", "artworks_rt"],
+    }
+
+
+def test_a6_counts(arrived: Seen) -> None:
+    """The artists of the source, twice; the shipped 5,000 artworks and artwork 128447."""
+    assert {view: len(rows) for view, rows in arrived.items()} == {
+        "moma_mor.artworks_rt": 5_001,
+        "moma_mor.artworks_ro": 5_001,
+        "moma_cow.artworks": 5_001,
+        "moma_mor.artists_rt": 15_089,
+        "moma_mor.artists_ro": 15_089,
+        "moma_cow.artists": 15_089,
+        "moma_default_mor.artists_rt": 15_089,
+        "moma_default_mor.artists_ro": 15_089,
+        "moma_default_cow.artists": 15_089,
+    }
+
+
+@pytest.mark.parametrize(
+    ("view", "input_format", "read_optimised"),
+    [
+        ("artists_rt", "org.apache.hudi.hadoop.realtime.HoodieParquetRealtimeInputFormat", "false"),
+        ("artists_ro", "org.apache.hudi.hadoop.HoodieParquetInputFormat", "true"),
+    ],
+)
+def test_a7_catalogue(museum: Museum, view: str, input_format: str, read_optimised: str) -> None:
+    """As the metastore has it; `_order` is this lake's own column, the rest is the post's."""
+    catalogue = museum.spark._jsparkSession.sharedState().externalCatalog().unwrapped()
+    table = catalogue.getRawTable("moma_mor", view)
+    columns = [(field.name(), field.dataType().catalogString()) for field in table.schema().fields()]
+    assert columns == [
+        ("_hoodie_commit_time", "string"),
+        ("_hoodie_commit_seqno", "string"),
+        ("_hoodie_record_key", "string"),
+        ("_hoodie_partition_path", "string"),
+        ("_hoodie_file_name", "string"),
+        ("artist_id", "int"),
+        ("name", "string"),
+        ("gender", "string"),
+        ("birth_year", "int"),
+        ("death_year", "int"),
+        ("__deleted", "string"),  # the post has it last; Debezium 3 adds it before the others
+        ("__op", "string"),
+        ("__db", "string"),
+        ("__table", "string"),
+        ("__schema", "string"),
+        ("__lsn", "bigint"),
+        ("__source_ts_ms", "bigint"),
+        ("_order", "bigint"),
+        ("nationality", "string"),
+    ]
+    assert table.partitionColumnNames().mkString(",") == "nationality"
+    assert table.tableType().name() == "EXTERNAL"
+    assert table.storage().inputFormat().get() == input_format
+    assert table.storage().properties().get("hoodie.query.as.ro.table").get() == read_optimised
+
+
+@pytest.mark.parametrize("view", ["moma_cow.artists", "moma_mor.artists_rt", "moma_mor.artists_ro"])
+def test_a8_row(arrived: Seen, view: str) -> None:
+    (row,) = [row for row in arrived[view] if row.artist_id == 1]
+    assert row._hoodie_record_key == "1"
+    assert row._hoodie_partition_path == "nationality=American"
+    assert row._hoodie_file_name.endswith(".parquet")
+    added = {"__op": "r", "__db": "moma", "__table": "artists", "__schema": "public", "__deleted": "false"}
+    expected = {**ARTIST_1, **added}
+    assert {name: row[name] for name in expected} == expected
+    assert row["__lsn"] > 0
+    assert row["__source_ts_ms"] > 1_600_000_000_000
+    assert row["_order"] == 0  # the first offset of the topic
