@@ -21,8 +21,8 @@ from lake.progress import reported
 from lake.spark import spark_conf, spark_environment
 
 PER_SECOND = 100.0  # changes to each table
-WARM_S = 30.0
-MEASURE_S = 40.0
+WARM_S = 45.0
+MEASURE_S = 60.0
 BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
 
 
