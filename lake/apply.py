@@ -32,9 +32,7 @@ def validate(planned: list[Change], databases: list[Database], environment: Envi
             connect.validate(source_connector(database, environment))
 
 
-def apply(
-    planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, say: Say
-) -> None:
+def apply(planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, say: Say) -> None:
     """Performs the changes in their order; LakeError names the first that failed; the rest is not begun."""
     performer = _Performer(databases, environment, facts)
     for (kind, database), group in groupby(planned, key=lambda change: (change.kind, change.database)):
@@ -99,9 +97,7 @@ class _Performer:
     def _wait(self, is_so: Callable[[], bool], what: str) -> None:
         retry = retry_if_result(lambda result: not result)
         try:
-            Retrying(retry=retry, stop=stop_after_delay(RUNNING_LIMIT_S), wait=wait_fixed(LOOK_EVERY_S))(
-                is_so
-            )
+            Retrying(retry=retry, stop=stop_after_delay(RUNNING_LIMIT_S), wait=wait_fixed(LOOK_EVERY_S))(is_so)
         except RetryError:
             raise LakeError(
                 f"{what} does not run after {RUNNING_LIMIT_S:.0f} s",

@@ -36,9 +36,7 @@ class Connect:
         plugin = config["connector.class"].rpartition(".")[2]
         answer = self._ask("PUT", f"/connector-plugins/{plugin}/config/validate", config)
         if answer.status_code == NOT_FOUND:
-            raise BadInput(
-                f"Connect has no plug-in {plugin}", self.url, "run: make setup, then lake restart connect"
-            )
+            raise BadInput(f"Connect has no plug-in {plugin}", self.url, "run: make setup, then lake restart connect")
         found = [
             f"{entry['value']['name']}: {error}"
             for entry in self._json(answer, config["name"])["configs"]

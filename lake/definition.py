@@ -56,17 +56,13 @@ def _identifier(name: str) -> str:
             "(Hive folds case and Kafka uses the dot)"
         )
     if len(name) > IDENTIFIER_LIMIT:
-        raise ValueError(
-            f"'{name[:20]}...' has {len(name)} bytes | PostgreSQL keeps {IDENTIFIER_LIMIT}: shorten it"
-        )
+        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | PostgreSQL keeps {IDENTIFIER_LIMIT}: shorten it")
     return name
 
 
 def _source_column(name: str) -> str:
     if is_added_column(name):
-        raise ValueError(
-            f"column '{name}' is one that the lake adds itself | choose a column of the source table"
-        )
+        raise ValueError(f"column '{name}' is one that the lake adds itself | choose a column of the source table")
     return _identifier(name)
 
 
@@ -196,9 +192,7 @@ def _named(name: str, settings: Any) -> Any:
     if not isinstance(settings, dict):
         return settings
     if "full_name" in settings:
-        raise ValueError(
-            f"table '{name}' has the key full_name | its name is already written before the colon"
-        )
+        raise ValueError(f"table '{name}' has the key full_name | its name is already written before the colon")
     return {**settings, "full_name": name}
 
 
@@ -219,7 +213,5 @@ def load_databases(root: Path) -> list[Database]:
     folder = root / os.environ.get(DATABASES_VARIABLE, "databases")
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
-        raise BadInput(
-            "no database is defined", str(folder), "create databases/<database>.yaml as in README.md"
-        )
+        raise BadInput("no database is defined", str(folder), "create databases/<database>.yaml as in README.md")
     return [load_database(path) for path in paths]

@@ -14,9 +14,7 @@ from lake.local.home import Home, load_home
 
 DATABASE = "moma"
 FILES = {"artists": "moma_public_artists.txt", "artworks": "moma_public_artworks_small.txt"}
-COPY = (
-    "COPY {table} FROM STDIN (FORMAT csv, HEADER true, DELIMITER '|', QUOTE '\"', ENCODING 'UTF8')"
-)
+COPY = "COPY {table} FROM STDIN (FORMAT csv, HEADER true, DELIMITER '|', QUOTE '\"', ENCODING 'UTF8')"
 # Changed by several examples; absent from the file of 5,000.
 PICADOR = {
     "artwork_id": 128447,
@@ -44,9 +42,7 @@ def load_moma() -> None:
     """
     with Progress(console=Console(stderr=True)) as progress:
         bars = {table: progress.add_task(table, total=None) for table in FILES}
-        counts = load(
-            load_home(), lambda table, done, total: progress.update(bars[table], completed=done, total=total)
-        )
+        counts = load(load_home(), lambda table, done, total: progress.update(bars[table], completed=done, total=total))
     for table, (added, present) in counts.items():
         print(f"moma.public.{table}: {added} rows added, {present} there")
 
@@ -102,9 +98,7 @@ def _add_picador(connection: psycopg.Connection) -> int:
 
 
 def _count(connection: psycopg.Connection, table: str) -> int:
-    row = connection.execute(
-        sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier("public", table))
-    ).fetchone()
+    row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier("public", table))).fetchone()
     return int(row[0]) if row else 0
 
 

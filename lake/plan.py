@@ -88,9 +88,7 @@ def _publication_changes(database: Database, source: Source) -> Iterator[Change]
 
 def _right_changes(database: Database, source: Source) -> Iterator[Change]:
     for schema in sorted(source.schemas_without_usage):
-        yield _sql(
-            database, schema, f"grant to {CAPTURE_USER}", publication.grant_usage(schema, CAPTURE_USER)
-        )
+        yield _sql(database, schema, f"grant to {CAPTURE_USER}", publication.grant_usage(schema, CAPTURE_USER))
     for table in required_rights([table.full_name for table in database.tables]):
         if missing := source.missing_rights.get(table):
             statement = publication.grant(missing, table, CAPTURE_USER)

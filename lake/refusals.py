@@ -120,16 +120,12 @@ def _refuse_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts)
     where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
     for field, key in FIXED.items():
         if before[field] != table[field]:
-            raise BadInput(
-                f"the lake table is built with {key} {before[field]}", f"{where}.{key}", "set it back"
-            )
+            raise BadInput(f"the lake table is built with {key} {before[field]}", f"{where}.{key}", "set it back")
     if _buckets(before) and _buckets(table) and _buckets(before) != _buckets(table):
         raise BadInput(f"the lake table has {_buckets(before)} buckets", f"{where}.buckets", "set it back")
     if table["epoch"] < before["epoch"]:
         now = f"write epoch: {before['epoch']} or more"
-        raise BadInput(
-            f"epoch {table['epoch']} is below the one applied, {before['epoch']}", f"{where}.epoch", now
-        )
+        raise BadInput(f"epoch {table['epoch']} is below the one applied, {before['epoch']}", f"{where}.epoch", now)
     if table["epoch"] == before["epoch"] and table["topic"] not in facts.topics:
         now = f"write epoch: {before['epoch'] + 1}, then lake apply creates it and takes a new snapshot"
         raise BadInput(f"topic {table['topic']} is gone, its offsets start again", f"{where}.epoch", now)

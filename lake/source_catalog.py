@@ -122,9 +122,7 @@ def _connection_problem(text: str, database: str, where: str, environment: Envir
     if f'database "{database}" does not exist' in text:
         now = f"create and load it, or correct databases/{database}.yaml"
         return BadInput(f"there is no database '{database}'", where, now)
-    return BadInput(
-        "PostgreSQL does not answer", where, "run: lake up (lake status and lake logs postgres say more)"
-    )
+    return BadInput("PostgreSQL does not answer", where, "run: lake up (lake status and lake logs postgres say more)")
 
 
 def _value(connection: psycopg.Connection[Any], query: str) -> object:

@@ -25,9 +25,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
             if not isinstance(key, yaml.ScalarNode):
                 raise yaml.constructor.ConstructorError(None, None, "a key is not plain text", key.start_mark)
             if key.value in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"duplicate key '{key.value}'", key.start_mark
-                )
+                raise yaml.constructor.ConstructorError(None, None, f"duplicate key '{key.value}'", key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -40,9 +38,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
         raise BadInput(_syntax_problem(error), _place(path, error), "correct the YAML there") from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {_kind(content)}"
-        raise BadInput(
-            f"expected key: value lines, found {found}", str(path), "start from the example in README.md"
-        )
+        raise BadInput(f"expected key: value lines, found {found}", str(path), "start from the example in README.md")
     return content
 
 
@@ -64,9 +60,7 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 text (byte {error.start})", str(path), "save the file as UTF-8") from None
     except OSError as error:
-        raise BadInput(
-            f"cannot read: {error.strerror}", str(path), "check the file and its permissions"
-        ) from None
+        raise BadInput(f"cannot read: {error.strerror}", str(path), "check the file and its permissions") from None
 
 
 def _present(folder: Path) -> str:

@@ -43,7 +43,7 @@ def files_of(spark: SparkSession, folder: str) -> List[File]:
 
 
 def _file(row: Any) -> File:
-    partition, start = row["file"].rsplit("/", 1)[1][:-len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
+    partition, start = row["file"].rsplit("/", 1)[1][: -len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
     return File(int(partition), int(start), row["first"], row["last"], row["rows"], row["missing"], row["doubled"])
 
 
@@ -66,9 +66,9 @@ def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
             if file.start > expected:
                 found.append("partition {}: offsets {} to {} are missing".format(partition, expected, file.start - 1))
             if file.start < expected:
-                found.append("partition {}: offsets {} to {} are in two files".format(
-                    partition, file.start, expected - 1
-                ))
+                found.append(
+                    "partition {}: offsets {} to {} are in two files".format(partition, file.start, expected - 1)
+                )
             expected = file.last + 1
     return found[:NAMED_AT_MOST]
 

@@ -41,11 +41,16 @@ def together(parts: List[DataFrame]) -> DataFrame:
 def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame) -> DataFrame:
     """The newest message of each key, from the first offsets of the batch to the end of the topic."""
     firsts = {str(row[0]): row[1] for row in batch.groupBy("partition").agg(F.min("offset")).collect()}
-    ahead = spark.read.format("kafka").options(**kafka).options(
-        assign=json.dumps({topic: [int(partition) for partition in firsts]}),
-        startingOffsets=json.dumps({topic: firsts}),
-        failOnDataLoss="true",
-    ).load()
+    ahead = (
+        spark.read.format("kafka")
+        .options(**kafka)
+        .options(
+            assign=json.dumps({topic: [int(partition) for partition in firsts]}),
+            startingOffsets=json.dumps({topic: firsts}),
+            failOnDataLoss="true",
+        )
+        .load()
+    )
     newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
     ranked = ahead.where("value is not null").withColumn("age", F.row_number().over(newest_first))
     return ranked.where("age = 1").drop("age")
@@ -67,7 +72,7 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
         .agg(
             F.collect_set("id").alias("ids"),
             F.max_by("id", "offset").alias("last_id"),
-        F.max("offset").alias("offset"),
+            F.max("offset").alias("offset"),
             F.count(F.lit(1)).alias("messages"),
             F.max("lsn").alias("lsn"),
             F.count("ms").alias("changes"),

@@ -13,7 +13,9 @@ from spark_jobs.source import Source, rows_of
 LOOK_EVERY_S = 0.5
 TELL_EVERY_S = 5.0
 STARTED = time.monotonic()
-SLOT = "SELECT (confirmed_flush_lsn >= ?::pg_lsn), confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = ?"
+SLOT = (
+    "SELECT (confirmed_flush_lsn >= ?::pg_lsn), confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = ?"
+)
 
 
 class NotCovered(Exception):
@@ -68,7 +70,8 @@ def lacking(what: str, reached: Dict[str, int], end: Dict[int, int]) -> str:
     """Which partitions are not covered, or ''. reached: next offset by partition (text); end: likewise (int)."""
     behind = [
         "partition {}: {} of {}".format(partition, reached.get(str(partition), 0), offset)
-        for partition, offset in sorted(end.items()) if reached.get(str(partition), 0) < offset
+        for partition, offset in sorted(end.items())
+        if reached.get(str(partition), 0) < offset
     ]
     return "{} lacks {}".format(what, ", ".join(behind)) if behind else ""
 
@@ -79,7 +82,7 @@ def topic_offsets(spark: SparkSession, pipeline: Pipeline, topic: str) -> Offset
     deserializer = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
     settings = jvm.java.util.Properties()
     for name, value in pipeline.kafka.items():
-        settings.setProperty(name[len("kafka."):], value)
+        settings.setProperty(name[len("kafka.") :], value)
     settings.setProperty("key.deserializer", deserializer)
     settings.setProperty("value.deserializer", deserializer)
     consumer = jvm.org.apache.kafka.clients.consumer.KafkaConsumer(settings)

@@ -82,11 +82,19 @@ def of_source(texts: DataFrame, table: Table, names: List[str], types: List[PgTy
 
 
 def _side(
-    rows: DataFrame, table: Table, names: List[str], texts: List[Column], added: List[Column],
-    deleted: Column, order: Column, placeholders: Column,
+    rows: DataFrame,
+    table: Table,
+    names: List[str],
+    texts: List[Column],
+    added: List[Column],
+    deleted: Column,
+    order: Column,
+    placeholders: Column,
 ) -> LakeRows:
     known = rows.select(
-        F.array(*texts, *added).alias("texts"), deleted.alias("deleted"), order.alias("_order"),
+        F.array(*texts, *added).alias("texts"),
+        deleted.alias("deleted"),
+        order.alias("_order"),
         placeholders.alias("placeholders"),
     )
     width = len(names)
@@ -95,9 +103,12 @@ def _side(
         parity.row_text(keys).alias("key"),
         F.md5(F.to_json("texts")).alias("hash"),
         F.md5(F.to_json(F.slice("texts", 1, width))).alias("live_hash"),
-        "deleted", "_order", "placeholders", "texts",
+        "deleted",
+        "_order",
+        "placeholders",
+        "texts",
     )
-    return LakeRows(full, names + list(ADDED[:len(added)]))
+    return LakeRows(full, names + list(ADDED[: len(added)]))
 
 
 def _lake_text(kinds: Dict[str, str], name: str, kind: PgType) -> Column:

@@ -42,11 +42,17 @@ class Source:
 
     def read(self, query: str, snapshot: str) -> DataFrame:
         """The rows of a query as of an exported snapshot."""
-        begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; " \
+        begin = (
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; "
             "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL IntervalStyle = 'postgres'"
+        )
         options = {
-            "url": self.url, "dbtable": "({}) AS q".format(query), "fetchsize": FETCH_ROWS,
-            "driver": "org.postgresql.Driver", "sessionInitStatement": begin.format(snapshot), **self._login,
+            "url": self.url,
+            "dbtable": "({}) AS q".format(query),
+            "fetchsize": FETCH_ROWS,
+            "driver": "org.postgresql.Driver",
+            "sessionInitStatement": begin.format(snapshot),
+            **self._login,
         }
         return self._spark.read.format("jdbc").options(**options).load()
 

@@ -164,11 +164,7 @@ def _checked(column: Column, converted: Column, lake: str, name: str) -> Column:
     message = F.concat(
         F.lit("column {} holds ".format(name)),
         F.substring(column.cast("string"), 1, 60),
-        F.lit(
-            ", which {} cannot hold: change the value, or the column's type, in PostgreSQL".format(
-                lake.upper()
-            )
-        ),
+        F.lit(", which {} cannot hold: change the value, or the column's type, in PostgreSQL".format(lake.upper())),
     )
     return F.when(column.isNull() | converted.isNotNull(), converted).otherwise(F.raise_error(message))
 
@@ -188,9 +184,7 @@ def _date(column: Column, name: str) -> Column:
 def _timestamp_ms(column: Column, name: str) -> Column:
     fits = column.between(-GREATEST_MS, GREATEST_MS)
     exact = F.when(fits, _micros(F.when(fits, column) * 1000))
-    bounded = (
-        F.when(column > INFINITY_MS, _infinity(1)).when(column < -INFINITY_MS, _infinity(-1)).otherwise(exact)
-    )
+    bounded = F.when(column > INFINITY_MS, _infinity(1)).when(column < -INFINITY_MS, _infinity(-1)).otherwise(exact)
     return _checked(column, bounded, "timestamp", name)
 
 
@@ -206,11 +200,7 @@ def _timestamp_nanos(column: Column, name: str) -> Column:
 
 def _timestamp_text(column: Column, name: str) -> Column:
     finite = column.cast("timestamp")
-    bounded = (
-        F.when(column == "infinity", _infinity(1))
-        .when(column == "-infinity", _infinity(-1))
-        .otherwise(finite)
-    )
+    bounded = F.when(column == "infinity", _infinity(1)).when(column == "-infinity", _infinity(-1)).otherwise(finite)
     return _checked(column, bounded, "timestamp", name)
 
 
@@ -220,9 +210,7 @@ def _time_text(per_second: int) -> Callable[[Column, str], Column]:
     def convert(column: Column, name: str) -> Column:
         seconds = F.floor(column / per_second)
         fraction = F.lpad(((column % per_second) * (1000000 // per_second)).cast("string"), 6, "0")
-        clock = F.format_string(
-            "%02d:%02d:%02d", F.floor(seconds / 3600), F.floor(seconds / 60) % 60, seconds % 60
-        )
+        clock = F.format_string("%02d:%02d:%02d", F.floor(seconds / 3600), F.floor(seconds / 60) % 60, seconds % 60)
         whole = F.concat(clock, F.lit("."), fraction)
         return F.when(column.isNotNull(), F.regexp_replace(F.regexp_replace(whole, "0+$", ""), r"\.$", ""))
 
@@ -233,9 +221,7 @@ def _temporal_text(column: Column, lake: str, name: str) -> Column:
     """A date or timestamp as PostgreSQL writes it: '0044-03-15 12:00:00 BC', '10000-01-01', 'infinity'."""
     year = F.regexp_extract(column, r"^(\d+)-", 1).cast("int")
     rest = F.regexp_replace(F.regexp_replace(column, r"^\d+-", "-"), " BC$", "")
-    era = F.when(column.endswith(" BC"), F.format_string("-%04d", year - 1)).otherwise(
-        F.format_string("+%04d", year)
-    )
+    era = F.when(column.endswith(" BC"), F.format_string("-%04d", year - 1)).otherwise(F.format_string("+%04d", year))
     finite = F.when(~column.endswith("infinity"), F.concat(era, rest).cast(lake))
     ends = _infinite_dates if lake == "date" else _infinity
     bounded = F.when(column == "infinity", ends(1)).when(column == "-infinity", ends(-1)).otherwise(finite)
@@ -287,9 +273,7 @@ class PgType(NamedTuple):
     text: Conversion  # the lake column to the canonical text
 
 
-OUTPUT = (
-    "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
-)
+OUTPUT = "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
 INTERVAL = (
     "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
     "|| extract(hour FROM {x}) || 'H' || extract(minute FROM {x}) || 'M' "
@@ -372,15 +356,11 @@ PG_TYPES = {
     "time": STRING,
     "timetz": PgType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
     "timestamp": PgType("timestamp", TIMESTAMP, _same, _timestamp_out),
-    "timestamptz": PgType(
-        "timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out
-    ),
+    "timestamptz": PgType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
     "interval": PgType("string", INTERVAL, _same, _same),
     "bit": STRING,
     "varbit": STRING,
-    "point": PgType(
-        "struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)
-    ),
+    "point": PgType("struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)),
 }  # type: Dict[str, PgType]
 ONE_BIT = PgType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
 STRINGS = (

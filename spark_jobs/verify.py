@@ -44,7 +44,11 @@ class TableProof:
         self.table = table
         self.name = "{}.{}.{}".format(table.database, table.schema, table.table)
         self.result = {
-            "equal": False, "rounds": 0, "rows": {}, "differences": [], "unsettled": [],
+            "equal": False,
+            "rounds": 0,
+            "rows": {},
+            "differences": [],
+            "unsettled": [],
         }  # type: Dict[str, Any]
         self.done = False
         self.end = {}  # type: Dict[int, int]
@@ -160,11 +164,14 @@ class TableProof:
         ours, theirs = sides[left].texts(self._spark, shown), sides[right].texts(self._spark, shown)
         for key in shown:
             columns = parity.column_differences(sides[left].names, ours.get(key), theirs.get(key))
-            self.result[where].append({
-                "where": pair, "key": named(self.table, key),
-                "missing_in": left if key not in ours else right if key not in theirs else None,
-                "columns": {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in columns.items()},
-            })
+            self.result[where].append(
+                {
+                    "where": pair,
+                    "key": named(self.table, key),
+                    "missing_in": left if key not in ours else right if key not in theirs else None,
+                    "columns": {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in columns.items()},
+                }
+            )
         if len(keys) > SHOWN:
             self.result[where].append({"where": pair, "detail": "and {} more keys".format(len(keys) - SHOWN)})
 
@@ -258,9 +265,11 @@ class Proof:
         """The files once they reach the end offsets; the archive has a slower trigger of its own."""
         deadline = Deadline(min(self._deadline.at, time.monotonic() + 2 * self._pipeline.bronze["trigger_s"]))
         seen = []  # type: List[archive.File]
+
         def lacks() -> str:
             seen[:] = archive.files_of(self._spark, folder)
             return coverage.lacking("bronze " + proof.name, archive.reached(seen), proof.end)
+
         try:
             coverage.wait_until(lacks, deadline)
         except NotCovered:
@@ -292,7 +301,9 @@ def chosen(pipeline: Pipeline, names: str) -> List[Table]:
 def names_of(table: Table) -> List[str]:
     """All names that mean this table."""
     return [
-        table.database, "{0.database}.{0.table}".format(table), "{0.database}.{0.schema}.{0.table}".format(table),
+        table.database,
+        "{0.database}.{0.table}".format(table),
+        "{0.database}.{0.schema}.{0.table}".format(table),
     ]
 
 

@@ -20,9 +20,7 @@ ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class Tool:
     """A command, the versions of it that will do (least <= version < below), and how to get one."""
 
-    def __init__(
-        self, name: str, command: str, least: tuple, below: tuple, remedy: str, home: str = ""
-    ) -> None:
+    def __init__(self, name: str, command: str, least: tuple, below: tuple, remedy: str, home: str = "") -> None:
         self.name = name
         self.command = command
         self.least = least

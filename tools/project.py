@@ -98,9 +98,7 @@ def pin(root: Path, name: str) -> str:
     lines = rf"^{re.escape(name)}==.*\n(?:    --hash=.*\n)+"
     found = re.search(lines, (root / "requirements.txt").read_text(), re.MULTILINE)
     if found is None:
-        raise ValueError(
-            f"requirements.txt has no pin of {name}; put it into pyproject.toml and run `make lock`"
-        )
+        raise ValueError(f"requirements.txt has no pin of {name}; put it into pyproject.toml and run `make lock`")
     return found.group()
 
 

@@ -18,9 +18,7 @@ def jdk_tool(name: str) -> str:
     found = shutil.which(name, path=str(Path(home, "bin"))) if home else None
     found = found or shutil.which(name)
     if found is None:
-        raise BadInput(
-            f"no {name} found", "JAVA_HOME and PATH", "install a JDK 17, or point JAVA_HOME to one"
-        )
+        raise BadInput(f"no {name} found", "JAVA_HOME and PATH", "install a JDK 17, or point JAVA_HOME to one")
     return found
 
 

@@ -69,9 +69,7 @@ class Kafka(Service):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(
-                f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up"
-            )
+            raise LakeError(f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up")
         return done.stdout
 
     def _java(self, heap: str) -> list[str]:

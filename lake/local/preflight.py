@@ -38,9 +38,7 @@ def check_folder(data: Path) -> None:
     """The data folder can be written, or made."""
     existing = _existing(data)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
-        raise BadInput(
-            "the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR"
-        )
+        raise BadInput("the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR")
 
 
 def check_space(data: Path, needed: int = FREE_BYTES) -> None:
@@ -85,8 +83,6 @@ def free(port: int) -> bool:
 
 def _holder(port: int) -> int | None:
     """Pid of whoever listens on a port, or is connected from it; None if that is not ours to see."""
-    found = [
-        item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid
-    ]
+    found = [item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid]
     found.sort(key=lambda item: item.status != psutil.CONN_LISTEN)
     return found[0].pid if found else None

@@ -16,9 +16,7 @@ GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 def of_lake(data: Path) -> list[psutil.Process]:
     """Every live process that the supervisor of this data folder started, the supervisor too."""
-    return [
-        process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)
-    ]
+    return [process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)]
 
 
 def _belongs(process: psutil.Process, data: Path) -> bool:

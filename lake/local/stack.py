@@ -114,8 +114,7 @@ class Stack:
         while not _answers(service):
             if self._state(service.name).state in (FATAL, STOPPED) or time.monotonic() > end:
                 raise LakeError(
-                    f"{service.name} does not answer after {service.ready_within_s:.0f} s: "
-                    f"{self.tail(service.name)}",
+                    f"{service.name} does not answer after {service.ready_within_s:.0f} s: {self.tail(service.name)}",
                     str(self.log(service.name)),
                     f"see: lake logs {service.name}",
                 )

@@ -166,9 +166,7 @@ class Supervisor:
             try:
                 return getattr(proxy.supervisor, method)(*arguments)
             except (OSError, xmlrpc.client.ProtocolError) as error:
-                raise LakeError(
-                    f"the supervisor does not answer ({error})", str(self.socket), "run: lake up"
-                ) from None
+                raise LakeError(f"the supervisor does not answer ({error})", str(self.socket), "run: lake up") from None
 
     def states(self) -> dict[str, State]:
         """All services by name."""

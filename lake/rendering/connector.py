@@ -24,9 +24,7 @@ def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
     settings = _parsed(path)
     wanted = {name for text in settings.values() for name in PLACEHOLDER.findall(text)}
     _refuse(sorted(wanted - set(values)), "has no value", path, "give it a value")
-    _refuse(
-        sorted(set(values) - wanted), "is used by no setting", path, "remove it or use it in the template"
-    )
+    _refuse(sorted(set(values) - wanted), "is used by no setting", path, "remove it or use it in the template")
     return {key: PLACEHOLDER.sub(lambda found: values[found[1]], text) for key, text in settings.items()}
 
 

@@ -28,9 +28,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "silver": environment.silver.model_dump(),
         "metastore": environment.metastore_uri,
         "tables": [
-            _table(database.database, table, environment)
-            for database in databases
-            for table in database.tables
+            _table(database.database, table, environment) for database in databases for table in database.tables
         ],
     }
 
@@ -77,7 +75,5 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
         "type": table_type,
         "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
         "hive": table.hive_names(database, table_type),
-        "options": hudi_options(
-            database=database, table=table, table_type=table_type, environment=environment
-        ),
+        "options": hudi_options(database=database, table=table, table_type=table_type, environment=environment),
     }

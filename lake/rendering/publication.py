@@ -43,9 +43,7 @@ def add_to_publication(name: str, table: str) -> str:
 
 
 def drop_from_publication(name: str, table: str) -> str:
-    return _text(
-        sql.SQL("ALTER PUBLICATION {} DROP TABLE {}").format(sql.Identifier(name), _qualified(table))
-    )
+    return _text(sql.SQL("ALTER PUBLICATION {} DROP TABLE {}").format(sql.Identifier(name), _qualified(table)))
 
 
 def set_replica_identity(table: str, identity: str) -> str:
@@ -55,9 +53,7 @@ def set_replica_identity(table: str, identity: str) -> str:
 
 
 def grant_usage(schema: str, user: str) -> str:
-    return _text(
-        sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(sql.Identifier(schema), sql.Identifier(user))
-    )
+    return _text(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(sql.Identifier(schema), sql.Identifier(user)))
 
 
 def grant(rights: Iterable[str], table: str, user: str) -> str:

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from lake.definition import Database
 from lake.environment import Environment
 
-LARGEST_MESSAGE = (
-    16 * 1024 * 1024
-)  # bytes, as producer.override.max.request.size: a greater row stops the connector
+LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes, as producer.override.max.request.size: a greater row stops the connector
 HEARTBEAT_RETENTION_HOURS = 1
 
 

@@ -219,6 +219,20 @@ class Lab:
         rows = found.select("_hoodie_partition_path", *kept).collect()
         return {tuple(_plain(value) for value in row) for row in rows}
 
+    def catalogued(self, name: str) -> dict[str, str]:
+        """Column to type, as the metastore has them ("lab_mor.grown_rt"); Spark itself would ask Hudi."""
+        table = self._catalogue().getTable(*name.split("."))
+        return {field.name(): field.dataType().simpleString() for field in table.schema().fields()}
+
+    def partitions(self, name: str) -> list[str]:
+        """The partitions of a table as the metastore has them."""
+        nothing = self.spark._jvm.scala.Option.apply(None)  # type: ignore[union-attr]
+        names = self._catalogue().listPartitionNames(*name.split("."), nothing)
+        return str(names.mkString("\n")).splitlines()
+
+    def _catalogue(self) -> Any:
+        return self.spark._jsparkSession.sharedState().externalCatalog()
+
     def source(self, table: str, database: str = "lab") -> Rows:
         columns = self._columns(table, database)
         selected = [sql.SQL("{}::text" if as_text else "{}").format(sql.Identifier(name)) for name, as_text in columns]

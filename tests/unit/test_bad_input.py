@@ -24,9 +24,7 @@ from lake.source_catalog import Publication, Source, SourceTable
 Capture = pytest.CaptureFixture[str]
 SHOP = "database: shop\ntables:\n  public.a: {key: [id], partition: kind}\n"
 LOCAL = "name: local\n"
-SECRETS = dict.fromkeys(
-    ["postgres", "lake_capture", "lake_verify", "registry", "s3_access_key", "s3_secret_key"], "x"
-)
+SECRETS = dict.fromkeys(["postgres", "lake_capture", "lake_verify", "registry", "s3_access_key", "s3_secret_key"], "x")
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,7 @@ def table(settings: str) -> str:
 
 FILES = [
     Case("no database file", ["no database is defined", "databases", "create databases/"], shop=None),
-    Case(
-        "broken YAML", ["not valid YAML", "shop.yaml:2", "correct the YAML there"], "database: shop\nx: [1\n"
-    ),
+    Case("broken YAML", ["not valid YAML", "shop.yaml:2", "correct the YAML there"], "database: shop\nx: [1\n"),
     Case("a tab", ["not valid YAML", "shop.yaml:3"], "database: shop\ntables:\n\tpublic.a: 1\n"),
     Case("empty file", ["found nothing", "shop.yaml", "README"], ""),
     Case("a list", ["found a list", "shop.yaml"], "- database: shop\n"),
@@ -66,22 +62,16 @@ FILES = [
     Case("empty key", ["at least 1 item", "tables.public.a.key"], table("{key: []}")),
     Case("key is text", ["valid tuple", "found 'id'", "tables.public.a.key"], table("{key: id}")),
     Case("key column twice", ["'id' is given twice", "name it once"], table("{key: [id, id]}")),
-    Case(
-        "wrong delete", ["'soft' or 'hard'", "found 'maybe'", ".delete"], table("{key: [id], delete: maybe}")
-    ),
+    Case("wrong delete", ["'soft' or 'hard'", "found 'maybe'", ".delete"], table("{key: [id], delete: maybe}")),
     Case("wrong type", ["'cow' or 'mor'", "found 'dow'", ".types"], table("{key: [id], types: [dow]}")),
     Case("no type", ["at least 1 item", ".types"], table("{key: [id], types: []}")),
     Case("epoch is text", ["valid integer", "found 'one'", ".epoch"], table("{key: [id], epoch: one}")),
     Case("epoch below 0", ["greater than or equal to 0", ".epoch"], table("{key: [id], epoch: -1}")),
     Case("epoch too high", ["less than or equal to 32767", ".epoch"], table("{key: [id], epoch: 32768}")),
     Case("freshness 0", ["greater than 0", ".freshness_s"], table("{key: [id], freshness_s: 0}")),
-    Case(
-        "partition is the key", ["'id' is the whole key", "few values"], table("{key: [id], partition: id}")
-    ),
+    Case("partition is the key", ["'id' is the whole key", "few values"], table("{key: [id], partition: id}")),
     Case("key of the lake", ["'_hoodie_x' is one that the lake adds"], table("{key: [_hoodie_x]}")),
-    Case(
-        "partition of the lake", ["'__op' is one that the lake adds"], table("{key: [id], partition: __op}")
-    ),
+    Case("partition of the lake", ["'__op' is one that the lake adds"], table("{key: [id], partition: __op}")),
     Case("no schema", ["'a' is not schema.table", "public.a"], SHOP + "  a: {key: [id]}\n"),
     Case("three parts", ["'x.y.z' is not schema.table"], SHOP + "  x.y.z: {key: [id]}\n"),
     Case("upper case", ["'Artists' is not a plain name", "a to z"], SHOP + "  public.Artists: {key: [id]}\n"),
@@ -99,12 +89,8 @@ FILES = [
         ["unknown key", "port_bas", "mean 'port_base'?"],
         local="name: local\nport_bas: 1\n",
     ),
-    Case(
-        "port too low", ["greater than or equal to 1024", "port_base"], local="name: local\nport_base: 80\n"
-    ),
-    Case(
-        "no partitions", ["kafka.partitions", "or equal to 1"], local="name: local\nkafka: {partitions: 0}\n"
-    ),
+    Case("port too low", ["greater than or equal to 1024", "port_base"], local="name: local\nport_base: 80\n"),
+    Case("no partitions", ["kafka.partitions", "or equal to 1"], local="name: local\nkafka: {partitions: 0}\n"),
     Case(
         "writes can't succeed",
         ["min_insync_replicas 2 exceeds replication_factor 1", "lower it"],
@@ -211,9 +197,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "shop", "says"), [row[1:] for row in REALITY], ids=[row[0] for row in REALITY]
-)
+@pytest.mark.parametrize(("spoil", "shop", "says"), [row[1:] for row in REALITY], ids=[row[0] for row in REALITY])
 def test_reality(
     spoil: Spoil, shop: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -229,9 +213,7 @@ def test_postgres_unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     folder = tmp_path / ".lake"
     folder.mkdir()
     (folder / "secrets.json").write_text(json.dumps(SECRETS))
-    assert_refused(
-        tmp_path, ["PostgreSQL does not answer", "127.0.0.1:", "run: lake up"], monkeypatch, capsys
-    )
+    assert_refused(tmp_path, ["PostgreSQL does not answer", "127.0.0.1:", "run: lake up"], monkeypatch, capsys)
 
 
 def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,9 +25,7 @@ Machine = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     """Runs a copy of the tools where only the given commands exist; each prints the given version."""
-    shutil.copytree(
-        ROOT / "tools", tmp_path / "project" / "tools", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(ROOT / "tools", tmp_path / "project" / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "bin").mkdir()
 
     def run(python: str = sys.executable, /, **changes: str | None) -> "subprocess.CompletedProcess[str]":
@@ -35,9 +33,7 @@ def machine(tmp_path: Path) -> Machine:
             if version is not None:
                 fake(tmp_path / "bin" / name, version)
         command = [python, str(tmp_path / "project" / "tools" / "bootstrap.py")]
-        return subprocess.run(
-            command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, timeout=60
-        )
+        return subprocess.run(command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, timeout=60)
 
     return run
 
@@ -101,9 +97,7 @@ def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
     fake(tmp_path / "bin" / "java", "openjdk 21.0.1")
     script = "import preflight; print(preflight.JAVA.problem())"
     env = {**os.environ, "JAVA_HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "tools")}
-    said = subprocess.run(
-        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True
-    ).stdout
+    said = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True).stdout
     assert f"found 21.0.1 at {tmp_path}/bin/java" in said
 
 

@@ -46,12 +46,9 @@ def test_added_columns_are_known_in_any_case(column: str) -> None:
 
 def test_the_error_names_line_and_nested_key(tmp_path: Path) -> None:
     file = tmp_path / "moma.yaml"
-    file.write_text(
-        "database: moma\ntables:\n  public.a: {key: [id]}\n  public.b:\n    key: [id]\n    delete: maybe\n"
-    )
+    file.write_text("database: moma\ntables:\n  public.a: {key: [id]}\n  public.b:\n    key: [id]\n    delete: maybe\n")
     with pytest.raises(BadInput) as raised:
         load_database(file)
     assert str(raised.value) == (
-        f"input should be 'soft' or 'hard', found 'maybe'; {file}:6, key tables.public.b.delete; "
-        "correct the value"
+        f"input should be 'soft' or 'hard', found 'maybe'; {file}:6, key tables.public.b.delete; correct the value"
     )

@@ -54,9 +54,7 @@ def forbidden(folder: str, source: str) -> set[str]:
 
 @pytest.mark.parametrize("folder", ALLOWED)
 def test_a_folder_imports_only_what_lies_below_it(folder: str) -> None:
-    found = {
-        path.relative_to(ROOT).as_posix(): forbidden(folder, path.read_text()) for path in sources(folder)
-    }
+    found = {path.relative_to(ROOT).as_posix(): forbidden(folder, path.read_text()) for path in sources(folder)}
     assert {path: names for path, names in found.items() if names} == {}
 
 
@@ -81,9 +79,7 @@ def test_constructs_is_always_the_package_from_pypi() -> None:
     """`constructs.lake_constructs` would give every class a second identity."""
     every = [path for folder in (*ALLOWED, "tests", "tools") for path in sources(folder)]
     assert [
-        path.name
-        for path in every
-        if "constructs.lake_constructs" in path.read_text() and path != Path(__file__)
+        path.name for path in every if "constructs.lake_constructs" in path.read_text() and path != Path(__file__)
     ] == []
 
 

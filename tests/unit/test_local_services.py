@@ -32,9 +32,7 @@ def sections(home: Home) -> configparser.ConfigParser:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_commands_survive_the_configuration_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str
-) -> None:
+def test_commands_survive_the_configuration_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str) -> None:
     home = make_home(monkeypatch, tmp_path / folder)
     config = sections(home)
     for service in SERVICES:

@@ -50,9 +50,7 @@ def test_equal_rows_do_not_differ(spark: SparkSession, truth: Any) -> None:
         ([*ROWS[:2], (3, "", "true", "d", 2, 4)], '["3"]'),
     ],
 )
-def test_a_changed_dropped_or_invented_row_is_named(
-    spark: SparkSession, truth: Any, rows: Any, key: str
-) -> None:
+def test_a_changed_dropped_or_invented_row_is_named(spark: SparkSession, truth: Any, rows: Any, key: str) -> None:
     assert list(differing(truth, lake(spark, rows)).keys) == [key]
 
 
@@ -151,9 +149,7 @@ def test_what_lags_is_named_by_partition() -> None:
 
 def test_the_catalogue_row_of_a_numeric_gives_precision_and_signed_scale() -> None:
     modifier = (5 << 16 | (-2 & 2047)) + 4
-    assert source_column("n", "numeric", "b", modifier, False) == SourceColumn(
-        "n", "numeric", "b", 5, -2, False
-    )
+    assert source_column("n", "numeric", "b", modifier, False) == SourceColumn("n", "numeric", "b", 5, -2, False)
 
 
 def test_a_table_is_read_by_ranges_of_pages() -> None:

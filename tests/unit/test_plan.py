@@ -21,9 +21,7 @@ MEMBERS = frozenset({"public.a", "lake.heartbeat", "lake.signal"})
 
 
 def shop(**tables: dict[str, object]) -> Database:
-    return Database.model_validate(
-        {"database": "shop", "tables": {f"public.{name}": tables[name] for name in tables}}
-    )
+    return Database.model_validate({"database": "shop", "tables": {f"public.{name}": tables[name] for name in tables}})
 
 
 def relation(name: str, identity: str = "f") -> SourceTable:

@@ -26,19 +26,14 @@ def test_membership_statements() -> None:
 
 
 def test_replica_identity_statements() -> None:
-    assert publication.set_replica_identity("public.a", "full") == (
-        'ALTER TABLE "public"."a" REPLICA IDENTITY FULL'
-    )
+    assert publication.set_replica_identity("public.a", "full") == ('ALTER TABLE "public"."a" REPLICA IDENTITY FULL')
     assert publication.set_replica_identity("public.a", "default") == (
         'ALTER TABLE "public"."a" REPLICA IDENTITY DEFAULT'
     )
 
 
 def test_grants() -> None:
-    assert (
-        publication.grant_usage("public", "lake_capture")
-        == 'GRANT USAGE ON SCHEMA "public" TO "lake_capture"'
-    )
+    assert publication.grant_usage("public", "lake_capture") == 'GRANT USAGE ON SCHEMA "public" TO "lake_capture"'
     assert publication.grant(("SELECT", "INSERT"), "lake.signal", "lake_capture") == (
         'GRANT SELECT, INSERT ON "lake"."signal" TO "lake_capture"'
     )

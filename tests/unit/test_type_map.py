@@ -22,9 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LONG_MAX = 2**63 - 1
 
 
-def avro(
-    kind: Any, name: str = "", source: str = "", length: str = "0", scale: str = "0", **extra: str
-) -> Any:
+def avro(kind: Any, name: str = "", source: str = "", length: str = "0", scale: str = "0", **extra: str) -> Any:
     parameters = {SOURCE + "type": source, SOURCE + "length": length, SOURCE + "scale": scale, **extra}
     shape = kind if isinstance(kind, dict) else {"type": kind}
     return ["null", {**shape, "connect.name": name, "connect.parameters": parameters}]
@@ -105,9 +103,7 @@ def test_a_decoded_value_becomes_its_lake_value(
     ],
 )
 def test_bit_strings_keep_their_length(spark: SparkSession, bits: bytes, length: int, text: str) -> None:
-    schema = {
-        "fields": [{"name": "c", "type": avro("bytes", "io.debezium.data.Bits", "BIT", length=str(length))}]
-    }
+    schema = {"fields": [{"name": "c", "type": avro("bytes", "io.debezium.data.Bits", "BIT", length=str(length))}]}
     schema["fields"][0]["type"][1]["connect.parameters"]["length"] = str(length)
     row = spark.createDataFrame([((bytearray(bits),),)], "row struct<c binary>")
     assert row.select(*lake_columns(schema, F.col("row"))).collect()[0]["c"] == text
@@ -194,8 +190,6 @@ def test_an_unknown_type_is_refused_by_the_name_of_its_column() -> None:
 
 
 def test_the_page_lists_the_map() -> None:
-    rows = re.findall(
-        r"^\| `([^`]+)` \| `([^`]+)` \|", (ROOT / "docs" / "types.md").read_text(), re.MULTILINE
-    )
+    rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|", (ROOT / "docs" / "types.md").read_text(), re.MULTILINE)
     listed = {name: lake for names, lake in rows for name in names.split(", ")}
     assert listed == {name: entry.lake for name, entry in PG_TYPES.items()}
