@@ -148,7 +148,7 @@ class SilverTable:
             # array of a row that is then copied unchanged would become null.
             options["hoodie.datasource.write.row.writer.enable"] = "false"
         rows.write.format("hudi").options(**options).mode("append").save(self.target.path)
-        if rows.schema.names != self._columns.names:
+        if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
             self._sync_due = True
         self._columns = StructType(list(rows.schema))
         self._position = position

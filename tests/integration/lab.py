@@ -15,7 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lake import progress
 from lake.apply import apply
+from lake.connect_rest import Connect
 from lake.definition import Database
+from lake.errors import LakeError
 from lake.local.stack import Stack
 from lake.plan import changes
 from lake.plan_facts import read_facts
@@ -182,7 +184,11 @@ class Lab:
 
     def drain(self, *without: str) -> None:
         """Returns once every table of both databases, but those named, holds what is committed now."""
-        progress.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, WITHIN_S)
+        try:
+            progress.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, WITHIN_S)
+        except LakeError as error:
+            connect = Connect(self.home.environment.connect_url)
+            raise AssertionError(f"{error}: {connect.status('source_postgres_lab')}") from error
 
     def databases(self, *without: str) -> Iterator[Database]:
         for database in self.lake.definitions():

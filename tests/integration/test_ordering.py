@@ -1,0 +1,276 @@
+"""Rows are what PostgreSQL committed last, however transactions cross, values repeat and old events come again."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from spark_jobs import services
+from spark_jobs.pipeline import read_pipeline
+from spark_jobs.progress import Progress
+from spark_jobs.registry import Registry
+from spark_jobs.silver import SilverTable
+from tests.integration import readers
+from tests.integration.lab import Lab
+
+pytestmark = pytest.mark.integration
+TEXT = "(SELECT string_agg(md5((i * {seed})::text), '') FROM generate_series(1, 940) i)"  # 30,080 characters
+DIGITS = "translate(t, 'abcdef', '123456')::numeric"
+LARGE = (
+    f"SELECT {{seed}}, 0, t, jsonb_build_object('k', t), t::bytea, string_to_array(t, 'a'), {DIGITS} FROM {TEXT} s(t)"
+)
+SAME = ("hot", "moving", "gone", "pairs", "big", "bare", "grown", "strict", "retyped")
+
+
+def crossing(lab: Lab) -> None:
+    lab.transaction("INSERT INTO hot VALUES (1, 'first')", "INSERT INTO moving VALUES (1, 'n', 'first')")
+    lab.cross("hot", 1, "INSERT INTO hot VALUES (1, 'second')")
+    lab.cross("moving", 1, "INSERT INTO moving VALUES (1, 's', 'second')")
+
+
+def one_large_transaction(lab: Lab) -> None:
+    """F4: all its changes have one commit time."""
+    updates = [f"UPDATE hot SET v = 'u{n}' WHERE id BETWEEN 1001 AND 2000" for n in range(1, 6)]
+    lab.transaction(
+        "INSERT INTO hot SELECT i, 'u0' FROM generate_series(1001, 2000) i",
+        *updates,
+        "DELETE FROM hot WHERE id BETWEEN 1001 AND 2000 AND id % 2 = 1",
+    )
+
+
+def keys_that_change(lab: Lab) -> None:
+    lab.transaction("INSERT INTO hot SELECT i, 'k' || i FROM generate_series(2001, 2008) i")
+    lab.transaction(  # a chain, a swap through a third key, and a shift of four neighbours
+        "UPDATE hot SET id = 2011 WHERE id = 2001",
+        "UPDATE hot SET id = 2021 WHERE id = 2011",
+        "UPDATE hot SET id = -1 WHERE id = 2002",
+        "UPDATE hot SET id = 2002 WHERE id = 2003",
+        "UPDATE hot SET id = 2003 WHERE id = -1",
+        *[f"UPDATE hot SET id = {key + 1} WHERE id = {key}" for key in (2008, 2007, 2006, 2005)],
+    )
+    again = [
+        statement
+        for turn in range(100)
+        for statement in ("DELETE FROM hot WHERE id = 2004", f"INSERT INTO hot VALUES (2004, 'turn {turn}')")
+    ]
+    lab.transaction(*again)
+
+
+def keys_with_separators(lab: Lab) -> None:
+    lab.transaction(
+        "INSERT INTO pairs VALUES ('a,k2:b', 'c', 1, 'one'), ('a', 'b,k2:c', 1, 'other'), ('ключ,:', '日本', 2, 'u'), "
+        "('\"', '\\', 3, 'quotes'), ('', '', 4, 'empty'), ('x', 'y', 5, 'swap 5'), ('y', 'x', 5, 'swap 5 back')"
+    )
+    lab.transaction(
+        "DELETE FROM pairs WHERE a = 'a,k2:b'",
+        "UPDATE pairs SET v = 'changed' WHERE a IN ('a', '')",
+        "UPDATE pairs SET n = 6 WHERE a = 'x'",
+        "UPDATE pairs SET a = 'x', b = 'y' WHERE a = 'y'",
+        "UPDATE pairs SET a = 'y', b = 'x', n = 5 WHERE n = 6",
+    )
+
+
+def large_values(lab: Lab) -> None:
+    """F8: large values that a change leaves alone, in one batch with changes that do not."""
+    lab.transaction(*[f"INSERT INTO big {LARGE.format(seed=key)}" for key in (1, 2, 3)])
+    lab.transaction("UPDATE big SET n = 1 WHERE id IN (1, 2)")
+    lab.transaction(f"UPDATE big SET n = 2, t = {TEXT.format(seed=77)} WHERE id = 1")
+    lab.transaction("UPDATE big SET n = 3 WHERE id = 1")
+    lab.transaction(f"INSERT INTO big {LARGE.format(seed=4)}", "UPDATE big SET n = 9 WHERE id = 4")
+    lab.transaction("DELETE FROM big WHERE id = 3")
+
+
+def deletes(lab: Lab) -> None:
+    lab.transaction(
+        "INSERT INTO bare SELECT i, '2024-02-29', i * 7, 'name ' || i, i * 1.25, 'n' FROM generate_series(1, 3) i",
+        "INSERT INTO moving SELECT i, 'n', 'v' || i FROM generate_series(11, 13) i",
+        "INSERT INTO gone SELECT i, 'name ' || i, 'secret ' || i FROM generate_series(1, 4) i",
+    )
+    lab.transaction("DELETE FROM bare WHERE id IN (1, 2)", "DELETE FROM gone WHERE id IN (1, 2)")
+    lab.transaction(
+        "INSERT INTO bare VALUES (2, '2025-01-01', 5, 'again', 0, NULL)",
+        "INSERT INTO gone VALUES (2, 'again', 'new secret')",
+    )
+    for place in ("s", "n", "e"):
+        lab.transaction(f"UPDATE moving SET part = '{place}', v = v || '{place}' WHERE id IN (11, 12)")
+    lab.transaction("DELETE FROM moving WHERE id IN (12, 13)", "UPDATE gone SET name = 'changed' WHERE id = 3")
+
+
+def nulls_beside_defaults(lab: Lab) -> None:
+    names = lab.names("defaults")[1:]
+    lab.transaction(
+        f"INSERT INTO defaults VALUES (1{', NULL' * len(names)})",
+        "INSERT INTO defaults (id) VALUES (2)",
+        "INSERT INTO defaults (id) VALUES (3)",
+        f"UPDATE defaults SET {', '.join(f'{name} = NULL' for name in names)} WHERE id IN (3, 10)",
+    )
+
+
+@pytest.fixture(scope="module")
+def done(lab: Lab) -> Iterator[Lab]:
+    """Everything above has happened, in this order, and the lake holds it."""
+    for happens in (
+        crossing,
+        one_large_transaction,
+        keys_that_change,
+        keys_with_separators,
+        large_values,
+        deletes,
+        nulls_beside_defaults,
+    ):
+        happens(lab)
+    lab.drain()
+    yield lab
+
+
+def test_the_lake_equals_the_source(done: Lab) -> None:
+    assert done.differences(*SAME) == {}
+    assert done.differences("dawn", database="early") == {}
+    assert len(done.source("hot")) == 512
+    assert len(done.source("pairs")) == 6
+
+
+def test_f1_an_insert_that_waited_for_a_delete(done: Lab) -> None:
+    for table, kind in (("hot", "cow"), ("hot", "mor"), ("moving", "cow"), ("moving", "mor")):
+        assert done.live(table, kind)[(1,)][-1] == "second"
+    for table in ("hot", "moving"):
+        assert done.merged(table, by="offset")[1] == "second"
+        assert 1 not in done.merged(table, by="__lsn"), "ordered by LSN the row is lost: the interleaving was real"
+
+
+def test_f2_a_transaction_open_during_the_snapshot_through_an_old_slot(done: Lab) -> None:
+    assert done.live("dawn", "mor", "early") == {(1,): (1, "late"), (2,): (2, "before")}
+    assert done.merged("dawn", by="offset", database="early") == {1: "late", 2: "before"}
+    assert done.merged("dawn", by="__lsn", database="early")[1] == "old"
+
+
+def test_f3_transactions_staggered_around_a_new_slot(done: Lab) -> None:
+    for kind in ("cow", "mor"):
+        rows = done.live("hot", kind)
+        assert [rows[(key,)][1] for key in (901, 902, 903)] == ["new", "new", "new"]
+    assert done.merged("hot", by="__lsn")[903] == "old"
+
+
+def test_f4_one_transaction_has_one_commit_time(done: Lab) -> None:
+    records = [row for row in readers.topic_records(done.home, "lab.public.hot") if 1001 <= row["id"] <= 2000]
+    assert len(records) == 6500
+    assert len({row["__source_ts_ms"] for row in records}) == 1  # so no time can order them
+    for kind in ("cow", "mor"):
+        rows = {key: row for key, row in done.live("hot", kind).items() if 1001 <= key[0] <= 2000}
+        assert rows == {(key,): (key, "u5") for key in range(1002, 2001, 2)}
+
+
+def test_f7_a_delete_keeps_the_row_under_full(done: Lab) -> None:
+    for kind in ("cow", "mor"):
+        row = done.deleted("moving", kind)[12]
+        assert (row["part"], row["v"], row["_hoodie_partition_path"]) == ("e", "v12sne", "part=e")
+        assert set(done.deleted("moving", kind)) == {12, 13}
+        assert set(done.deleted("hot", kind)) == {*range(1001, 2000, 2), 2001, 2005, 2011, -1}
+
+
+def test_f7_a_delete_that_brings_only_the_key_under_default(done: Lab) -> None:
+    deleted = done.deleted("bare", "mor")
+    assert {key: [row[name] for name in ("day", "n", "name", "price", "note")] for key, row in deleted.items()} == {
+        1: [None] * 5
+    }
+    assert done.live("bare", "mor") == {
+        (2,): (2, date(2025, 1, 1), 5, "again", Decimal("0.00"), None),
+        (3,): (3, date(2024, 2, 29), 21, "name 3", Decimal("3.75"), "n"),
+    }
+
+
+def test_f8_large_values_that_did_not_change(done: Lab) -> None:
+    rows = {key[0]: row for key, row in done.live("big", "mor").items()}
+    assert {key: (row[1], len(row[2])) for key, row in rows.items()} == {1: (3, 30080), 2: (1, 30080), 4: (9, 30080)}
+    assert rows[1][2] != rows[1][4].decode()  # only the text was changed
+    assert "unavailable" not in str(done.whole("big", "mor"))
+
+
+def test_f9_keys(done: Lab) -> None:
+    changed = {2002: "k2003", 2003: "k2002", 2004: "turn 99", 2021: "k2001"}
+    shifted = {key + 1: f"k{key}" for key in (2005, 2006, 2007, 2008)}
+    for kind in ("cow", "mor"):
+        rows = {key[0]: row[1] for key, row in done.live("hot", kind).items() if key[0] > 2000}
+        assert rows == {**changed, **shifted}
+    pairs = {key: row[3] for key, row in done.live("pairs", "mor").items()}
+    assert pairs[("a", "b,k2:c", 1)] == "changed"
+    assert (pairs[("x", "y", 5)], pairs[("y", "x", 5)]) == ("swap 5 back", "swap 5")
+    assert ("a,k2:b", "c", 1) not in pairs
+
+
+def test_null_beside_a_default_stays_null(done: Lab) -> None:
+    rows = {row["id"]: row for row in done.stored("defaults", "cow").collect()}
+    names = done.names("defaults")[1:]
+    for key in (1, 3, 10):
+        assert {name: rows[key][name] for name in names if rows[key][name] is not None} == {}
+    assert [name for name in names if rows[2][name] is None] == []
+
+
+def test_hard_delete_leaves_no_data(done: Lab) -> None:
+    for kind in ("cow", "mor"):
+        assert {key: (row["name"], row["_secret"]) for key, row in done.deleted("gone", kind).items()} == {
+            1: (None, None)
+        }
+        assert done.live("gone", kind)[(2,)] == (2, "again", "new secret")
+
+
+def silver_tables(lab: Lab, *names: str) -> list[SilverTable]:
+    """Writers of their own for Hudi tables ("gone_mor"); the streaming job must not run beside them."""
+    pipeline = read_pipeline(lab.spark, (lab.home.rendered / "pipeline.json").as_uri())
+    registry = Registry(pipeline.registry)
+    return [
+        SilverTable(lab.spark, table, target, registry)
+        for table in pipeline.tables
+        for target in table.targets
+        if table.database == "lab" and f"{table.table}_{target.type}" in names
+    ]
+
+
+def first_messages(lab: Lab, topic: str, count: int) -> Any:
+    """The oldest messages of a topic as Kafka still has them."""
+    options = {
+        "kafka.bootstrap.servers": lab.home.kafka,
+        "subscribe": topic,
+        "startingOffsets": "earliest",
+        "endingOffsets": f'{{"{topic}": {{"0": {count}}}}}',
+    }
+    return lab.spark.read.format("kafka").options(**options).load()
+
+
+def test_f6_old_events_again_change_nothing(done: Lab) -> None:
+    replayed = ("moving_cow", "moving_mor", "gone_cow", "gone_mor")
+    done.stack.supervisor.stop_service("stream")
+    before = {name: done.whole(*name.split("_")) for name in replayed}
+    for silver in silver_tables(done, *replayed):
+        name = f"{silver.table.table}_{silver.target.type}"
+        for count in (4, 8):
+            silver.write(first_messages(done, silver.table.topic, count), Progress())
+        assert done.whole(*name.split("_")) == before[name], f"{name} after old events"
+        if silver.target.type == "mor":
+            services.serve(done.spark, silver)
+            compacted = done.spark.read.option("hoodie.datasource.query.type", "read_optimized")
+            assert compacted.format("hudi").load(silver.target.path).count() == len(before[name])
+            silver.write(first_messages(done, silver.table.topic, 8), Progress())
+            assert done.whole(*name.split("_")) == before[name], f"{name} after compaction and old events"
+
+
+def test_f6_a_lost_checkpoint_replays_the_whole_topic(done: Lab) -> None:
+    """Runs after the test above: the streaming job is stopped and merge-on-read tables are compacted."""
+    before = {name: done.whole(*name.split("_")) for name in ("moving_mor", "gone_cow", "hot_mor")}
+    for name in before:
+        table, kind = name.split("_")
+        shutil.rmtree(done.home.data / "checkpoints" / "silver" / f"lab_{kind}.{table}")
+    done.transaction(  # once these are in the lake, all that came before has been read again
+        "INSERT INTO moving VALUES (99, 'end', '')",
+        "INSERT INTO gone VALUES (99, '', '')",
+        "INSERT INTO hot VALUES (99, '')",
+    )
+    done.stack.start("stream")
+    done.drain()
+    for name, rows in before.items():
+        again = done.whole(*name.split("_"))
+        assert len(again - rows) == 1 and rows - again == set(), name
+    assert done.differences(*SAME) == {}
