@@ -76,6 +76,12 @@ def test_the_two_lake_tables_differ_by_order_alone(spark: SparkSession) -> None:
     assert list(found.keys) == ['["3"]']
 
 
+def test_the_two_lake_tables_differ_by_null_and_empty(spark: SparkSession) -> None:
+    other = [ROWS[0], (2, "", *ROWS[1][2:]), ROWS[2]]
+    found = parity.differing(lake(spark, ROWS).rows, lake(spark, other).rows, limit=10)
+    assert list(found.keys) == ['["2"]']
+
+
 def test_both_versions_are_shown_by_column(spark: SparkSession, truth: Any) -> None:
     side = lake(spark, [(1, "b", *ROWS[0][2:]), *ROWS[1:]])
     ours, theirs = truth.texts(spark, ['["1"]']), side.texts(spark, ['["1"]'])
@@ -104,9 +110,10 @@ def test_the_read_optimised_view_may_be_behind_but_not_elsewhere(spark: SparkSes
     now = lake(spark, [(1, "new", "false", "u", 9, 9), *ROWS[1:]]).rows
     before = lake(spark, ROWS[:2]).rows
     assert parity.lag(now, before) == (2, 0)
-    wrong = lake(spark, [(2, "other", *ROWS[1][2:]), (7, "x", "false", "r", 1, 1)]).rows
-    assert parity.lag(now, wrong)[1] == 2
-    assert sorted(parity.impossible(now, wrong, 10)) == ['["2"]', '["7"]']
+    ahead = (3, "", "false", "r", 1, 30)
+    wrong = lake(spark, [(2, "other", *ROWS[1][2:]), ahead, (7, "x", "false", "r", 1, 1)]).rows
+    assert parity.lag(now, wrong)[1] == 3
+    assert sorted(parity.impossible(now, wrong, 10)) == ['["2"]', '["3"]', '["7"]']
 
 
 def test_a_difference_is_settled_when_both_versions_stand_still() -> None:
