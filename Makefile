@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3
 LAKE := .venv/bin/lake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit integration up down bench lock clean
+.PHONY: help setup demo test check unit integration slow up down bench lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +28,10 @@ unit: setup ## fast tests, no services
 	.venv/bin/pytest tests/unit
 
 integration: setup ## tests on a local lake, started for them
-	.venv/bin/pytest tests/integration
+	.venv/bin/pytest tests/integration -m "not slow"
+
+slow: setup ## the acceptance, fault, type and proof tests, which take longer than a change should wait
+	.venv/bin/pytest tests/integration -m slow
 
 up: setup ## start the local lake
 	@$(LAKE) up

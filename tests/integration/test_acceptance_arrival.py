@@ -20,7 +20,7 @@ from lake.rendering.topics import Topic
 from tests.integration import readers
 from tests.integration.museum import ARTISTS, Museum, Seen
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 ARTIST_TOPIC = "moma.public.artists"
 ARTIST_1 = {
     "artist_id": 1,

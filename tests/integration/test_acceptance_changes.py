@@ -8,7 +8,7 @@ from pyspark.sql import Row
 from tests.integration import readers
 from tests.integration.museum import DIMENSIONS, TABLES, Changed, Compacted, Museum, view_of
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 RT, RO, COW = "moma_mor.artworks_rt", "moma_mor.artworks_ro", "moma_cow.artworks"
 # date, acquisition_date, dimensions after each step
 STATES = (

@@ -1,7 +1,6 @@
 """The golden tables: every type with its edges arrives in the lake as PostgreSQL has it, snapshot and stream."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,10 @@ import pytest
 from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from lake.apply import apply, validate
-from lake.definition import Database, load_databases
-from lake.local.home import PROJECT, Home
-from lake.plan import changes
-from lake.plan_facts import read_facts
+from lake.local.home import Home
+from tests.integration.conftest import RunningLake
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 NAME = "golden"
 GOLDEN = ("golden_types", "golden_defaults", "golden_generated")
 UNFIT = {
@@ -27,28 +23,16 @@ UNFIT = {
 
 
 @pytest.fixture(scope="module")
-def golden(lake: Any) -> Iterator[Home]:
-    home: Home = lake.home
-    with psycopg.connect(home.dsn(), autocommit=True) as connection:
+def golden(lake: RunningLake) -> Home:
+    with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
-    statements = Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8")
-    with psycopg.connect(home.dsn(NAME)) as connection:
-        connection.execute(statements.encode())
-    lake.run("apply")
-    capture(home, (*GOLDEN, *UNFIT))
-    yield home
+    lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
+    lake.define(NAME, {f"public.{name}": {"key": ["id"]} for name in (*GOLDEN, *UNFIT)})
+    lake.apply()
+    return lake.home
 
 
-def capture(home: Home, names: tuple[str, ...]) -> None:
-    tables = {f"public.{name}": {"key": ["id"]} for name in names}
-    databases = [*load_databases(PROJECT), Database.model_validate({"database": NAME, "tables": tables})]
-    facts = read_facts(databases, home.environment)
-    found = changes(databases, home.environment, facts)
-    validate(found, databases, home.environment)
-    apply(found, databases, home.environment, facts, say=lambda line: None)
-
-
-def verified(lake: Any) -> dict[str, Any]:
+def verified(lake: RunningLake) -> dict[str, Any]:
     result = lake.run("verify", "--json", *(f"{NAME}.{name}" for name in GOLDEN), check=False)
     assert result.stdout, result.stderr
     return dict(json.loads(result.stdout)["tables"])
@@ -59,15 +43,17 @@ def assert_equal(tables: dict[str, Any]) -> None:
     assert not faults, json.dumps(faults, indent=1, ensure_ascii=False)
 
 
-def test_every_type_arrives_from_the_snapshot(lake: Any, golden: Home) -> None:
+def test_every_type_arrives_from_the_snapshot(lake: RunningLake, golden: Home) -> None:
     assert_equal(verified(lake))
 
 
-def test_every_type_arrives_from_the_stream(lake: Any, golden: Home) -> None:
-    with psycopg.connect(golden.dsn(NAME)) as connection:
-        connection.execute("UPDATE public.golden_types SET id = id + 100")
-        connection.execute("UPDATE public.golden_defaults SET id = id + 100")
-        connection.execute("UPDATE public.golden_generated SET price = price + 1, flag = NOT flag")
+def test_every_type_arrives_from_the_stream(lake: RunningLake, golden: Home) -> None:
+    lake.execute(
+        NAME,
+        "UPDATE public.golden_types SET id = id + 100",
+        "UPDATE public.golden_defaults SET id = id + 100",
+        "UPDATE public.golden_generated SET price = price + 1, flag = NOT flag",
+    )
     tables = verified(lake)
     assert_equal(tables)
     assert tables[f"{NAME}.public.golden_types"]["deleted"]["rt"] > 0
