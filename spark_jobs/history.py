@@ -27,7 +27,8 @@ class Commit(NamedTuple):
 def instant_of(spark: SparkSession, path: str, moment: str) -> str:
     """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a PostgreSQL LSN.
 
-    An LSN stands for the newest commit that holds no change written after it. Raises NoSuchMoment.
+    An LSN, as pg_current_wal_lsn() gives it, is where the next change goes: it stands for the newest commit that
+    holds only changes written before it. Raises NoSuchMoment.
     """
     commits = completed(spark, path)
     found = _by_lsn(commits, moment) if LSN.match(moment) else _by_time(moment)
@@ -52,7 +53,7 @@ def _lsn(line: Any, instant: Any) -> Optional[int]:
 def _by_lsn(commits: List[Commit], moment: str) -> str:
     high, low = moment.split("/")
     position = (int(high, 16) << 32) + int(low, 16)
-    reached = [commit.instant for commit in commits if commit.lsn is not None and commit.lsn <= position]
+    reached = [commit.instant for commit in commits if commit.lsn is not None and commit.lsn < position]
     if not reached:
         raise NoSuchMoment("no kept commit is as old as LSN {}; the oldest is {}".format(moment, _oldest(commits)))
     return reached[-1]

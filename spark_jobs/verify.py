@@ -106,10 +106,10 @@ class TableProof:
         found = {name: self._read(name, side) for name, side in sides.items()}
         self.result["rows"] = {name: numbers["live"] for name, numbers in found.items()}
         self.result["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
-        for name in sorted(set(sides) - {"source"}):
-            self._check_side(name, sides[name], found[name])
         if "ro" in sides:
             self._check_lag(sides["rt"], sides["ro"])
+        for name in sorted(set(sides) - {"source"}):
+            self._check_side(name, sides[name], found[name])
         self._check_names(found)
 
     def _read(self, name: str, side: LakeRows) -> Dict[str, int]:
@@ -118,7 +118,9 @@ class TableProof:
         return numbers
 
     def _check_side(self, name: str, side: LakeRows, found: Dict[str, int]) -> None:
-        if found["keys"] < found["live"] + found["deleted"]:
+        # Until its old partition is compacted, ro still shows a moved row where it was, too (case A18).
+        moving = name == "ro" and self.result["ro_behind"] > 0
+        if found["keys"] < found["live"] + found["deleted"] and not moving:
             for key, count in parity.duplicates(side.rows, SHOWN).items():
                 self._differ(name, "{} rows have this key".format(count), key)
         if found["placeholders"]:
