@@ -12,12 +12,13 @@ from rich.table import Table
 
 from lake import status as state
 from lake import table_status
-from lake.definition import load_databases
+from lake.definition import Database, load_databases
 from lake.errors import LakeError
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
 from lake.local.home import Home, load_home
 from lake.local.stack import Stack
+from lake.rendering.pipeline import pipeline_path
 
 FOLLOW_S = 0.3
 WATCH_S = 2.0
@@ -83,7 +84,7 @@ def status(
     lines = state.services(home)
     running = any(line.state == "running" for line in lines)
     tables = table_status.tables(home)
-    sources = table_status.sources(home, load_databases(home.root)) if running else []
+    sources = table_status.sources(home, _captured(home)) if running else []
     if as_json:
         facts = {"services": state.as_json(lines), **table_status.as_json(tables, sources)}
         print(json.dumps(facts, indent=2))
@@ -93,8 +94,13 @@ def status(
         raise typer.Exit(1)
 
 
+def _captured(home: Home) -> list[Database]:
+    """The defined databases, once anything was applied: before that there is no connector to ask for."""
+    return load_databases(home.root) if pipeline_path(home.environment).exists() else []
+
+
 def _watch(home: Home) -> None:
-    databases = load_databases(home.root)
+    databases = _captured(home)
     with Live(console=console, auto_refresh=False) as live:
         while True:
             facts = state.services(home), table_status.tables(home), table_status.sources(home, databases)
