@@ -12,8 +12,8 @@ from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
 from benchmarks.writer import BATCH, ddl, write_flat_out
 from lake.progress import wait_for_lake
 
-WARM_UP = 60_000
-CHANGES = 400_000
+WARM_UP = 200_000
+CHANGES = 1_000_000
 BAR_PER_S = 10_000
 
 

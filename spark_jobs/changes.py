@@ -12,6 +12,8 @@ from spark_jobs.type_map import lake_columns
 
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 QUANTILES = [index / 20.0 for index in range(21)]
+METADATA_FIELDS = (("__lsn", "long"), ("__op", "string"), ("__source_ts_ms", "long"))
+METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint>"
 Schemas = Dict[int, Dict[str, Any]]
 
 
@@ -23,14 +25,20 @@ def schema_id() -> Column:
     return F.expr("coalesce(cast(conv(hex(substring(value, 1, 5)), 16, 10) as bigint), -1)")
 
 
-def decode(messages: DataFrame, writer_schema: Dict[str, Any], epoch: int) -> DataFrame:
-    """One row per message of one writer in lake types, plus `_order`.
+class Decoder:
+    """The messages of one writer schema as rows in lake types, plus `_order`.
 
-    messages: value binary, offset long (other columns are ignored).
+    Made once per writer: building the columns costs as much as a small batch does to read.
     """
-    row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema))
-    order = (F.lit(epoch * EPOCH_SIZE) + F.col("offset")).alias("_order")
-    return messages.select(row.alias("row"), order).select(*lake_columns(writer_schema, F.col("row")), "_order")
+
+    def __init__(self, writer_schema: Dict[str, Any], epoch: int) -> None:
+        self._row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema)).alias("row")
+        self._order = (F.lit(epoch * EPOCH_SIZE) + F.col("offset")).alias("_order")
+        self._columns = lake_columns(writer_schema, F.col("row"))
+
+    def rows(self, messages: DataFrame) -> DataFrame:
+        """One row per message. messages: value binary, offset long (other columns are ignored)."""
+        return messages.select(self._row, self._order).select(*self._columns, "_order")
 
 
 def together(parts: List[DataFrame]) -> DataFrame:
@@ -62,10 +70,8 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
-    lsn = _metadata(schemas, "__lsn", "bigint")
-    streamed = _metadata(schemas, "__op", "string") != "r"
-    committed = F.when(streamed, _metadata(schemas, "__source_ts_ms", "bigint"))
-    fields = messages.select("partition", "offset", schema_id().alias("id"), lsn.alias("lsn"), committed.alias("ms"))
+    facts = messages.select("partition", "offset", schema_id().alias("id"), _metadata(schemas).alias("facts"))
+    fields = facts.select("partition", "offset", "id", "facts.__lsn", _committed_ms().alias("ms"))
     return (
         fields.coalesce(1)  # one task: rows of one Kafka partition already lie together
         .groupBy("partition")
@@ -74,7 +80,7 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
             F.max_by("id", "offset").alias("last_id"),
             F.max("offset").alias("offset"),
             F.count(F.lit(1)).alias("messages"),
-            F.max("lsn").alias("lsn"),
+            F.max("__lsn").alias("lsn"),
             F.count("ms").alias("changes"),
             F.percentile_approx("ms", QUANTILES, 1000).alias("committed_ms"),
         )
@@ -82,15 +88,21 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     )
 
 
-def _metadata(schemas: Schemas, field: str, kind: str) -> Column:
-    known = [
-        F.when(
-            schema_id() == writer,
-            from_avro(F.expr("substring(value, 6)"), json.dumps(schemas[writer]))[field],
-        )
-        for writer in sorted(schemas)
-    ]
-    return F.coalesce(*known).cast(kind) if known else F.lit(None).cast(kind)
+def _metadata(schemas: Schemas) -> Column:
+    """A struct of the fields of METADATA; the decoder skips all others. Null for a writer that is not known."""
+    known = [F.when(schema_id() == writer, _metadata_of(schemas[writer])) for writer in sorted(schemas)]
+    return F.coalesce(*known) if known else F.lit(None).cast(METADATA)
+
+
+def _metadata_of(writer_schema: Dict[str, Any]) -> Column:
+    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_FIELDS]
+    wanted = {name: writer_schema[name] for name in ("type", "name", "namespace") if name in writer_schema}
+    options = {"avroSchema": json.dumps(dict(wanted, fields=fields))}
+    return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
+
+
+def _committed_ms() -> Column:
+    return F.expr("CASE WHEN facts.__op <> 'r' THEN facts.__source_ts_ms END")
 
 
 def newest(rows: DataFrame, keys: Sequence[str]) -> DataFrame:

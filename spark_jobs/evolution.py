@@ -23,6 +23,8 @@ def fit(rows: DataFrame, table: StructType, required: List[str], name: str) -> D
     if not table.fields:
         return rows
     _refuse_dropped(rows, required, name)
+    if _alike(rows.schema, table):
+        return rows
     kept = [_column(rows, field.name, field.dataType, name) for field in table.fields]
     new = [F.col(column) for column in rows.columns if column not in table.names]
     return rows.select(*kept, *new)
@@ -42,6 +44,10 @@ def required_fields(schema: Dict[str, Any]) -> List[str]:
 
 def _nullable(kind: Any) -> bool:
     return isinstance(kind, list) and "null" in kind
+
+
+def _alike(arriving: StructType, stored: StructType) -> bool:
+    return [(field.name, field.dataType) for field in arriving] == [(field.name, field.dataType) for field in stored]
 
 
 def _refuse_dropped(rows: DataFrame, required: List[str], name: str) -> None:

@@ -12,7 +12,7 @@ from spark_jobs.silver import SilverTable, first_line
 
 LOG = logging.getLogger("services")
 QUIET_S = 5.0
-STALE_S = 60.0
+STALE_S = 300.0
 
 
 def attend(spark: SparkSession, silver: SilverTable, progress: Progress, requests: str, every: int) -> None:
@@ -37,7 +37,7 @@ def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: i
 
 
 def _count_due(spark: SparkSession, silver: SilverTable, progress: Progress, now: float) -> None:
-    """Counts the live rows of a table that has changed: when it falls quiet, and once a minute when it does not."""
+    """Counts the live rows of a table that has changed: when it falls quiet, and every STALE_S when it does not."""
     quiet_or_stale = now >= min(silver.committed_at + QUIET_S, silver.counted_at + STALE_S)
     if silver.counted_at < silver.committed_at and quiet_or_stale:
         rows = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false'").count()

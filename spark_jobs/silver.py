@@ -14,6 +14,7 @@ from spark_jobs import catalogue, changes, commits, evolution
 from spark_jobs.pipeline import Pipeline, Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
+from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("silver")
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
@@ -35,6 +36,7 @@ class SilverTable:
         self._spark = spark
         self._registry = registry
         self._schemas = {}  # type: changes.Schemas
+        self._decoders = {}  # type: Dict[int, changes.Decoder]
         self._position = commits.last_position(spark, target.path)
         self._columns = stored_columns(spark, target.path)
         self._sync_lock = threading.Lock()
@@ -73,8 +75,6 @@ class SilverTable:
         )
         progress.committed(self.name, position, committed_ms(summary), self.committed_at)
         self._sync_due = self._sync_due or bool(self.table.partition)
-        if not self._sync_failed:
-            self.sync_catalogue()
 
     def _summary(self, messages: DataFrame) -> List[Any]:
         summary = changes.summary(messages, self._schemas)
@@ -93,7 +93,9 @@ class SilverTable:
         return changes.together(parts)
 
     def _fitted(self, messages: DataFrame, writer: int) -> DataFrame:
-        rows = changes.decode(messages, self._schemas[writer], self.table.epoch)
+        if writer not in self._decoders:
+            self._decoders[writer] = changes.Decoder(self._schemas[writer], self.table.epoch)
+        rows = self._decoders[writer].rows(messages)
         rows = with_record_key(erase_deleted(rows, self.table), self.table)
         try:
             return evolution.fit(rows, self._columns, self._required(messages, writer), self.name)
@@ -154,11 +156,13 @@ class SilverTable:
         self._position = position
         self.commits_since_service += 1
 
-    def sync_catalogue(self) -> None:
-        """Tells the metastore of columns and partitions that may be new.
+    def sync_after_commit(self) -> None:
+        """A metastore that is away holds up one batch, the later ones no more: the table services ask again."""
+        if not self._sync_failed:
+            self.sync_catalogue()
 
-        A metastore that is away holds up one commit, the later ones no more: then the table services ask again.
-        """
+    def sync_catalogue(self) -> None:
+        """Tells the metastore of columns and partitions that may be new."""
         with self._sync_lock:
             if not self._sync_due:
                 return
@@ -171,7 +175,9 @@ class SilverTable:
                 LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, first_line(error))
 
 
-def start(spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress: Progress) -> StreamingQuery:
+def start(
+    spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress: Progress, turns: Turns
+) -> StreamingQuery:
     """The running query of one table; it goes on where its checkpoint ends."""
     source = (
         spark.readStream.format("kafka")
@@ -187,14 +193,20 @@ def start(spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress
     writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", checkpoint)
     trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
 
-    def write(batch: DataFrame, _: int) -> None:
+    def write(batch: DataFrame) -> None:
         try:
             silver.write(batch, progress)
         except evolution.SchemaRefused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
             silver.write(changes.outliving(spark, pipeline.kafka, silver.table.topic, batch), progress)
 
-    return writer.trigger(processingTime=trigger).foreachBatch(write).start()
+    def take_turn(batch: DataFrame, _: int) -> None:
+        with turns.turn(silver.name):
+            write(batch)
+        silver.sync_after_commit()
+        turns.await_next(silver.name)
+
+    return writer.trigger(processingTime=trigger).foreachBatch(take_turn).start()
 
 
 def stored_columns(spark: SparkSession, path: str) -> StructType:

@@ -18,6 +18,7 @@ from spark_jobs.pipeline import Pipeline, read_pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 from spark_jobs.silver import first_line
+from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
@@ -61,6 +62,7 @@ class Stream:
         self._layers = layers
         self._flows = {}  # type: Dict[str, Flow]
         self._progress = Progress()
+        self._turns = Turns(spark.sparkContext.defaultParallelism)
         self._stopping = threading.Event()
 
     def run(self) -> None:
@@ -102,7 +104,7 @@ class Stream:
             written = silver.SilverTable(self._spark, table, target, registry)
             self._flows[name].table = written
             self._progress.update(name, **written.position)  # a table that stays idle has a position too
-            return silver.start(self._spark, pipeline, written, self._progress)
+            return silver.start(self._spark, pipeline, written, self._progress, self._turns)
 
         return name, ((table, target), begin)
 

@@ -43,7 +43,7 @@ def batch(spark: SparkSession, *messages: Message) -> DataFrame:
 def test_order_is_the_life_of_the_topic_then_the_offset(
     spark: SparkSession, epoch: int, offset: int, order: int
 ) -> None:
-    rows = changes.decode(batch(spark, message(offset, 3, OLD, id=1, name=None)), OLD, epoch)
+    rows = changes.Decoder(OLD, epoch).rows(batch(spark, message(offset, 3, OLD, id=1, name=None)))
     assert rows.schema["_order"].dataType.simpleString() == "bigint"
     assert [row["_order"] for row in rows.collect()] == [order]
 

@@ -1,0 +1,70 @@
+"""Turns: how many tables commit at once, and which of them is next.
+
+A commit keeps about one core busy from end to end. When more go on than there are cores, all of them take as long
+as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
+table's turn has come, or it lacks what was committed while it waited: so a table waits after its commit, and what it
+waited for is kept for it for the short time that Spark needs to cut the next batch.
+"""
+
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager
+from typing import Callable, Deque, Dict, Iterator
+
+KEPT_S = 0.25  # a table without changes gives its turn back after this
+PATIENCE_S = 3.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
+
+
+class Turns:
+    """Thread-safe; tables come to their turns in the order in which they asked."""
+
+    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._at_once = at_once
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._waiting = deque()  # type: Deque[str]
+        self._ends = {}  # type: Dict[str, float]  # who has a turn, and when it ends by itself
+
+    @contextmanager
+    def turn(self, name: str) -> Iterator[None]:
+        """The time of one commit."""
+        with self._changed:
+            if name not in self._current():
+                self._await(name)
+            self._ends[name] = float("inf")
+        try:
+            yield
+        finally:
+            self._end(name)
+
+    def await_next(self, name: str) -> None:
+        """Returns when it is the table's turn again, which is then kept for KEPT_S."""
+        with self._changed:
+            self._await(name)
+            self._ends[name] = self._clock() + KEPT_S
+
+    def _end(self, name: str) -> None:
+        with self._changed:
+            self._ends.pop(name, None)
+            self._changed.notify_all()
+
+    def _await(self, name: str) -> None:
+        deadline = self._clock() + PATIENCE_S
+        self._waiting.append(name)
+        while not self._is_next(name) and self._clock() < deadline:
+            self._changed.wait(self._until_something_ends(deadline))
+        self._waiting.remove(name)
+        self._changed.notify_all()
+
+    def _is_next(self, name: str) -> bool:
+        free = self._at_once - len(self._current())
+        return name in list(self._waiting)[: max(0, free)]
+
+    def _current(self) -> Dict[str, float]:
+        now = self._clock()
+        self._ends = {name: end for name, end in self._ends.items() if end > now}
+        return self._ends
+
+    def _until_something_ends(self, deadline: float) -> float:
+        return max(0.001, min([deadline, *self._current().values()]) - self._clock())

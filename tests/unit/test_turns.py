@@ -1,0 +1,80 @@
+"""Turns of the tables that share the cores."""
+
+import threading
+import time
+
+import pytest
+
+from spark_jobs import turns
+from spark_jobs.turns import Turns
+
+
+def in_thread(work) -> threading.Thread:  # type: ignore[no-untyped-def]
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_no_more_than_so_many_at_once() -> None:
+    shared, inside, most = Turns(2), [], []
+
+    def commit(name: str) -> None:
+        for _ in range(5):
+            with shared.turn(name):
+                inside.append(name)
+                most.append(len(inside))
+                time.sleep(0.002)
+                inside.remove(name)
+            shared.await_next(name)
+
+    threads = [in_thread(lambda name=name: commit(name)) for name in "abcde"]
+    for thread in threads:
+        thread.join(20)
+    assert (len(most), max(most)) == (25, 2)
+
+
+def test_a_turn_is_kept_for_the_batch_that_follows() -> None:
+    shared, order = Turns(1), []
+    shared.await_next("a")
+    other = in_thread(lambda: [shared.await_next("b"), order.append("b")])
+    while not shared._waiting:
+        time.sleep(0.001)
+    with shared.turn("a"):
+        time.sleep(turns.KEPT_S * 1.5)  # longer than it is kept: from here on it is held
+        order.append("a")
+    other.join(5)
+    assert order == ["a", "b"]
+
+
+def test_a_table_without_changes_gives_its_turn_back() -> None:
+    shared = Turns(1)
+    shared.await_next("idle")
+    began = time.monotonic()
+    with shared.turn("busy"):
+        assert turns.KEPT_S * 0.5 < time.monotonic() - began < turns.PATIENCE_S
+
+
+def test_tables_come_in_the_order_in_which_they_asked() -> None:
+    shared, order, threads = Turns(1), [], []
+    with shared.turn("a"):
+        for name in "bcd":
+            threads.append(in_thread(lambda name=name: [shared.await_next(name), order.append(name)]))
+            while name not in shared._waiting:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join(5)
+    assert order == ["b", "c", "d"]
+
+
+def test_a_huge_batch_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_S", 0.05)
+    shared = Turns(1)
+    with shared.turn("huge"), shared.turn("small"):
+        assert set(shared._ends) == {"huge", "small"}
+
+
+def test_a_failed_commit_gives_its_turn_back() -> None:
+    shared = Turns(1)
+    with pytest.raises(ZeroDivisionError), shared.turn("broken"):
+        1 / 0  # noqa: B018
+    assert shared._ends == {}
