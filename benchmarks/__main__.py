@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from benchmarks import footprint, freshness, throughput
+from lake.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
 NAMES = ("freshness1", "freshness5", "throughput", "footprint")
@@ -20,7 +21,11 @@ def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES
     Example: python -m benchmarks freshness1 throughput
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the lake is stopped then, too
-    results = {name: _measure(name) for name in only or NAMES}
+    try:
+        results = {name: _measure(name) for name in only or NAMES}
+    except LakeError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        raise typer.Exit(error.exit_code) from None
     print(json.dumps(results, indent=2))
     raise typer.Exit(0 if all(result["met"] for result in results.values()) else 1)
 

@@ -1,5 +1,6 @@
 """A lake for measuring: its own folder, ports and definition; the tables are made by the benchmark."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import yaml
 from rich.console import Console
 
 from lake.definition import Database, load_databases
+from lake.errors import BadInput
 from lake.local.home import PROJECT, Home, load_home
 
 PORT_BASE = "29000"
@@ -68,13 +70,28 @@ class BenchLake:
         definition = {"database": DATABASE, "tables": tables}
         (self.data / "databases" / f"{DATABASE}.yaml").write_text(yaml.safe_dump(definition))
         self.lake("apply")
-        self.lake("up")
 
 
 @contextmanager
 def bench_lake() -> Iterator[BenchLake]:
-    """A fresh lake, gone afterwards."""
+    """A fresh lake, gone afterwards; BadInput while another benchmark runs, which would spoil both."""
     data = PROJECT / ".lake-bench"
+    with _alone(data.with_suffix(".lock")), _fresh(data) as lake:
+        yield lake
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput("another benchmark is running", str(path), "wait until it ends") from None
+        yield
+
+
+@contextmanager
+def _fresh(data: Path) -> Iterator[BenchLake]:
     variables = {
         "LAKE_DATA_DIR": str(data),
         "LAKE_PORT_BASE": PORT_BASE,

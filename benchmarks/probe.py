@@ -1,7 +1,8 @@
 """The independent probe: a warm Spark session of its own that asks each table for its newest change.
 
 spark-submit benchmarks/probe.py TABLE... ; a line "ready" comes when warm; each line on standard input
-starts one round; each answer is a JSON line {"table", "started", "answered", "seq"} (epoch seconds).
+starts one round; each answer is a JSON line {"table", "seq", "started", "planned", "answered"} (epoch seconds).
+The query reads the table's timeline between started and planned: it sees no later commit.
 """
 
 import json
@@ -21,15 +22,17 @@ def main(tables: list[str]) -> None:
     print("ready", flush=True)
     for line in sys.stdin:
         table = line.strip()
-        started = time.time()
-        seq = newest(spark, table)
-        print(json.dumps({"table": table, "started": started, "answered": time.time(), "seq": seq}), flush=True)
+        print(json.dumps({"table": table, **newest(spark, table)}), flush=True)
 
 
-def newest(spark: SparkSession, table: str) -> int:
-    """The greatest sequence number that a new query sees."""
+def newest(spark: SparkSession, table: str) -> dict[str, float]:
+    """The greatest sequence number that a new query sees, and the times of the query."""
+    started = time.time()
     spark.catalog.refreshTable(table)
-    return spark.sql("select max(seq) from " + table).first()[0]
+    query = spark.sql("select max(seq) from " + table)
+    planned = time.time()
+    (row,) = query.collect()
+    return {"seq": row[0], "started": started, "planned": planned, "answered": time.time()}
 
 
 if __name__ == "__main__":

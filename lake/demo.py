@@ -82,7 +82,6 @@ def _fill(home: Home, databases: list[Database]) -> None:
         console.print(f"public.{table}: {present} rows ({added} new)")
     _restore(home)
     apply_all(home.environment.name, say=console.print)
-    Stack(home, _said).up()  # the streaming job starts once there is a pipeline
     _await(home, databases)
 
 

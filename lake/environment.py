@@ -51,7 +51,7 @@ class Silver(_Part):
 
     trigger_ms: Annotated[StrictInt, Field(ge=0)] = 500
     max_offsets: Count = 200_000
-    service_commits: Count = 40  # commits between two rounds of compaction, cleaning and archiving
+    service_commits: Count = 60  # commits between two rounds of compaction, cleaning and archiving
 
 
 class Bronze(_Part):

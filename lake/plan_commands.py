@@ -11,7 +11,8 @@ from lake.apply import apply as perform
 from lake.apply import validate
 from lake.definition import Database, load_databases
 from lake.environment import Environment, load_environment
-from lake.local.home import PROJECT
+from lake.local.home import PROJECT, Home
+from lake.local.stack import Stack
 from lake.plan import Change, changes
 from lake.plan_facts import Facts, read_facts
 from lake.refusals import refuse
@@ -60,6 +61,7 @@ def apply_all(environment: str, say: Callable[[str], None]) -> list[Change]:
     databases, place, facts, found = _planned(environment)
     validate(found, databases, place)
     perform(found, databases, place, facts, say=say)
+    Stack(Home(place)).start_if_idle("stream")  # there was nothing to stream before the first apply
     return found
 
 

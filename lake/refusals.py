@@ -80,6 +80,11 @@ def _refuse_columns(table: Table, found: SourceTable, where: str) -> None:
         # The stream lacks them and the snapshot does not: Debezium 3.7 then gives the snapshot up (seen).
         now = "leave the table out, or make them ordinary columns kept by a trigger"
         raise BadInput(f"{table.full_name} has generated columns: {', '.join(found.generated)}", where, now)
+    if found.unmapped:
+        now = "change the type (text holds anything), or leave the table out; docs/types.md lists what the lake keeps"
+        raise BadInput(
+            f"{table.full_name} has columns of types without a place: {', '.join(found.unmapped)}", where, now
+        )
     _refuse_names(found.columns, where)
 
 

@@ -1,6 +1,6 @@
 """What PostgreSQL says about itself: the facts that a plan compares the definition with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
@@ -12,6 +12,7 @@ from lake.errors import BadInput, LakeError
 from lake.local.home import Home
 from lake.rendering.connector import CAPTURE_USER
 from lake.rendering.publication import HEARTBEAT_RIGHTS, SIGNAL_RIGHTS, TABLE_RIGHTS
+from lake.source_types import MAPPED
 
 CONNECT_TIMEOUT_S = 5
 LOCK_TIMEOUT = "5s"
@@ -24,6 +25,7 @@ class SourceTable:
     """One relation of the source; leaves are the relations that hold its rows, with their replica identity.
 
     toastable: the non-key columns that PostgreSQL may store out of line in this table (correctness F8).
+    unmapped: "column type" of each column whose type the lake has no place for.
     """
 
     full_name: str
@@ -34,6 +36,7 @@ class SourceTable:
     key: list[str]
     toastable: list[str]
     leaves: dict[str, str]
+    unmapped: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -161,8 +164,19 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
         ORDER BY 1) AS toastable,
   (SELECT jsonb_object_agg(n.nspname || '.' || leaf.relname, leaf.relreplident)
    FROM pg_class leaf JOIN pg_namespace n ON n.oid = leaf.relnamespace
-   WHERE leaf.oid = ANY (l.oids)) AS leaves
-FROM unnest(%s::text[]) name
+   WHERE leaf.oid = ANY (l.oids)) AS leaves,
+  ARRAY(
+    WITH RECURSIVE base AS (
+      SELECT a.attnum, a.attname, a.atttypid AS type FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      UNION ALL
+      SELECT b.attnum, b.attname, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
+    )
+    SELECT b.attname || ' ' || format_type(b.type, NULL) FROM base b JOIN pg_type t ON t.oid = b.type
+    LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+    WHERE t.typtype <> 'd' AND coalesce(e.typtype, t.typtype) <> 'e'
+      AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s) ORDER BY b.attnum) AS unmapped
+FROM unnest(%(names)s::text[]) name
 JOIN pg_class c ON c.oid = to_regclass(name)
 LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
 CROSS JOIN LATERAL (SELECT CASE WHEN c.relkind = 'p' THEN ARRAY(
@@ -172,7 +186,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN c.relkind = 'p' THEN ARRAY(
 
 def _tables(connection: psycopg.Connection[Any], names: list[str]) -> dict[str, SourceTable]:
     with connection.cursor(row_factory=class_row(SourceTable)) as cursor:
-        found = cursor.execute(TABLES, [names]).fetchall()
+        found = cursor.execute(TABLES, {"names": names, "mapped": sorted(MAPPED)}).fetchall()
     return {table.full_name: table for table in found}
 
 

@@ -100,5 +100,7 @@ def _object_store(environment: Environment) -> dict[str, str]:
         f"{S3A}.path.style.access": "true",
         # The default deletes the parents' markers after each create: seconds on a file-backed server.
         f"{S3A}.directory.marker.retention": "keep",
+        # Avro readers go from block to block: the default, 64K, opens a connection for each of them.
+        f"{S3A}.readahead.range": "1M",
         f"{S3A}.aws.credentials.provider": "com.amazonaws.auth.EnvironmentVariableCredentialsProvider",
     }

@@ -49,7 +49,8 @@ def serve(spark: SparkSession, silver: SilverTable) -> None:
     """Compacts (merge-on-read only), cleans and archives. Only planning holds the writer up.
 
     Hudi can't plan a compaction while an earlier commit is in flight, hence the lock; running the plan beside
-    the writer is safe, its new log files go to the next file slice.
+    the writer is safe, its new log files go to the next file slice. Cleaning and archiving touch only what is
+    older than all that the writer reads, as Hudi's own asynchronous services do.
     """
     client = _client(spark, silver)
     try:
@@ -57,9 +58,8 @@ def serve(spark: SparkSession, silver: SilverTable) -> None:
             with silver.lock:
                 client.scheduleCompaction(spark._jvm.org.apache.hudi.common.util.Option.empty())
             _compact_pending(spark, silver, client)
-        with silver.lock:
-            client.clean()
-            client.archive()
+        client.clean()
+        client.archive()
     finally:
         client.close()
 

@@ -187,6 +187,7 @@ def start(
             startingOffsets="earliest",
             failOnDataLoss="true",
             maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+            minPartitions=str(spark.sparkContext.defaultParallelism),  # one Kafka partition is not one task
         )
     )
     checkpoint = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)

@@ -169,6 +169,11 @@ class Stack:
             if service.wanted():
                 self._start_one(service)
 
+    def start_if_idle(self, name: str) -> None:
+        """start(), unless the lake is down or the service is up already."""
+        if self.supervisor.pid() is not None and self._state(name).pid == 0:
+            self.start(name)
+
     def restart(self, name: str) -> None:
         """Stop and start one service; the others keep running."""
         self.service(name)

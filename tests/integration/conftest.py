@@ -88,9 +88,8 @@ class RunningLake:
         (self.databases / f"{database}.yaml").write_text(yaml.safe_dump(definition))
 
     def apply(self) -> None:
-        """`lake apply`, then `lake up`: the first apply is what the streaming job waits for."""
+        """`lake apply`; the first one starts the streaming job, too."""
         self.run("apply")
-        self.run("up")
 
     def definitions(self) -> list[Database]:
         """All databases defined so far."""

@@ -94,7 +94,6 @@ class Lab:
         self._define("lab", TABLES)
         self._prepare_source("lab")
         self._open_staggered()
-        self.lake.run("up")
         self.drain()
 
     def _create(self, database: str, schema: str) -> None:

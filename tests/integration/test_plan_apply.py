@@ -31,6 +31,9 @@ CREATE UNLOGGED TABLE fleeting (id int PRIMARY KEY);
 CREATE TABLE wide (id int PRIMARY KEY, note text);
 CREATE TABLE narrow (id int PRIMARY KEY, note varchar(100));
 CREATE TABLE computed (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED);
+CREATE DOMAIN area AS polygon;
+CREATE TYPE size AS ENUM ('s', 'l');
+CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4range, boxes box[]);
 CREATE TABLE spaced (id int PRIMARY KEY, "a b" int);
 CREATE TABLE twins (id int PRIMARY KEY, "N" int, n int);
 CREATE TABLE taken (id int PRIMARY KEY, __op int);
@@ -134,6 +137,7 @@ def test_life_of_a_definition(home: Home) -> None:
         ("b", {**B, "partition": "z"}, "no column 'z'"),
         ("wide", {"key": ["id"], "replica_identity": "default"}, "large value of note never arrives"),
         ("computed", {"key": ["id"]}, "generated columns: twice"),
+        ("shaped", {"key": ["id"]}, "types without a place: outline polygon, boxes box[]"),
         ("spaced", {"key": ["id"]}, "'a b' can't be named so"),
         ("twins", {"key": ["id"]}, "both 'n' in lower case"),
         ("taken", {"key": ["id"]}, "'__op' has the name of one"),

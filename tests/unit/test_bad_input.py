@@ -174,6 +174,12 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         ["generated columns: twice", "leave the table out"],
     ),
     (
+        "type without a place",
+        with_table(unmapped=["area polygon"]),
+        SHOP,
+        ["types without a place: area polygon", "docs/types.md"],
+    ),
+    (
         "large values without their old ones",
         with_table(toastable=["note"]),
         table("{key: [id], partition: kind, replica_identity: default}"),

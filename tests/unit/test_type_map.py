@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lake.source_types import MAPPED
 from spark_jobs.type_map import (
     PG_TYPES,
     SOURCE,
@@ -187,6 +188,10 @@ def test_source_texts_of_numbers_meet_the_lake_in_one_text(spark: SparkSession) 
 def test_an_unknown_type_is_refused_by_the_name_of_its_column() -> None:
     with pytest.raises(Unmapped, match="column shape has type polygon"):
         pg_type(SourceColumn("shape", "polygon", "b", 0, 0, False))
+
+
+def test_lake_apply_knows_the_same_types() -> None:
+    assert set(PG_TYPES) | {"numeric"} == MAPPED
 
 
 def test_the_page_lists_the_map() -> None:

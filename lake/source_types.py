@@ -1,0 +1,14 @@
+"""The PostgreSQL types that the lake keeps, by pg_type.typname; docs/types.md and spark_jobs/type_map.py say how.
+
+Enums are kept whatever their name; arrays when their elements are, domains when their base type is.
+"""
+
+# ruff: noqa: SIM905 - a list of one name a line would fill a screen
+MAPPED = frozenset(
+    """
+    bit bool bpchar bytea char cidr citext date datemultirange daterange float4 float8 inet int2 int4
+    int4multirange int4range int8 int8multirange int8range interval json jsonb jsonpath ltree macaddr macaddr8
+    money name numeric nummultirange numrange oid pg_lsn pg_snapshot point text time timestamp timestamptz timetz
+    tsmultirange tsquery tsrange tstzmultirange tstzrange tsvector txid_snapshot uuid varbit varchar xid xid8 xml
+    """.split()
+)
