@@ -1,0 +1,87 @@
+"""Where a lake runs on AWS and how big it is: the typed form of environments/<name>.yaml."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, StrictBool, StrictStr, model_validator
+
+from lake.aws.connect import Connect
+from lake.aws.network import Network
+from lake.aws.operations import Catalog, Operations
+from lake.aws.part import Part
+from lake.aws.processing import Processing
+from lake.aws.source import Source
+from lake.aws.streaming import Streaming
+from lake.environment import ENVIRONMENTS_VARIABLE
+from lake.errors import BadInput
+from lake.yaml_file import as_model, read_mapping
+
+LOCAL = "local"
+# Three copies of each message, two of them before a write counts: one broker may fail at any time.
+REPLICATION_FACTOR = 3
+MIN_INSYNC_REPLICAS = 2
+
+
+class AwsEnvironment(Part):
+    """One lake on AWS. The account is never written: it is the one of the credentials at deployment."""
+
+    name: Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]{1,11}$")]
+    region: Annotated[StrictStr, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[1-9]$")]
+    # False: `cdk destroy` deletes buckets, database and keys with their content.
+    keep_data: StrictBool
+    network: Network = Network()
+    source: Source = Source()
+    streaming: Streaming = Streaming()
+    connect: Connect = Connect()
+    catalog: Catalog = Catalog()
+    processing: Processing = Processing()
+    operations: Operations
+
+    @model_validator(mode="after")
+    def _topics_find_their_brokers(self) -> "AwsEnvironment":
+        brokers = self.brokers
+        if self.streaming.kind == "provisioned" and brokers < REPLICATION_FACTOR:
+            raise ValueError(
+                f"{brokers} brokers cannot hold {REPLICATION_FACTOR} copies | "
+                "set streaming.brokers_per_zone or network.availability_zones higher"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _kept_data_is_safe(self) -> "AwsEnvironment":
+        if self.keep_data and not self.source.existing and self.source.backup_days == 0:
+            raise ValueError("keep_data without backups of the database | set source.backup_days to 1 or more")
+        if self.keep_data and self.processing.idle_minutes:
+            raise ValueError("keep_data with a cluster that ends itself | remove processing.idle_minutes")
+        return self
+
+    @model_validator(mode="after")
+    def _database_stands_once(self) -> "AwsEnvironment":
+        if self.source.existing and self.network.source_vpc:
+            raise ValueError("source.existing with network.source_vpc | an existing database has its VPC: remove one")
+        return self
+
+    @property
+    def brokers(self) -> int:
+        return self.network.zones * self.streaming.brokers_per_zone
+
+
+def load_aws_environment(root: Path, name: str) -> AwsEnvironment:
+    """environments/<name>.yaml (or of LAKE_ENVIRONMENTS_DIR); BadInput names file, line, key and remedy."""
+    path = root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
+    if name == LOCAL:
+        raise BadInput("the local lake is not deployed", str(path), "name an AWS environment: cdk synth -c env=dev")
+    environment = as_model(AwsEnvironment, read_mapping(path), path)
+    if environment.name != name:
+        raise BadInput(
+            f"environment '{environment.name}' stands in a file of another name",
+            f"{path}, key name",
+            f"write name: {name}",
+        )
+    sink = environment.connect.s3_sink
+    if sink and not (root / sink).is_file():
+        raise BadInput(
+            f"no such archive: {sink}", f"{path}, key connect.s3_sink", "put the archive there, or remove it"
+        )
+    return environment

@@ -1,0 +1,57 @@
+"""The base of every part of an AWS environment, and the values that several parts share."""
+
+import ipaddress
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+
+class Part(BaseModel):
+    """Frozen; an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def refuse_beside(self, key: str, others: Iterable[str]) -> None:
+        """ValueError when one of the other keys is written beside this one, where it would mean nothing."""
+        written = sorted(self.model_fields_set & set(others))
+        if written:
+            raise ValueError(f"'{written[0]}' means nothing beside {key} | remove {' and '.join(written)}")
+
+
+def _private_network(text: str) -> str:
+    try:
+        network = ipaddress.IPv4Network(text)
+    except ValueError:
+        raise ValueError(
+            f"'{text}' is not a network | write an address with its host bits 0, as 10.20.0.0/16"
+        ) from None
+    if not network.is_private:
+        raise ValueError(f"'{text}' is public address space | take one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16")
+    if not 16 <= network.prefixlen <= 22:
+        raise ValueError(f"'{text}' has no room or too much | AWS allows /16; the subnets need at least /22")
+    return text
+
+
+def _allowed_network(text: str) -> str:
+    try:
+        network = ipaddress.IPv4Network(text)
+    except ValueError:
+        raise ValueError(
+            f"'{text}' is not a network | write an address with its host bits 0, as 203.0.113.0/24"
+        ) from None
+    if network.prefixlen < 16:
+        raise ValueError(f"'{text}' lets in half the world | name the networks of your operators, /16 or smaller")
+    return text
+
+
+def overlap(one: str, other: str) -> bool:
+    return ipaddress.IPv4Network(one).overlaps(ipaddress.IPv4Network(other))
+
+
+Count = Annotated[StrictInt, Field(ge=1)]
+Cidr = Annotated[StrictStr, AfterValidator(_private_network)]
+AllowedNetwork = Annotated[StrictStr, AfterValidator(_allowed_network)]
+SubnetId = Annotated[StrictStr, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+GroupId = Annotated[StrictStr, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
+Memory = Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")]

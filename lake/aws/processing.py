@@ -1,0 +1,77 @@
+"""EMR of an AWS environment: the cluster and the jobs it runs."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt, StrictStr, model_validator
+
+from lake import versions
+from lake.aws.part import Count, Memory, Part
+from lake.environment import Bronze, Silver
+
+Instance = Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]+\.[0-9]*x?large$")]
+Layer = Literal["silver", "bronze"]
+
+
+class Nodes(Part):
+    """How many core nodes managed scaling may keep."""
+
+    minimum: Count = 1
+    maximum: Count = 3
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Nodes":
+        if self.minimum > self.maximum:
+            raise ValueError(f"minimum {self.minimum} exceeds maximum {self.maximum} | lower it, or raise maximum")
+        return self
+
+
+class Job(Part):
+    """One continuous Spark application."""
+
+    layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
+    driver_memory: Memory = "2g"
+    executor_memory: Memory = "4g"
+    executors: Count = 2
+
+
+def _one_job() -> dict[str, Job]:
+    return {"stream": Job(layers=("silver", "bronze"))}
+
+
+class Processing(Part):
+    """The cluster, its release and its jobs by name."""
+
+    release: StrictStr = versions.EMR
+    metastore: Literal["glue", "hive"] = "glue"
+    primary: Instance = "m6g.xlarge"
+    core: Instance = "r6g.xlarge"
+    nodes: Nodes = Nodes()
+    step_concurrency: Annotated[StrictInt, Field(ge=2, le=256)] = 10
+    idle_minutes: Annotated[StrictInt, Field(ge=1, le=10080)] | None = None
+    # PEM files for TLS between the nodes, zipped in S3; without them Spark encrypts what it sends by itself.
+    certificates: Annotated[StrictStr, Field(pattern=r"^s3://[a-z0-9.-]+/.+\.zip$")] | None = None
+    jobs: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job], Field(default_factory=_one_job)
+    ]
+    silver: Silver = Silver()
+    bronze: Bronze = Bronze()
+
+    @model_validator(mode="after")
+    def _known_release(self) -> "Processing":
+        if self.release not in versions.EMR_RELEASES:
+            raise ValueError(f"release '{self.release}' is not tested | take {' or '.join(versions.EMR_RELEASES)}")
+        return self
+
+    @model_validator(mode="after")
+    def _one_writer_per_layer(self) -> "Processing":
+        layers = [layer for job in self.jobs.values() for layer in job.layers]
+        twice = sorted({layer for layer in layers if layers.count(layer) > 1})
+        if twice:
+            raise ValueError(f"layer {twice[0]} is written by two jobs | they would overwrite each other: keep one")
+        if "silver" not in layers:
+            raise ValueError("no job writes silver | the tables come from it: add it to the layers of a job")
+        if len(self.jobs) >= self.step_concurrency:
+            raise ValueError(
+                f"step_concurrency {self.step_concurrency} leaves no room beside {len(self.jobs)} jobs | raise it"
+            )
+        return self

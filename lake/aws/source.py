@@ -1,0 +1,41 @@
+"""The source database of an AWS environment: a new RDS instance, or a PostgreSQL that exists."""
+
+from typing import Annotated
+
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+
+from lake.aws.part import Count, GroupId, Part
+
+Port = Annotated[StrictInt, Field(ge=1, le=65535)]
+
+
+class ExistingDatabase(Part):
+    """A PostgreSQL that others own; its administrator's user and password lie in Secrets Manager."""
+
+    host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9.-]+$")]
+    port: Port = 5432
+    admin_secret: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9/_+=.@-]+$")]  # its name, not its ARN
+    security_group: GroupId
+
+
+class Source(Part):
+    """The database whose changes are captured."""
+
+    instance: Annotated[StrictStr, Field(pattern=r"^db\.[a-z][a-z0-9]+\.[a-z0-9]+$")] = "db.t4g.medium"
+    storage_gb: Annotated[StrictInt, Field(ge=20, le=65536)] = 50
+    multi_az: StrictBool = False
+    backup_days: Annotated[StrictInt, Field(ge=0, le=35)] = 1
+    # What a slot that nobody reads may hold; then it is given up, before it fills the disk.
+    max_slot_wal_gb: Count = 16
+    existing: ExistingDatabase | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Source":
+        if self.existing:
+            self.refuse_beside("existing", set(type(self).model_fields) - {"existing"})
+        elif self.max_slot_wal_gb > self.storage_gb // 2:
+            raise ValueError(
+                f"max_slot_wal_gb {self.max_slot_wal_gb} is more than half of storage_gb {self.storage_gb} | "
+                "a waiting slot could fill the disk and stop the database: lower it"
+            )
+        return self

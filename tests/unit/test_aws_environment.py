@@ -1,0 +1,148 @@
+"""Environment files of AWS: what they mean, and that a wrong one is refused in one line before any synth."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from lake.aws.environment import load_aws_environment
+from lake.errors import BadInput
+
+PROJECT = Path(__file__).parents[2]
+AWS = ["demo", "dev", "prod"]
+EXISTING_VPC = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "cidr": "10.50.0.0/16",
+    "availability_zones": ["eu-central-1a", "eu-central-1b"],
+    "private_subnets": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
+    "route_tables": ["rtb-0123456789abcdef0", "rtb-0123456789abcdef1"],
+}
+EXISTING_DATABASE = {
+    "host": "db.example.com",
+    "admin_secret": "shop/admin",
+    "security_group": "sg-0123456789abcdef0",
+}
+JOB = {"layers": ["silver", "bronze"]}
+# What is changed in a good file (None removes the key), and the words that the one line must hold.
+MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("no region", {"region": None}, ["a required key is missing", "key region", "add 'region'"]),
+    ("region", {"region": "Frankfurt"}, ["key region", "'Frankfurt'"]),
+    ("keep_data is text", {"keep_data": "no way"}, ["valid boolean", "key keep_data"]),
+    ("no keep_data", {"keep_data": None}, ["a required key is missing", "add 'keep_data'"]),
+    ("name too long", {"name": "production-of-the-north"}, ["key name", "production-of"]),
+    ("other name", {"name": "prod"}, ["environment 'prod' stands in a file of another name", "write name: test"]),
+    ("account", {"account": "1"}, ["unknown key", "key account", "known keys: catalog, connect"]),
+    ("unknown part", {"netwrok": {}}, ["unknown key", "key netwrok", "did you mean 'network'?"]),
+    ("unknown key", {"source.instanse": "db.t4g.small"}, ["key source.instanse", "did you mean 'instance'?"]),
+    ("no budget", {"operations.budget_usd": None}, ["a required key is missing", "key operations", "add 'budget_usd'"]),
+    ("part is a list", {"network": []}, ["valid dictionary", "key network"]),
+    ("cidr", {"network.cidr": "10.20.0.1/16"}, ["'10.20.0.1/16' is not a network", "host bits 0"]),
+    ("public cidr", {"network.cidr": "52.0.0.0/16"}, ["public address space", "10.0.0.0/8"]),
+    ("cidr too small", {"network.cidr": "10.20.0.0/24"}, ["has no room", "at least /22"]),
+    ("one zone", {"network.availability_zones": 1}, ["greater than or equal to 2", "network.availability_zones"]),
+    ("gateways", {"network.nat_gateways": 3}, ["nat_gateways 3 exceeds availability_zones 2", "lower it"]),
+    ("overlap", {"network.source_vpc": {"cidr": "10.20.4.0/22"}}, ["overlaps 10.20.0.0/16", "must not overlap"]),
+    ("existing and new", {"network.existing": EXISTING_VPC, "network.nat_gateways": 2}, ["'nat_gateways'", "remove"]),
+    ("subnets", {"network.existing": {**EXISTING_VPC, "private_subnets": ["subnet-12345678"]}}, ["at least 2 items"]),
+    ("tables", {"network.existing": {**EXISTING_VPC, "route_tables": []}}, ["0 route_tables for 2", "one per zone"]),
+    ("vpc id", {"network.existing": {**EXISTING_VPC, "vpc_id": "main"}}, ["network.existing.vpc_id", "'main'"]),
+    ("instance", {"source.instance": "t4g.medium"}, ["key source.instance", "'t4g.medium'"]),
+    ("storage is text", {"source.storage_gb": "50 GB"}, ["valid integer", "key source.storage_gb"]),
+    ("slot fills disk", {"source.max_slot_wal_gb": 40}, ["more than half of storage_gb 50", "lower it"]),
+    (
+        "no backups",
+        {"keep_data": True, "source.backup_days": 0},
+        ["keep_data without backups", "set source.backup_days"],
+    ),
+    ("existing database", {"source.existing": EXISTING_DATABASE, "source.multi_az": True}, ["'multi_az'", "remove"]),
+    ("secret is an ARN", {"source.existing": {**EXISTING_DATABASE, "admin_secret": "arn:x:y"}}, ["admin_secret"]),
+    (
+        "two homes",
+        {"source.existing": EXISTING_DATABASE, "network.source_vpc": {"cidr": "10.9.0.0/16"}},
+        ["source.existing with network.source_vpc", "remove one"],
+    ),
+    ("kind", {"streaming.kind": "zookeeper"}, ["'provisioned' or 'serverless'", "key streaming.kind"]),
+    ("broker", {"streaming.broker": "kafka.t3.smal"}, ["key streaming.broker", "'kafka.t3.smal'"]),
+    ("serverless", {"streaming": {"kind": "serverless", "volume_gb": 100}}, ["'volume_gb' means nothing beside"]),
+    (
+        "two brokers",
+        {"streaming.brokers_per_zone": 1},
+        ["2 brokers cannot hold 3 copies", "set streaming.brokers_per_zone"],
+    ),
+    ("retention", {"streaming.retention_hours": 24}, ["greater than or equal to 168", "streaming.retention_hours"]),
+    ("world", {"connect.api_access": ["0.0.0.0/0"]}, ["lets in half the world", "connect.api_access.0"]),
+    ("no sink", {"connect.s3_sink": "build/none.zip"}, ["no such archive: build/none.zip", "connect.s3_sink"]),
+    ("release", {"processing.release": "emr-99"}, ["'emr-99' is not tested", "emr-6.15.0 or emr-7.10.0"]),
+    ("nodes", {"processing.nodes": {"minimum": 5}}, ["minimum 5 exceeds maximum 3", "raise maximum"]),
+    ("two writers", {"processing.jobs": {"a": JOB, "b": JOB}}, ["layer bronze is written by two jobs", "keep one"]),
+    ("no silver", {"processing.jobs": {"a": {"layers": ["bronze"]}}}, ["no job writes silver", "add it"]),
+    ("layer", {"processing.jobs": {"a": {"layers": ["gold"]}}}, ["'silver' or 'bronze'", "jobs.a.layers"]),
+    ("memory", {"processing.jobs": {"a": {**JOB, "driver_memory": "lots"}}}, ["driver_memory", "'lots'"]),
+    ("steps", {"processing.step_concurrency": 1}, ["greater than or equal to 2", "step_concurrency"]),
+    ("ends itself", {"keep_data": True, "processing.idle_minutes": 60}, ["ends itself", "remove processing.idle"]),
+    ("log days", {"operations.log_days": 8}, ["input should be 1, 3, 5", "operations.log_days"]),
+    ("email", {"operations.email": "ops"}, ["key operations.email", "'ops'"]),
+    ("budget", {"operations.budget_usd": 0}, ["greater than or equal to 1", "operations.budget_usd"]),
+]
+
+
+def good() -> dict[str, Any]:
+    return {"name": "test", "region": "eu-central-1", "keep_data": False, "operations": {"budget_usd": 100}}
+
+
+def changed(content: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    for path, value in changes.items():
+        *parents, key = path.split(".")
+        part = content
+        for parent in parents:
+            part = part.setdefault(parent, {})
+        part[key] = value
+        if value is None:
+            del part[key]
+    return content
+
+
+def load(folder: Path, content: dict[str, Any]) -> Any:
+    (folder / "environments").mkdir()
+    (folder / "environments/test.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    return load_aws_environment(folder, "test")
+
+
+@pytest.mark.parametrize(("changes", "says"), [case[1:] for case in MUTATIONS], ids=[case[0] for case in MUTATIONS])
+def test_a_wrong_file_is_refused_in_one_line(changes: dict[str, Any], says: list[str], tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refused:
+        load(tmp_path, changed(good(), changes))
+    line = str(refused.value)
+    assert [words for words in ["test.yaml", *says] if words not in line] == []
+    what, where, now = refused.value.what, refused.value.where, refused.value.now
+    assert "\n" not in line and what and where and now
+
+
+def test_the_good_file_is_good(tmp_path: Path) -> None:
+    assert load(tmp_path, good()).brokers == 4
+
+
+def test_an_existing_network_brings_its_zones_and_addresses(tmp_path: Path) -> None:
+    network = load(tmp_path, changed(good(), {"network.existing": EXISTING_VPC})).network
+    assert (network.zones, network.lake_cidr) == (2, "10.50.0.0/16")
+
+
+def test_the_newer_release_is_one_value(tmp_path: Path) -> None:
+    environment = load(tmp_path, changed(good(), {"processing.release": "emr-7.10.0"}))
+    assert environment.processing.release == "emr-7.10.0"
+
+
+@pytest.mark.parametrize("name", AWS)
+def test_the_environments_of_this_project(name: str) -> None:
+    assert load_aws_environment(PROJECT, name).name == name
+
+
+def test_the_local_lake_is_not_deployed() -> None:
+    with pytest.raises(BadInput, match=r"the local lake is not deployed; .*local\.yaml; name an AWS environment"):
+        load_aws_environment(PROJECT, "local")
+
+
+def test_an_unknown_environment_names_the_known_ones() -> None:
+    with pytest.raises(BadInput, match=r"no such file; .*staging\.yaml; present there: .*prod\.yaml"):
+        load_aws_environment(PROJECT, "staging")

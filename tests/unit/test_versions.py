@@ -1,0 +1,37 @@
+"""Versions stand once: what is written twice for a tool's sake must agree."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lake import versions
+from lake.errors import BadInput
+
+PROJECT = Path(__file__).parents[2]
+
+
+def test_the_default_release_carries_the_spark_and_hudi_of_the_local_lake() -> None:
+    release = versions.EMR_RELEASES[versions.EMR]
+    local = (versions.from_pom(PROJECT, "spark"), versions.from_pom(PROJECT, "hudi"))
+    assert (release.spark, release.hudi) == local
+
+
+def test_pyspark_is_the_spark_of_the_pom() -> None:
+    pin = re.search(r'"pyspark==([0-9.]+)"', (PROJECT / "pyproject.toml").read_text())
+    assert pin and pin[1] == versions.from_pom(PROJECT, "spark")
+
+
+def test_kubectl_is_of_the_version_of_the_cluster() -> None:
+    layer = f"aws-cdk.lambda-layer-kubectl-v{versions.KUBERNETES.partition('.')[2]}"
+    assert f'"{layer}' in (PROJECT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize("name", ["kafka", "debezium", "apicurio", "spark", "hudi"])
+def test_maven_names_the_version(name: str) -> None:
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(\.Final)?", versions.from_pom(PROJECT, name))
+
+
+def test_a_version_that_is_nowhere() -> None:
+    with pytest.raises(BadInput, match=r"no property trino\.version"):
+        versions.from_pom(PROJECT, "trino")
