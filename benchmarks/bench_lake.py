@@ -47,9 +47,9 @@ class BenchLake:
             command, env=self.environment, cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True
         ).stdout
 
-    def status(self) -> dict[str, Any]:
-        """The facts of `lake status`, whatever its exit code."""
-        command = [sys.executable, "-m", "lake.cli", "status", "--json"]
+    def json(self, *arguments: str) -> dict[str, Any]:
+        """The facts that `lake ARGUMENTS --json` prints, whatever its exit code."""
+        command = [sys.executable, "-m", "lake.cli", *arguments, "--json"]
         done = subprocess.run(
             command, env=self.environment, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False
         )

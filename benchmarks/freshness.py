@@ -26,7 +26,7 @@ from lake.spark import spark_conf, spark_environment
 PER_SECOND = 100.0  # changes to each table
 WARM_S = 120.0  # the just-in-time compilers of both sessions are busy until then
 MEASURE_S = 120.0
-PAUSE_S = (1.0, 2.0)  # a probe that asks without a pause takes a third of a core from what it measures
+EVERY_S = 1.5  # a probe that asks without a pause takes a third of a core from what it measures
 POINTS = {"visible": "started", "planned": "planned", "answered": "answered"}
 Sample = dict[str, Any]
 BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
@@ -105,10 +105,12 @@ def _read_until_ready(lines: Any) -> None:
 
 
 def _repeat(ask: Callable[[], Sample], seconds: float) -> list[Sample]:
-    deadline, samples = time.monotonic() + seconds, []
-    while time.monotonic() < deadline:
+    """Asks at moments fixed beforehand: a slow answer must not put off the next question (coordinated omission)."""
+    begin, samples = time.monotonic(), []
+    for number in range(round(seconds / EVERY_S)):
+        due = begin + (number + random.random()) * EVERY_S
+        time.sleep(max(0.0, due - time.monotonic()))
         samples.append(ask())
-        time.sleep(random.uniform(*PAUSE_S))
     return samples
 
 

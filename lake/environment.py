@@ -43,7 +43,7 @@ class Kafka(_Part):
 class Spark(_Part):
     """The size of the Spark driver."""
 
-    driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1g"
+    driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1536m"
 
 
 class Silver(_Part):

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Dict, List, NamedTuple
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs import storage
@@ -24,14 +24,22 @@ class File(NamedTuple):
     doubled: int
 
 
+def reached(spark: SparkSession, folder: str) -> Dict[str, int]:
+    """The next offset of each partition, by its number as text; of each only the newest file is read."""
+    ends = {}  # type: Dict[str, int]
+    for partition in storage.names(spark, folder):
+        newest = max(storage.names(spark, "{}/{}".format(folder, partition)), default=None)
+        if newest is not None:
+            last = _offsets(spark, "{}/{}/{}".format(folder, partition, newest)).agg(F.max(OFFSET_FIELD)).collect()[0][0]
+            ends[partition.partition("=")[2]] = last + 1
+    return ends
+
+
 def files_of(spark: SparkSession, folder: str) -> List[File]:
-    """The files of one topic's folder; none when there is no folder. Only the offsets are decoded."""
+    """The files of one topic's folder; none when there is no folder."""
     if not storage.names(spark, folder):
         return []
-    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}]}
-    reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
-    offsets = reader.option("recursiveFileLookup", "true").load(folder)
-    files = offsets.groupBy(F.input_file_name().alias("file")).agg(
+    files = _offsets(spark, folder).groupBy(F.input_file_name().alias("file")).agg(
         F.min(OFFSET_FIELD).alias("first"),
         F.max(OFFSET_FIELD).alias("last"),
         F.count(OFFSET_FIELD).alias("rows"),
@@ -42,17 +50,16 @@ def files_of(spark: SparkSession, folder: str) -> List[File]:
     return [_file(row) for row in rows.drop("held").collect()]
 
 
+def _offsets(spark: SparkSession, path: str) -> DataFrame:
+    """The offsets of a file or of all files below a folder; nothing else is decoded."""
+    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}]}
+    reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
+    return reader.option("recursiveFileLookup", "true").load(path)
+
+
 def _file(row: Any) -> File:
     partition, start = row["file"].rsplit("/", 1)[1][: -len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
     return File(int(partition), int(start), row["first"], row["last"], row["rows"], row["missing"], row["doubled"])
-
-
-def reached(files: List[File]) -> Dict[str, int]:
-    """The next offset of each partition, by its number as text."""
-    ends = {}  # type: Dict[str, int]
-    for file in files:
-        ends[str(file.partition)] = max(file.last + 1, ends.get(str(file.partition), 0))
-    return ends
 
 
 def faults(files: List[File], begin: Dict[int, int]) -> List[str]:

@@ -18,6 +18,8 @@ from spark_jobs.registry import Registry
 LOG = logging.getLogger("bronze")
 OFFSET_FIELD = "__offset"
 FILE = "__file"
+POOL = "bronze"  # pools.xml: the archive takes what the tables leave
+LOOK_EVERY = "1 second"
 
 
 class BronzeGap(Exception):
@@ -96,13 +98,20 @@ def start(spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress
             subscribe=bronze.topic,
             startingOffsets="earliest",
             failOnDataLoss="true",
+            # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
+            minOffsetsPerTrigger=str(pipeline.bronze["max_records"]),
+            maxTriggerDelay="{}s".format(pipeline.bronze["trigger_s"]),
             maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
         )
     )
     checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
     writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
-    trigger = "{} seconds".format(pipeline.bronze["trigger_s"])
-    return writer.trigger(processingTime=trigger).foreachBatch(lambda batch, _: bronze.write(batch, progress)).start()
+
+    def write(batch: DataFrame, _: int) -> None:
+        spark.sparkContext.setLocalProperty("spark.scheduler.pool", POOL)
+        bronze.write(batch, progress)
+
+    return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
 
 
 def with_file(messages: DataFrame, max_records: int) -> DataFrame:

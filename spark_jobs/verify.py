@@ -204,6 +204,7 @@ class Proof:
         self._pipeline = pipeline
         self._url = args.jdbc_url.rstrip("/")
         self._user = args.user
+        self._timeout_s = args.timeout_s
         self._deadline = Deadline(time.monotonic() + args.timeout_s)
         self.proofs = [TableProof(spark, table) for table in chosen(pipeline, args.tables)]
 
@@ -254,29 +255,24 @@ class Proof:
 
     def _check_archive(self, proof: TableProof) -> None:
         folder = "{}/topics/{}".format(self._pipeline.bronze["path"], proof.table.topic)
-        offsets = coverage.topic_offsets(self._spark, self._pipeline, proof.table.topic)
-        files = self._archived(folder, proof)
-        found = archive.faults(files, offsets.begin)
-        missing = coverage.lacking("bronze", archive.reached(files), proof.end)
-        for detail in found + ([missing] if missing else []):
+        missing = self._archive_lacks(folder, proof)
+        files = archive.files_of(self._spark, folder)
+        begin = coverage.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
+        for detail in archive.faults(files, begin) + ([missing] if missing else []):
             proof.result["differences"].append({"where": "bronze", "detail": detail})
         proof.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
         proof.result["equal"] = proof.result["equal"] and not proof.result["differences"]
 
-    def _archived(self, folder: str, proof: TableProof) -> List[archive.File]:
-        """The files once they reach the end offsets; the archive has a slower trigger of its own."""
-        deadline = Deadline(min(self._deadline.at, time.monotonic() + 2 * self._pipeline.bronze["trigger_s"]))
-        seen = []  # type: List[archive.File]
-
-        def lacks() -> str:
-            seen[:] = archive.files_of(self._spark, folder)
-            return coverage.lacking("bronze " + proof.name, archive.reached(seen), proof.end)
-
+    def _archive_lacks(self, folder: str, proof: TableProof) -> str:
+        """What the archive still lacks after its own time: it has a slower trigger than the tables."""
+        deadline = Deadline(time.monotonic() + self._timeout_s)
         try:
-            coverage.wait_until(lacks, deadline)
-        except NotCovered:
-            pass  # told as a difference
-        return seen
+            coverage.wait_until(
+                lambda: coverage.lacking("bronze", archive.reached(self._spark, folder), proof.end), deadline
+            )
+        except NotCovered as missing:
+            return str(missing)
+        return ""
 
 
 def verdict(proof: TableProof) -> str:

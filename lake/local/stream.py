@@ -50,7 +50,8 @@ class Stream(Service):
 
     def program(self) -> Program:
         arguments = ["--config", str(self.pipeline)]
-        command = spark_submit_command(self.home.environment, self.job, arguments, CONF)
+        conf = {**CONF, "spark.scheduler.allocation.file": (self.job.parent / "pools.xml").as_uri()}
+        command = spark_submit_command(self.home.environment, self.job, arguments, conf)
         environment = spark_environment(self.home.environment, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
 

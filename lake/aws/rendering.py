@@ -1,0 +1,157 @@
+"""What the stacks install, rendered from the definition: topics, connectors and the pipeline file of each job.
+
+Addresses are known at deployment only, so they enter as CDK tokens (connectors) or as @NAMES@ that the job's
+start script fills in (pipeline file).
+"""
+
+from pathlib import Path
+from typing import Any
+
+from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
+from lake.aws.processing import Job
+from lake.definition import Database
+from lake.environment import Environment, Kafka
+from lake.rendering.connector import CAPTURE_USER, TEMPLATE, render
+from lake.rendering.pipeline import pipeline
+from lake.rendering.topics import LARGEST_MESSAGE, topics
+
+IAM_LOGIN = {
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "AWS_MSK_IAM",
+    "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+    "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler",
+}
+# MSK Serverless lets a topic set these only, and messages of 8 MiB at most.
+SERVERLESS_SETTINGS = ("cleanup.policy", "max.message.bytes", "retention.ms")
+SERVERLESS_LARGEST_MESSAGE = 8 * 1024 * 1024
+HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
+
+
+def table_topics(databases: list[Database]) -> list[str]:
+    """The topics that hold rows, one per captured table."""
+    return [table.topic(database.database) for database in databases for table in database.tables]
+
+
+def written_topics(databases: list[Database]) -> list[str]:
+    """All topics that the capture connectors write."""
+    return [*table_topics(databases), *(database.heartbeat_topic for database in databases)]
+
+
+def glue_databases(databases: list[Database]) -> list[str]:
+    """The databases of the catalog that the tables appear in: moma_cow, moma_mor."""
+    types = {(one.database, kind) for one in databases for table in one.tables for kind in table.types}
+    return sorted(f"{database}_{kind}" for database, kind in types)
+
+
+def consumer_group(job: str) -> str:
+    """The one group a job reads Kafka as, so that it can be granted by name."""
+    return f"lake_{job}"
+
+
+def broker_settings(environment: AwsEnvironment) -> dict[str, str]:
+    """The defaults of a provisioned cluster."""
+    return {
+        "auto.create.topics.enable": "false",
+        "default.replication.factor": str(REPLICATION_FACTOR),
+        "min.insync.replicas": str(MIN_INSYNC_REPLICAS),
+        "unclean.leader.election.enable": "false",
+        "log.retention.hours": str(environment.streaming.retention_hours),
+        "message.max.bytes": str(LARGEST_MESSAGE),
+        "replica.fetch.max.bytes": str(LARGEST_MESSAGE),
+    }
+
+
+def source_connector(
+    root: Path, database: Database, environment: AwsEnvironment, *, host: str, port: str, registry: str, password: str
+) -> dict[str, str]:
+    """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
+    values = {
+        "CONNECTOR": database.connector,
+        "DB_HOST": host,
+        "DB_PORT": port,
+        "DATABASE": database.database,
+        "CAPTURE_USER": CAPTURE_USER,
+        "CAPTURE_PASSWORD": password,
+        "TOPIC_PREFIX": database.database,
+        "TABLES": ",".join(table.full_name for table in database.tables),
+        "PUBLICATION": database.publication,
+        "SLOT": database.slot,
+        "REGISTRY_URL": f"{registry}/apis/registry/v2",
+    }
+    settings = render(root / TEMPLATE, values)
+    return {**settings, "database.sslmode": "require", **_topic_creation(database, environment, root)}
+
+
+def _topic_creation(database: Database, environment: AwsEnvironment, root: Path) -> dict[str, str]:
+    *tables, heartbeat = topics(database, local_form(environment, root))
+    default, kept = "topic.creation.default", _allowed(tables[0].config, environment)
+    return {
+        f"{default}.replication.factor": str(REPLICATION_FACTOR),
+        f"{default}.partitions": str(tables[0].partitions),
+        **{f"{default}.{key}": value for key, value in kept.items()},
+        "topic.creation.groups": "heartbeat",
+        "topic.creation.heartbeat.include": heartbeat.name.replace(".", "[.]"),
+        "topic.creation.heartbeat.retention.ms": heartbeat.config["retention.ms"],
+    }
+
+
+def _allowed(config: dict[str, str], environment: AwsEnvironment) -> dict[str, str]:
+    if environment.streaming.kind == "provisioned":
+        return config
+    limited = {**config, "max.message.bytes": str(SERVERLESS_LARGEST_MESSAGE)}
+    return {key: limited[key] for key in SERVERLESS_SETTINGS}
+
+
+def job_pipeline(
+    databases: list[Database], environment: AwsEnvironment, root: Path, name: str
+) -> dict[str, Any]:
+    """The pipeline file of one job: the local one with the places of AWS."""
+    content = pipeline(databases, local_form(environment, root))
+    state = "s3://@ARTIFACTS@/state"
+    return {
+        **content,
+        "kafka": {
+            "kafka.bootstrap.servers": "@BROKERS@",
+            "kafka.group.id": consumer_group(name),
+            **{f"kafka.{key}": value for key, value in IAM_LOGIN.items()},
+        },
+        "registry": "@REGISTRY@/apis/ccompat/v7",
+        "checkpoints": f"{state}/checkpoints",
+        "status": f"{state}/{name}/status.json",  # one file per job: two jobs must not write the same
+        "requests": f"{state}/{name}/requests",
+        "bronze": {**content["bronze"], "path": "s3://@BRONZE@/bronze"},
+        "metastore": "",
+        "tables": [_moved(table, environment.name) for table in content["tables"]],
+    }
+
+
+def _moved(table: dict[str, Any], bucket: str) -> dict[str, Any]:
+    return {**table, "targets": [_target(target, bucket) for target in table["targets"]]}
+
+
+def _target(target: dict[str, Any], bucket: str) -> dict[str, Any]:
+    # The cluster knows its metastore; Glue would keep a version of the table per commit unless sync is conditional.
+    options = {key: value for key, value in target["options"].items() if key != HIVE_URIS}
+    options["hoodie.datasource.meta_sync.condition.sync"] = "true"
+    return {**target, "path": target["path"].replace(f"s3a://{bucket}/", "s3://@SILVER@/"), "options": options}
+
+
+def local_form(environment: AwsEnvironment, root: Path) -> Environment:
+    """The same settings as lake/rendering/ reads them; none of its addresses is used."""
+    return Environment(
+        name=environment.name,
+        root=root,
+        bucket=environment.name,
+        kafka=Kafka(
+            partitions=environment.streaming.partitions,
+            replication_factor=REPLICATION_FACTOR,
+            min_insync_replicas=MIN_INSYNC_REPLICAS,
+            retention_hours=environment.streaming.retention_hours,
+        ),
+        silver=environment.processing.silver,
+        bronze=environment.processing.bronze,
+    )
+
+
+def layers(job: Job) -> str:
+    return ",".join(job.layers)
