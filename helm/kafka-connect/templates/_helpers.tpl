@@ -1,0 +1,63 @@
+{{/* Labels that select the workers; they can't change after the first install. */}}
+{{- define "kafka-connect.worker" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: worker
+{{- end }}
+
+{{/* Labels that select the hook's pod. */}}
+{{- define "kafka-connect.hook" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: connectors
+{{- end }}
+
+{{- define "kafka-connect.common" -}}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{/* A reference to an image: repository, tag, and the digest where one is given. */}}
+{{- define "kafka-connect.image" -}}
+{{ .repository }}:{{ .tag }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{/* What every pod is. */}}
+{{- define "kafka-connect.pod" -}}
+runAsNonRoot: true
+runAsUser: 1000
+runAsGroup: 1000
+fsGroup: 1000
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{/* What every container gives up. */}}
+{{- define "kafka-connect.locked" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{/* How a Kafka client logs in, as lines of properties. */}}
+{{- define "kafka-connect.login" -}}
+{{- if eq .Values.security.protocol "MSK_IAM" -}}
+security.protocol=SASL_SSL
+sasl.mechanism=AWS_MSK_IAM
+sasl.jaas.config={{ include "kafka-connect.module" . }} required;
+sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler
+{{- else -}}
+security.protocol=SASL_SSL
+sasl.mechanism=SCRAM-SHA-512
+sasl.jaas.config=${directory:/run/lake/kafka:jaas}
+{{- end }}
+{{- end }}
+
+{{/* The one JAAS login module that any client in the worker may use. */}}
+{{- define "kafka-connect.module" -}}
+{{- if eq .Values.security.protocol "MSK_IAM" -}}
+software.amazon.msk.auth.iam.IAMLoginModule
+{{- else -}}
+org.apache.kafka.common.security.scram.ScramLoginModule
+{{- end }}
+{{- end }}
