@@ -1,0 +1,81 @@
+"""The charts rendered by the helm that CDK runs, and ways to look at what came out."""
+
+import copy
+import functools
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lake.versions import KUBERNETES
+
+ROOT = Path(__file__).resolve().parents[2]
+HELM = ROOT / "build" / "bin" / "helm"
+Manifest = dict[str, Any]
+Values = dict[str, Any]
+
+
+def scenarios(chart: str = "*") -> list[Path]:
+    """The values files of all that we claim to support: helm/<chart>/ci/<scenario>-values.yaml."""
+    return sorted((ROOT / "helm").glob(f"{chart}/ci/*-values.yaml"))
+
+
+def title(scenario: Path) -> str:
+    return f"{chart_of(scenario).name}-{scenario.name.removesuffix('-values.yaml')}"
+
+
+def chart_of(scenario: Path) -> Path:
+    return scenario.parents[1]
+
+
+def helm(*arguments: str | Path, values: Values | None = None) -> "subprocess.CompletedProcess[str]":
+    """Runs helm; values go in through standard input."""
+    command = [str(HELM), *map(str, arguments), *(() if values is None else ("-f", "-"))]
+    text = None if values is None else yaml.safe_dump(values)
+    # Whatever helm is set up for on this machine must not matter.
+    homes = {f"HELM_{name}_HOME": str(ROOT / "build" / "helm") for name in ("CACHE", "CONFIG", "DATA")}
+    return subprocess.run(command, env={**os.environ, **homes}, input=text, capture_output=True, text=True, timeout=60)
+
+
+def template(scenario: Path, values: Values | None = None) -> "subprocess.CompletedProcess[str]":
+    where = ("--namespace", "lake", "--kube-version", f"{KUBERNETES}.0", "-f", scenario)
+    return helm("template", "release", chart_of(scenario), *where, values=values)
+
+
+@functools.cache
+def _rendered(scenario: Path) -> list[Manifest]:
+    return parsed(template(scenario))
+
+
+def rendered(scenario: Path, values: Values | None = None) -> list[Manifest]:
+    """All manifests of a scenario, with some values changed."""
+    return copy.deepcopy(_rendered(scenario)) if values is None else parsed(template(scenario, values))
+
+
+def parsed(result: "subprocess.CompletedProcess[str]") -> list[Manifest]:
+    assert result.returncode == 0, result.stderr
+    return [manifest for manifest in yaml.safe_load_all(result.stdout) if manifest]
+
+
+def of_kind(manifests: list[Manifest], kind: str, name: str = "") -> list[Manifest]:
+    return [one for one in manifests if one["kind"] == kind and one["metadata"]["name"].endswith(name)]
+
+
+def only(manifests: list[Manifest], kind: str, name: str = "") -> Manifest:
+    (found,) = of_kind(manifests, kind, name)
+    return found
+
+
+def pods(manifests: list[Manifest]) -> list[Manifest]:
+    """The pod templates."""
+    return [one["spec"]["template"] for one in manifests if "template" in one.get("spec", {})]
+
+
+def containers(pod: Manifest) -> list[Manifest]:
+    return [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
+
+
+def selects(selector: dict[str, str], pod: Manifest) -> bool:
+    return selector.items() <= pod["metadata"]["labels"].items()

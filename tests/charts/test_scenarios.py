@@ -1,0 +1,64 @@
+"""Each scenario that we claim to support is accepted by helm and by the schemas of Kubernetes."""
+
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from lake.versions import KUBERNETES, from_pom
+from tests.charts.rendering import Manifest, chart_of, helm, rendered, scenarios, title
+
+each_scenario = pytest.mark.parametrize("scenario", scenarios(), ids=title)
+
+
+def test_the_scenarios_are_those_we_claim() -> None:
+    assert [title(scenario) for scenario in scenarios()] == [
+        "apicurio-registry-demo",
+        "apicurio-registry-prod",
+        "kafka-connect-demo",
+        "kafka-connect-msk-serverless",
+        "kafka-connect-prod",
+        "kafka-connect-scram",
+    ]
+
+
+@each_scenario
+def test_lint_finds_nothing(scenario: Path) -> None:
+    result = helm("lint", "--strict", chart_of(scenario), "-f", scenario)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@each_scenario
+def test_kubernetes_knows_every_field(scenario: Path) -> None:
+    for manifest in rendered(scenario):
+        kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"spec": {"template": {"spec": {"serviceAcountName": "x"}}}}, {"spec": {"replicas": "3"}}]
+)
+def test_the_validator_would_find_a_mistake(wrong: Manifest) -> None:
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x"}, **wrong}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(deployment, KUBERNETES, strict=True)
+
+
+@each_scenario
+def test_one_kind_per_file(scenario: Path) -> None:
+    for path in (chart_of(scenario) / "templates").glob("*.yaml"):
+        kinds = [line for line in path.read_text().splitlines() if line.startswith("kind: ")]
+        assert len(kinds) == 1, path
+        assert path.name.split("-")[0].removesuffix(".yaml") == kinds[0].removeprefix("kind: ").lower()
+
+
+@pytest.mark.parametrize(("chart", "name"), [("kafka-connect", "kafka"), ("apicurio-registry", "apicurio")])
+def test_the_default_image_is_the_version_that_runs_locally(chart: str, name: str) -> None:
+    root = chart_of(scenarios(chart)[0]).parents[1]
+    described = yaml.safe_load((root / "helm" / chart / "Chart.yaml").read_text())
+    assert described["appVersion"] == from_pom(root, name)
+
+
+@each_scenario
+def test_the_same_values_give_the_same_manifests(scenario: Path) -> None:
+    assert rendered(scenario, {}) == rendered(scenario)
