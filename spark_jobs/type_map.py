@@ -143,12 +143,15 @@ def _renamed_specials(column: Column) -> Column:
 def _array(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
+    inherited.pop(SOURCE + "length", None)  # of numeric: text, see ELEMENTS
     element = {**items, "connect.parameters": inherited}
     return F.transform(column, lambda item: _element(element, source.lstrip("_"), item, name))
 
 
 def _element(shape: Dict[str, Any], source: str, item: Column, name: str) -> Column:
     converted = _converted(shape, source, item, name)
+    if source == "MONEY":
+        converted = converted.cast("string")
     if shape["type"] != "string":
         return converted
     message = "column {} holds an array of several dimensions, which no ARRAY type can hold".format(name)
@@ -390,6 +393,15 @@ STRINGS = (
 PG_TYPES.update(dict.fromkeys(STRINGS, STRING))
 
 
+# In arrays these are texts. Parquet names the elements of every list alike, so Avro would have to hold two fixed
+# types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
+ELEMENTS = {
+    "numeric": PgType("string", OUTPUT, _same, _renamed_specials),
+    "money": PgType("string", "{x}::numeric::text", _same, _same),
+    "interval": STRING,
+}
+
+
 class Unmapped(Exception):
     """The type map has no entry for a column's type."""
 
@@ -410,10 +422,10 @@ class SourceColumn(NamedTuple):
 
 def pg_type(column: SourceColumn) -> PgType:
     """The entry of a column; Unmapped, naming the column, when there is none."""
-    element = _scalar(column)
-    if element is None:
+    kind = _scalar(column)
+    if kind is None:
         raise Unmapped("column {} has type {}, which docs/types.md lacks".format(column.name, column.type))
-    return _array_of(element) if column.is_array else element
+    return _array_of(ELEMENTS.get(column.type, kind)) if column.is_array else kind
 
 
 def _scalar(column: SourceColumn) -> Optional[PgType]:

@@ -102,9 +102,7 @@ def _allowed(config: dict[str, str], environment: AwsEnvironment) -> dict[str, s
     return {key: limited[key] for key in SERVERLESS_SETTINGS}
 
 
-def job_pipeline(
-    databases: list[Database], environment: AwsEnvironment, root: Path, name: str
-) -> dict[str, Any]:
+def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: Path, name: str) -> dict[str, Any]:
     """The pipeline file of one job: the local one with the places of AWS."""
     content = pipeline(databases, local_form(environment, root))
     state = "s3://@ARTIFACTS@/state"

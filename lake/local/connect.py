@@ -71,6 +71,7 @@ class Connect(Service):
             java.jdk_tool("java"),
             *java.SMALL,
             "-Xmx768m",
+            "-Duser.timezone=UTC",  # what a converter makes of a time must not depend on the machine's zone
             log4j,
             "-cp",
             f"{self.home.build / 'kafka'}/*",

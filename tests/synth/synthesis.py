@@ -1,0 +1,66 @@
+"""One synth per environment, shared by all tests of the run."""
+
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+# The CDK's own validation costs three seconds of CPU a time; `cdk synth` runs it, and here cfn-lint does its work.
+os.environ["CDK_VALIDATION"] = "false"
+os.environ["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENTS = ["dev", "demo", "prod"]
+Template = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Synthesized:
+    """What one synth left: the templates by part ("network", "storage", ...), and what cdk-nag said."""
+
+    name: str
+    folder: Path
+    templates: dict[str, Template]
+    failure: str
+
+    def resources(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        """Logical id and properties of every resource of a type, over all stacks."""
+        return [
+            (id, resource.get("Properties", {}))
+            for template in self.templates.values()
+            for id, resource in template["Resources"].items()
+            if resource["Type"] == kind
+        ]
+
+    def only(self, kind: str) -> dict[str, Any]:
+        """The properties of the one resource of a type."""
+        ((_, properties),) = self.resources(kind)
+        return properties
+
+
+@cache
+def synthesize(name: str, environments: Path | None = None) -> Synthesized:
+    """The environment as app.py makes it; environments is another folder of environment files."""
+    from aws_cdk import App, Validations
+    from cdk_nag import AwsSolutionsChecks
+
+    from lake.aws.environment import load_aws_environment
+    from lake.definition import load_databases
+    from stacks.lake import Lake
+
+    folder = Path(mkdtemp(prefix=f"synth-{name}-"))
+    app = App(outdir=str(folder), context=json.loads((ROOT / "cdk.json").read_text())["context"])
+    environment = load_aws_environment(environments or ROOT, name)
+    Lake(app, environment, load_databases(ROOT), ROOT)
+    Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
+    failure = ""
+    try:
+        app.synth()
+    except RuntimeError as error:  # cdk-nag; the templates are written by then
+        failure = str(error)
+    paths = sorted(folder.glob(f"lake-{name}-*.template.json"))
+    templates = {path.name.split(".")[0].rpartition("-")[2]: json.loads(path.read_text()) for path in paths}
+    return Synthesized(name, folder, templates, failure)

@@ -1,0 +1,128 @@
+"""What each role may do, by hand: the whole of it, so that a right too many is seen as well as one too few."""
+
+from pathlib import Path
+
+import pytest
+
+from lake.aws import rendering
+from lake.definition import load_databases
+from tests.synth.rights import allowed, listed, names, statements, text
+from tests.synth.synthesis import Synthesized
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLES = {"moma.public.artists", "moma.public.artworks"}
+HEARTBEAT = {"__debezium-heartbeat.moma"}
+INTERNAL = {"connect-configs", "connect-offsets", "connect-status"}
+
+
+def kafka(lake: Synthesized, part: str, role: str) -> dict[str, set[str]]:
+    return {action: names(found) for action, found in allowed(lake.templates[part], role, "kafka-cluster").items()}
+
+
+def test_the_definition_is_the_one_these_tests_were_written_for() -> None:
+    assert set(rendering.table_topics(load_databases(ROOT))) == TABLES
+
+
+def test_connect_writes_the_captured_topics_and_keeps_its_own(lake: Synthesized) -> None:
+    rights = kafka(lake, "connect", "ConnectRole")
+    cluster = rights.pop("Connect") | rights.pop("WriteDataIdempotently")
+    assert len(cluster) == 1  # the cluster itself
+    assert rights == {
+        "CreateTopic": TABLES | HEARTBEAT | INTERNAL,
+        "DescribeTopic": TABLES | HEARTBEAT | INTERNAL,
+        "WriteData": TABLES | HEARTBEAT | INTERNAL,
+        "ReadData": INTERNAL,
+        "DescribeTopicDynamicConfiguration": INTERNAL,
+        "DescribeGroup": {"connect"},
+        "AlterGroup": {"connect"},
+    }
+
+
+def test_jobs_read_the_tables_and_write_no_topic(lake: Synthesized) -> None:
+    rights = kafka(lake, "processing", "Nodes")
+    groups = {"dev": {"lake_stream"}, "demo": {"lake_stream"}, "prod": {"lake_silver", "lake_bronze"}}[lake.name]
+    assert len(rights.pop("Connect")) == 1
+    assert rights == {
+        "DescribeTopic": TABLES,
+        "ReadData": TABLES,
+        "DescribeGroup": groups,
+        "AlterGroup": groups,
+    }
+
+
+def test_the_registry_reads_one_secret_and_nothing_else(lake: Synthesized) -> None:
+    services = {
+        action.partition(":")[0]
+        for statement in statements(lake.templates["connect"], "RegistryRole")
+        for action in listed(statement["Action"])
+    }
+    assert services == {"secretsmanager", "kms"}
+    (secret,) = allowed(lake.templates["connect"], "RegistryRole", "secretsmanager")["GetSecretValue"]
+    assert "UsersRegistry" in secret
+
+
+def test_connect_reads_the_capture_secret_and_its_bundle(lake: Synthesized) -> None:
+    template = lake.templates["connect"]
+    (secret,) = allowed(template, "ConnectRole", "secretsmanager")["GetSecretValue"]
+    assert "UsersCapture" in secret
+    objects = allowed(template, "ConnectRole", "s3")
+    assert set(objects) == {"GetObject"}
+    assert all(one.endswith((".tar.gz", ".gz")) for one in objects["GetObject"])
+
+
+def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
+    rights = allowed(lake.templates["processing"], "Nodes", "s3")
+    assert {one.partition(">")[2] for one in rights["PutObject"]} == {"/silver/*", "/bronze/*", "/state/*", "/emr/*"}
+    assert rights["PutObject"] == rights["DeleteObject"]
+
+
+def test_jobs_register_tables_in_their_databases(lake: Synthesized) -> None:
+    rights = allowed(lake.templates["processing"], "Nodes", "glue")
+    parts = {one.rpartition(":")[2] for one in rights["UpdateTable"]}
+    assert parts == {
+        "catalog",
+        "database/moma_cow",
+        "database/moma_mor",
+        "table/moma_cow/*",
+        "table/moma_mor/*",
+    }
+    assert {one.rpartition(":")[2] for one in rights["GetDatabase"]} == parts | {"database/default"}
+    assert "DeleteDatabase" not in rights and "DeleteTable" not in rights
+
+
+# role -> actions that AWS lets nobody narrow to a resource, each with its reason
+WILDCARDS = {
+    "Nodes": {"cloudwatch:PutMetricData": "narrowed to one namespace by a condition"},
+    "ConnectRole": {},
+    "RegistryRole": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "role"), [("processing", "Nodes"), ("connect", "ConnectRole"), ("connect", "RegistryRole")]
+)
+def test_no_wildcard_but_the_listed(lake: Synthesized, part: str, role: str) -> None:
+    free = {
+        action
+        for statement in statements(lake.templates[part], role)
+        for action in listed(statement["Action"])
+        if "*" in action or "*" in [text(one) for one in listed(statement["Resource"])]
+    }
+    assert free == set(WILDCARDS[role])
+
+
+def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
+    roles = {
+        id: role["AssumeRolePolicyDocument"]["Statement"][0]
+        for id, role in lake.resources("AWS::IAM::Role")
+        if "pods.eks" in str(role["AssumeRolePolicyDocument"])
+    }
+    accounts = {one["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-service-account"] for one in roles.values()}
+    assert accounts == {"kafka-connect", "apicurio-registry", "cloudwatch-agent"}
+    for statement in roles.values():
+        assert statement["Action"] == ["sts:AssumeRole", "sts:TagSession"]
+        assert set(statement["Condition"]["StringEquals"]) == {
+            "aws:RequestTag/eks-cluster-arn",
+            "aws:RequestTag/kubernetes-namespace",
+            "aws:RequestTag/kubernetes-service-account",
+        }

@@ -1,0 +1,51 @@
+"""Every stack of every environment as it is: what changes here changes in the account."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
+
+from tests.synth.synthesis import ENVIRONMENTS, synthesize
+
+PARTS = ["storage", "network", "source", "streaming", "catalog", "connect", "processing", "operations"]
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+# Logical ids of exports of asset-dependent values carry a hash of their own; nothing else is this long and hexadecimal.
+VOLATILE_SECTIONS = ("Parameters", "Rules")
+
+
+def scrubbed(template: dict[str, Any]) -> dict[str, Any]:
+    """The template less what changes without any change of meaning: hashes of content, notes of the CDK."""
+    kept = {key: value for key, value in template.items() if key not in VOLATILE_SECTIONS}
+    kept["Resources"] = {
+        id: {key: value for key, value in resource.items() if key != "Metadata"}
+        for id, resource in template["Resources"].items()
+        if resource["Type"] != "AWS::CDK::Metadata"
+    }
+    return dict(json.loads(HASH.sub("<hash>", json.dumps(kept))))
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_stack(name: str, part: str, snapshot: SnapshotAssertion) -> None:
+    template = scrubbed(synthesize(name).templates[part])
+    assert template == snapshot(name=f"{name}-{part}", extension_class=JSONSnapshotExtension)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_no_stack_is_missing(name: str) -> None:
+    assert sorted(synthesize(name).templates) == sorted(PARTS)
+
+
+def test_a_hash_is_scrubbed_and_a_parameter_is_not() -> None:
+    group = {"Type": "AWS::RDS::DBParameterGroup", "Properties": {"Parameters": {"rds.force_ssl": "1"}}}
+    code = {"Type": "AWS::EMR::Step", "Properties": {"Args": [f"s3://assets/{'a' * 64}.py"]}, "Metadata": {"x": 1}}
+    template = {"Parameters": {"BootstrapVersion": {}}, "Resources": {"Group": group, "Step": code}}
+    assert scrubbed(template) == {
+        "Resources": {
+            "Group": group,
+            "Step": {"Type": "AWS::EMR::Step", "Properties": {"Args": ["s3://assets/<hash>.py"]}},
+        }
+    }
