@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from lake.errors import BadInput
 from lake.yaml_file import as_model, read_mapping
@@ -44,6 +44,7 @@ class Spark(_Part):
     """The size of the Spark driver."""
 
     driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1536m"
+    short_lived: StrictBool = False  # a lake of minutes: the streaming job compiles quickly instead of well
 
 
 class Silver(_Part):

@@ -30,7 +30,9 @@ def reached(spark: SparkSession, folder: str) -> Dict[str, int]:
     for partition in storage.names(spark, folder):
         newest = max(storage.names(spark, "{}/{}".format(folder, partition)), default=None)
         if newest is not None:
-            last = _offsets(spark, "{}/{}/{}".format(folder, partition, newest)).agg(F.max(OFFSET_FIELD)).collect()[0][0]
+            last = (
+                _offsets(spark, "{}/{}/{}".format(folder, partition, newest)).agg(F.max(OFFSET_FIELD)).collect()[0][0]
+            )
             ends[partition.partition("=")[2]] = last + 1
     return ends
 
@@ -39,11 +41,15 @@ def files_of(spark: SparkSession, folder: str) -> List[File]:
     """The files of one topic's folder; none when there is no folder."""
     if not storage.names(spark, folder):
         return []
-    files = _offsets(spark, folder).groupBy(F.input_file_name().alias("file")).agg(
-        F.min(OFFSET_FIELD).alias("first"),
-        F.max(OFFSET_FIELD).alias("last"),
-        F.count(OFFSET_FIELD).alias("rows"),
-        F.collect_set(OFFSET_FIELD).alias("held"),
+    files = (
+        _offsets(spark, folder)
+        .groupBy(F.input_file_name().alias("file"))
+        .agg(
+            F.min(OFFSET_FIELD).alias("first"),
+            F.max(OFFSET_FIELD).alias("last"),
+            F.count(OFFSET_FIELD).alias("rows"),
+            F.collect_set(OFFSET_FIELD).alias("held"),
+        )
     )
     holes = F.slice(F.array_except(F.sequence("first", "last"), "held"), 1, NAMED_AT_MOST)
     rows = files.select("*", holes.alias("missing"), (F.col("rows") - F.size("held")).alias("doubled"))

@@ -161,7 +161,8 @@ def cause(error: Any) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("spark_jobs.")]
     caused = [line for line in lines if line.startswith("Caused by:")]
-    return (ours or caused[-1:] or lines or [first_line(error)])[0][:500]
+    raised = [line for line in lines if line.startswith("pyspark.")]
+    return (ours or caused[-1:] or raised[-1:] or lines or [first_line(error)])[0][:500]
 
 
 def main(argv: List[str]) -> int:

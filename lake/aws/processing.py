@@ -50,9 +50,7 @@ class Processing(Part):
     idle_minutes: Annotated[StrictInt, Field(ge=1, le=10080)] | None = None
     # PEM files for TLS between the nodes, zipped in S3; without them Spark encrypts what it sends by itself.
     certificates: Annotated[StrictStr, Field(pattern=r"^s3://[a-z0-9.-]+/.+\.zip$")] | None = None
-    jobs: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job], Field(default_factory=_one_job)
-    ]
+    jobs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job] = Field(default_factory=_one_job)
     silver: Silver = Silver()
     bronze: Bronze = Bronze()
 

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 from lake.local.service import Program, Service
-from lake.spark import spark_environment, spark_submit_command
+from lake.spark import SHORT_JOB, spark_environment, spark_submit_command
 
 # What a long-running application of many small commits needs; jobs that run once keep Spark's defaults.
 CONF = {
+    # It names tables by their paths, and must commit while the metastore is away: Hudi would ask it at a first commit.
+    "spark.sql.catalogImplementation": "in-memory",
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
@@ -50,10 +52,13 @@ class Stream(Service):
 
     def program(self) -> Program:
         arguments = ["--config", str(self.pipeline)]
-        conf = {**CONF, "spark.scheduler.allocation.file": (self.job.parent / "pools.xml").as_uri()}
-        command = spark_submit_command(self.home.environment, self.job, arguments, conf)
+        command = spark_submit_command(self.home.environment, self.job, arguments, self._conf())
         environment = spark_environment(self.home.environment, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
+
+    def _conf(self) -> dict[str, str]:
+        pools = {"spark.scheduler.allocation.file": (self.job.parent / "pools.xml").as_uri()}
+        return {**CONF, **pools, **(SHORT_JOB if self.home.environment.spark.short_lived else {})}
 
     def ready(self) -> bool:
         """The supervisor has it running; what it achieves is in the commits of the tables."""
