@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.connect.runtime.distributed.DistributedConfig;
 
 /**
@@ -35,12 +37,21 @@ public class WorkerSettings {
     return settings;
   }
 
+  /** The worker opens its own topics with clients that are handed all of its settings, providers included. */
+  private static void asProducer(Map<String, Object> settings) {
+    Map<String, Object> all = new HashMap<>(settings);
+    all.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    all.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
+    new ProducerConfig(all);
+  }
+
   private static void print(String scenario, Map<String, String> settings) {
     DistributedConfig config = new DistributedConfig(settings);
+    asProducer(config.originals());
     Map<String, Object> all = new HashMap<>(config.originals());
     config.values().forEach((key, value) -> all.merge(key, value == null ? "" : value, (original, parsed) -> parsed));
     for (String key : List.of("rest.advertised.host.name", "connector.client.config.override.policy",
-        "plugin.discovery", "config.storage.replication.factor", "producer.sasl.jaas.config")) {
+        "plugin.discovery", "config.providers", "config.storage.replication.factor", "producer.sasl.jaas.config")) {
       System.out.println(scenario + "\t" + key + "\t" + all.get(key));
     }
   }

@@ -133,6 +133,7 @@ def test_kafka_accepts_the_settings(as_kafka_reads_them: dict[str, dict[str, str
     assert found["connector.client.config.override.policy"] == "Allowlist"
     assert found["plugin.discovery"] == "service_load"
     assert found["config.storage.replication.factor"] == "-1"
+    assert found["config.providers"] == "[directory, env]"
 
 
 def test_kafka_reads_the_login_from_the_file_of_the_secret(as_kafka_reads_them: dict[str, dict[str, str]]) -> None:

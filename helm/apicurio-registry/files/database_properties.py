@@ -18,8 +18,7 @@ def main(arguments: list[str]) -> int:
     except ValueError as problem:
         print(f"the database secret can't be used: {problem}", file=sys.stderr)
         return 2
-    os.umask(0o077)
-    target.write_text(text, encoding="utf-8")
+    write_private(target, text)
     source.unlink()
     return 0
 
@@ -56,6 +55,12 @@ def units(char: str) -> str:
     """\\uXXXX for each UTF-16 code unit, as java.util.Properties wants them."""
     code = char.encode("utf-16-be").hex()
     return "".join("\\u" + code[at : at + 4] for at in range(0, len(code), 4))
+
+
+def write_private(path: Path, text: str) -> None:
+    """A file that only its owner can read, from its first byte on."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 if __name__ == "__main__":

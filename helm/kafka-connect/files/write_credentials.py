@@ -21,7 +21,6 @@ class BadSecret(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    os.umask(0o077)
     folder = Path(arguments[0])
     try:
         database(folder / "database")
@@ -36,13 +35,13 @@ def main(arguments: list[str]) -> int:
 def database(folder: Path) -> None:
     """User name and password as they are: a provider puts them into the connector's settings as they are."""
     for name, value in zip(("username", "password"), credentials(folder), strict=True):
-        (folder / name).write_text(value, encoding="utf-8")
+        write_private(folder / name, value)
 
 
 def kafka(folder: Path) -> None:
     """A line of JAAS, whose quoting only its writer can do right."""
     user, password = (quoted(value) for value in credentials(folder))
-    (folder / "jaas").write_text(f"{SCRAM} username={user} password={password};", encoding="utf-8")
+    write_private(folder / "jaas", f"{SCRAM} username={user} password={password};")
 
 
 def credentials(folder: Path) -> tuple[str, str]:
@@ -66,6 +65,12 @@ def field(fields: object, name: str, secret: str) -> str:
 
 def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def write_private(path: Path, text: str) -> None:
+    """A file that only its owner can read, from its first byte on."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 if __name__ == "__main__":
