@@ -23,10 +23,7 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
         stream.write(bytearray(text.encode("utf-8")))
     finally:
         stream.close()
-    final = _path(spark, path)
-    if not system.rename(location, final):
-        system.delete(final, False)
-        system.rename(location, final)
+    _replace(spark, location, _path(spark, path))
 
 
 def names(spark: SparkSession, folder: str) -> List[str]:
@@ -52,6 +49,14 @@ def delete(spark: SparkSession, path: str) -> None:
     """Deletes a file or a whole folder, if it is there."""
     system, location = _open(spark, path)
     system.delete(location, True)
+
+
+def _replace(spark: SparkSession, source: Any, target: Any) -> None:
+    """Moves a file over another in one step; FileSystem.rename() can't, there would be a moment without any."""
+    fs = spark._jvm.org.apache.hadoop.fs
+    options = spark.sparkContext._gateway.new_array(getattr(fs, "Options$Rename"), 1)
+    options[0] = getattr(fs, "Options$Rename").OVERWRITE
+    fs.FileContext.getFileContext(target.toUri(), spark._jsc.hadoopConfiguration()).rename(source, target, options)
 
 
 def _path(spark: SparkSession, path: str) -> Any:
