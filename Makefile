@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3
 LAKE := .venv/bin/lake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit charts integration slow up down bench lock clean
+.PHONY: help setup demo test check unit synth charts integration slow up down bench lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,16 +16,19 @@ setup: ## check the machine, then fetch and build all that is needed: .venv/, bu
 demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
 	@$(LAKE) demo
 
-test: check unit charts integration ## all that CI runs
+test: check unit synth charts integration ## all that CI runs
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs
+	.venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs constructs/lake_constructs/scripts
 
 unit: setup ## fast tests, no services
 	.venv/bin/pytest tests/unit
+
+synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
+	.venv/bin/pytest tests/synth
 
 charts: setup ## the Helm charts, rendered and checked, and the programs they carry
 	.venv/bin/pytest tests/charts

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-DOWNLOADS = ("build/kafka", "build/connect", "build/registry", "build/spark")
+DOWNLOADS = ("build/kafka", "build/connect", "build/registry", "build/spark", "build/aws")
 OURS = (  # built here, so not listed
     "build/connect/apicurio/apicurio-converter-service.jar",
     "build/connect/debezium/lake-transforms.jar",

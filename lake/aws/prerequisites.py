@@ -12,7 +12,7 @@ WORKER = Path("build/aws/worker")  # Kafka's login at MSK, for Connect and for S
 
 def spark_jars(environment: AwsEnvironment) -> Path:
     """Kafka's connector for the Spark of the environment's EMR release."""
-    return Path("build/aws") / f"spark-{versions.EMR_RELEASES[environment.processing.release].spark}"
+    return Path("build/aws") / f"spark-{versions.EMR_RELEASES[environment.processing.release].kafka_connector}"
 
 
 def check_build(root: Path, environment: AwsEnvironment) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,8 @@ os.environ["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = ["dev", "demo", "prod"]
 Template = dict[str, Any]
+HASH = re.compile(r"\b[0-9a-f]{64}\b")
+VOLATILE_SECTIONS = ("Parameters", "Rules")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Synthesized:
         return [
             (id, resource.get("Properties", {}))
             for template in self.templates.values()
-            for id, resource in template["Resources"].items()
+            for id, resource in template.get("Resources", {}).items()
             if resource["Type"] == kind
         ]
 
@@ -42,8 +45,8 @@ class Synthesized:
 
 
 @cache
-def synthesize(name: str, environments: Path | None = None) -> Synthesized:
-    """The environment as app.py makes it; environments is another folder of environment files."""
+def synthesize(name: str, environments: Path = ROOT, root: Path = ROOT) -> Synthesized:
+    """The environment as app.py makes it; both folders are the project's unless a test brings its own."""
     from aws_cdk import App, Validations
     from cdk_nag import AwsSolutionsChecks
 
@@ -53,8 +56,8 @@ def synthesize(name: str, environments: Path | None = None) -> Synthesized:
 
     folder = Path(mkdtemp(prefix=f"synth-{name}-"))
     app = App(outdir=str(folder), context=json.loads((ROOT / "cdk.json").read_text())["context"])
-    environment = load_aws_environment(environments or ROOT, name)
-    Lake(app, environment, load_databases(ROOT), ROOT)
+    environment = load_aws_environment(environments, name)
+    Lake(app, environment, load_databases(root), root)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
     failure = ""
     try:
@@ -64,3 +67,14 @@ def synthesize(name: str, environments: Path | None = None) -> Synthesized:
     paths = sorted(folder.glob(f"lake-{name}-*.template.json"))
     templates = {path.name.split(".")[0].rpartition("-")[2]: json.loads(path.read_text()) for path in paths}
     return Synthesized(name, folder, templates, failure)
+
+
+def scrubbed(template: dict[str, Any]) -> dict[str, Any]:
+    """The template less what changes without any change of meaning: hashes of content, notes of the CDK."""
+    kept = {key: value for key, value in template.items() if key not in VOLATILE_SECTIONS}
+    kept["Resources"] = {
+        id: {key: value for key, value in resource.items() if key != "Metadata"}
+        for id, resource in template["Resources"].items()
+        if resource["Type"] != "AWS::CDK::Metadata"
+    }
+    return dict(json.loads(HASH.sub("<hash>", json.dumps(kept))))

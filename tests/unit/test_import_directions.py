@@ -25,6 +25,9 @@ ALLOWED = {
     "stacks": {"stacks", "lake_constructs", "lake", "constructs"},
     "constructs/lake_constructs": {"lake_constructs", "constructs"},
 }
+# The wiring of the AWS half: nothing of the local lake, no command line.
+APP_MAY_USE = {"stacks", "lake"}
+STACKS_MAY_USE = ("lake.aws", "lake.definition", "lake.errors", "lake.versions")
 # What runs on EMR has nothing but these beside itself.
 SPARK_MAY_USE = {"pyspark", "py4j", "spark_jobs"}
 
@@ -73,6 +76,15 @@ def test_lake_starts_without_the_cdk() -> None:
     """`import aws_cdk` alone takes longer than most commands."""
     found = [path.name for path in sources("lake") if "aws_cdk" in roots(imported(path.read_text()))]
     assert found == []
+
+
+def test_the_app_wires_stacks_and_nothing_else() -> None:
+    assert roots(imported((ROOT / "app.py").read_text())) & FIRST_PARTY <= APP_MAY_USE
+
+
+def test_stacks_know_the_definition_and_nothing_that_runs() -> None:
+    names = {name for path in sources("stacks") for name in imported(path.read_text()) if name.startswith("lake.")}
+    assert {name for name in names if not name.startswith(STACKS_MAY_USE)} == set()
 
 
 def test_constructs_is_always_the_package_from_pypi() -> None:

@@ -17,6 +17,13 @@ def test_the_default_release_carries_the_spark_and_hudi_of_the_local_lake() -> N
     assert (release.spark, release.hudi) == local
 
 
+def test_maven_fetches_the_connector_of_every_release() -> None:
+    fetched = {versions.from_pom(PROJECT, name) for name in ("spark", "spark.emr7")}
+    releases = versions.EMR_RELEASES.values()
+    assert {release.kafka_connector for release in releases} == fetched
+    assert all(release.kafka_connector.startswith(release.spark.rpartition(".")[0]) for release in releases)
+
+
 def test_pyspark_is_the_spark_of_the_pom() -> None:
     pin = re.search(r'"pyspark==([0-9.]+)"', (PROJECT / "pyproject.toml").read_text())
     assert pin and pin[1] == versions.from_pom(PROJECT, "spark")

@@ -1,0 +1,24 @@
+"""`cdk synth -c env=<name>`: the stacks of environments/<name>.yaml. Needs neither an account nor a network."""
+
+import json
+import sys
+from pathlib import Path
+
+from aws_cdk import App, Validations
+from cdk_nag import AwsSolutionsChecks
+
+from lake.aws.environment import load_aws_environment
+from lake.definition import load_databases
+from lake.errors import BadInput
+from stacks.lake import Lake
+
+root = Path(__file__).resolve().parent
+# Read here too, so that `python app.py` gives what `cdk synth` does; what the CLI passes comes first.
+app = App(context=json.loads((root / "cdk.json").read_text())["context"])
+try:
+    environment = load_aws_environment(root, app.node.get_context("env"))
+    Lake(app, environment, load_databases(root), root)
+except BadInput as error:
+    sys.exit(f"error: {error}")
+Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
+app.synth()

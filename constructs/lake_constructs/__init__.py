@@ -1,0 +1,1 @@
+"""The constructs the stacks are made of: one file each, AWS only, no settings."""

@@ -1,0 +1,72 @@
+"""Alarms, and where they go."""
+
+from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_events as events
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from lake_constructs.encryption_key import EncryptionKey
+
+SENDERS = ("cloudwatch.amazonaws.com", "events.amazonaws.com", "budgets.amazonaws.com")
+ABOVE = cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
+BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+
+
+class Alarms(Construct):
+    """One topic for all that a person must look at."""
+
+    def __init__(self, scope: Construct, id: str, *, email: str | None) -> None:
+        super().__init__(scope, id)
+        key = EncryptionKey(self, "Key", purpose="alarms", removal_policy=RemovalPolicy.DESTROY, services=SENDERS)
+        self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
+        self.topic.add_to_resource_policy(self._send())
+        if email:
+            sns.Subscription(self, "Email", topic=self.topic, protocol=sns.SubscriptionProtocol.EMAIL, endpoint=email)
+
+    def _send(self) -> iam.PolicyStatement:
+        return iam.PolicyStatement(
+            principals=[iam.ServicePrincipal(sender) for sender in SENDERS],
+            actions=["sns:Publish"],
+            resources=[self.topic.topic_arn],
+            conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+        )
+
+    def raise_on(
+        self,
+        id: str,
+        metric: cloudwatch.Metric,
+        limit: float,
+        *,
+        minutes: int = 5,
+        compare: cloudwatch.ComparisonOperator = ABOVE,
+        silence_is_bad: bool = False,
+        says: str,
+    ) -> cloudwatch.Alarm:
+        """An alarm when the metric is beyond the limit for so many periods; says tells what to do."""
+        silence = cloudwatch.TreatMissingData
+        alarm = cloudwatch.Alarm(
+            self,
+            id,
+            metric=metric,
+            threshold=limit,
+            comparison_operator=compare,
+            evaluation_periods=minutes,
+            alarm_description=says,
+            treat_missing_data=silence.BREACHING if silence_is_bad else silence.NOT_BREACHING,
+        )
+        alarm.add_alarm_action(actions.SnsAction(self.topic))
+        return alarm
+
+    def tell_of_failed_steps(self, cluster: str) -> None:
+        """A step fails when a job could not be started; one that ran and ended shows in ReportAge."""
+        failed = events.EventPattern(
+            source=["aws.emr"],
+            detail_type=["EMR Step Status Change"],
+            detail={"state": ["FAILED"], "clusterId": [cluster]},
+        )
+        rule = events.Rule(self, "FailedStep", event_pattern=failed)
+        rule.add_target(targets.SnsTopic(self.topic))

@@ -1,0 +1,32 @@
+"""A Helm release of one of this repository's own charts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Duration
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_s3_assets as assets
+from constructs import Construct
+
+NAMESPACE = "lake"
+
+
+class Chart(eks.HelmChart):
+    """Installed from the folder; done when its pods are ready, undone when they do not become so."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: eks.Cluster, folder: Path, values: Mapping[str, Any]
+    ) -> None:
+        super().__init__(
+            scope,
+            id,
+            cluster=cluster,
+            # ci/ holds values for tests: a change there is no change of the release.
+            chart_asset=assets.Asset(scope, f"{id}Chart", path=str(folder), exclude=["ci"]),
+            release=folder.name,
+            namespace=NAMESPACE,
+            values=values,
+            atomic=True,
+            timeout=Duration.minutes(15),
+        )

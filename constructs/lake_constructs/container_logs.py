@@ -1,0 +1,52 @@
+"""Container logs in CloudWatch, and the failures that are counted in them."""
+
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_eks as eks_resources
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.pod_role import PodRole
+
+METRICS = "Lake"
+# What a Connect worker logs when it gives a task up.
+TASK_FAILED = "Task is being killed and will not recover until manually restarted"
+AGENT = "cloudwatch-agent"
+AGENT_NAMESPACE = "amazon-cloudwatch"
+
+
+class ContainerLogs(Construct):
+    """AWS's agent as an add-on; its log group exists before it, so that it is encrypted and kept for its days."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cluster: eks.Cluster, cluster_name: str, key: kms.IKey, days: int
+    ) -> None:
+        super().__init__(scope, id)
+        name = f"/aws/containerinsights/{cluster_name}/application"
+        group = EncryptedLogGroup(self, "Application", key=key, days=days, name=name)
+        role = PodRole(self, "Agent", cluster=cluster, namespace=AGENT_NAMESPACE, service_account=AGENT, statements=[])
+        role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("CloudWatchAgentServerPolicy"))
+        addon = eks_resources.CfnAddon(
+            self,
+            "AddOn",
+            addon_name="amazon-cloudwatch-observability",
+            cluster_name=cluster.cluster_name,
+            resolve_conflicts="OVERWRITE",
+        )
+        addon.node.add_dependency(group, role)
+        self.failed_tasks = self._count(group, TASK_FAILED, f"FailedTasks-{cluster_name}")
+
+    def _count(self, group: logs.ILogGroup, text: str, metric: str) -> cloudwatch.Metric:
+        found = logs.MetricFilter(
+            self,
+            "FailedTasks",
+            log_group=group,
+            metric_namespace=METRICS,
+            metric_name=metric,
+            filter_pattern=logs.FilterPattern.literal(f'"{text}"'),
+            default_value=0,
+        )
+        return found.metric(statistic="Sum")

@@ -1,0 +1,61 @@
+"""The two roles of an EMR cluster: the service's own, and that of the nodes."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+# AWS's policy for the service lets it touch only what carries this tag.
+TAG = ("for-use-with-amazon-emr-managed-policies", "true")
+SERVICE_POLICY = "service-role/AmazonEMRServicePolicy_v2"
+
+
+class NodeRole(iam.Role):
+    """What the jobs may do: the nodes have no other rights than those of the jobs."""
+
+    def __init__(self, scope: Construct, id: str, *, statements: Sequence[iam.PolicyStatement]) -> None:
+        super().__init__(scope, id, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+        for statement in statements:
+            self.add_to_policy(statement)
+        self.profile = iam.CfnInstanceProfile(self, "Profile", roles=[self.role_name])
+
+
+class ServiceRole(iam.Role):
+    """What EMR itself needs to start nodes with encrypted disks in tagged subnets."""
+
+    def __init__(self, scope: Construct, id: str, *, nodes: iam.IRole, disks_key: kms.IKey) -> None:
+        clusters = {
+            "ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:elasticmapreduce:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"}
+        }
+        service = iam.ServicePrincipal("elasticmapreduce.amazonaws.com", conditions=clusters)
+        policy = iam.ManagedPolicy.from_aws_managed_policy_name(SERVICE_POLICY)
+        super().__init__(scope, id, assumed_by=service, managed_policies=[policy])
+        self.add_to_policy(
+            iam.PolicyStatement(
+                actions=["iam:PassRole"],
+                resources=[nodes.role_arn],
+                conditions={"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
+            )
+        )
+        self.add_to_policy(use_disks_key(disks_key))
+        self.add_to_policy(
+            iam.PolicyStatement(
+                actions=["kms:CreateGrant"],
+                resources=[disks_key.key_arn],
+                conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
+            )
+        )
+
+
+def use_disks_key(key: kms.IKey) -> iam.PolicyStatement:
+    """Encrypt and decrypt the nodes' disks."""
+    actions = [
+        "kms:Encrypt",
+        "kms:Decrypt",
+        "kms:DescribeKey",
+        "kms:GenerateDataKey",
+        "kms:GenerateDataKeyWithoutPlaintext",
+    ]
+    return iam.PolicyStatement(actions=actions, resources=[key.key_arn])

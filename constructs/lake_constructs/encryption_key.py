@@ -1,0 +1,56 @@
+"""One KMS key for one purpose."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+USE = ["kms:Decrypt", "kms:GenerateDataKey"]
+
+
+class EncryptionKey(kms.Key):
+    """Rotated yearly; usable by the account's own roles and by the named AWS services."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, purpose: str, removal_policy: RemovalPolicy, services: Sequence[str] = ()
+    ) -> None:
+        super().__init__(
+            scope,
+            id,
+            description=f"Lake: {purpose}",
+            enable_key_rotation=True,
+            removal_policy=removal_policy,
+            pending_window=Duration.days(7),
+        )
+        for service in services:
+            self.add_to_resource_policy(
+                iam.PolicyStatement(
+                    principals=[iam.ServicePrincipal(service)],
+                    actions=USE,
+                    resources=["*"],  # in a key policy: this key
+                    conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+                )
+            )
+
+
+class LogsKey(EncryptionKey):
+    """The key of all log groups: CloudWatch Logs may use it for groups of this account and region only."""
+
+    def __init__(self, scope: Construct, id: str, *, removal_policy: RemovalPolicy) -> None:
+        super().__init__(scope, id, purpose="logs", removal_policy=removal_policy)
+        groups = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:*"
+        self.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.amazonaws.com")],
+                actions=[*USE, "kms:Encrypt", "kms:DescribeKey"],
+                resources=["*"],  # in a key policy: this key
+                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+            )
+        )
+
+
+def use_key(key: kms.IKey) -> iam.PolicyStatement:
+    """What whoever reads and writes data under the key needs."""
+    return iam.PolicyStatement(actions=USE, resources=[key.key_arn])

@@ -1,0 +1,23 @@
+"""The logs of the CDK's own Lambda handlers."""
+
+from aws_cdk import Stack
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as functions
+
+from lake_constructs.log_group import EncryptedLogGroup
+
+
+def keep_handler_logs(stack: Stack, *, key: kms.IKey, days: int) -> None:
+    """One group for all handlers of the stack: Lambda would make one each, unencrypted and for ever."""
+    handlers = [part for part in stack.node.find_all() if is_handler(part)]
+    if not handlers:
+        return
+    group = EncryptedLogGroup(stack, "Handlers", key=key, days=days)
+    for handler in handlers:
+        handler.add_property_override("LoggingConfig.LogGroup", group.log_group_name)
+
+
+def is_handler(part: object) -> bool:
+    """A function whose log group is still Lambda's choice; the CDK writes some of them as plain resources."""
+    kind = getattr(part, "cfn_resource_type", "")
+    return kind == functions.CfnFunction.CFN_RESOURCE_TYPE_NAME and not getattr(part, "logging_config", None)

@@ -1,0 +1,62 @@
+"""A Kafka cluster on MSK as its clients see it: brokers, security group, and the names of what may be granted."""
+
+from aws_cdk import Aws, Fn
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import custom_resources as custom
+from constructs import Construct
+
+from lake_constructs.log_group import EncryptedLogGroup
+
+PORT = 9098  # IAM over TLS, the only listener
+
+
+class Kafka(Construct):
+    """The base of the provisioned and the serverless cluster; IAM is the only way in."""
+
+    def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc, logs_key: kms.IKey, log_days: int) -> None:
+        super().__init__(scope, id)
+        self._call_log = EncryptedLogGroup(self, "BrokersLog", key=logs_key, days=log_days)
+        self.security_group = ec2.SecurityGroup(self, "Group", vpc=vpc, allow_all_outbound=False)
+        self.arn = ""
+        self.bootstrap_brokers = ""
+
+    def opened(self, arn: str) -> None:
+        """Called once by the subclass, when the cluster's ARN is known."""
+        self.arn = arn
+        self.bootstrap_brokers = self._asked_for_brokers()
+
+    def topic(self, name: str) -> str:
+        """The ARN of one topic."""
+        return self._named("topic", name)
+
+    def group(self, name: str) -> str:
+        """The ARN of one consumer group."""
+        return self._named("group", name)
+
+    def _named(self, kind: str, name: str) -> str:
+        # arn:aws:kafka:<region>:<account>:cluster/<name>/<uuid>; IAM names the parts <kind>/<name>/<uuid>/<part>.
+        cluster = Fn.select(1, Fn.split(":cluster/", self.arn))
+        return f"arn:{Aws.PARTITION}:kafka:{Aws.REGION}:{Aws.ACCOUNT_ID}:{kind}/{cluster}/{name}"
+
+    def _asked_for_brokers(self) -> str:
+        """CloudFormation knows no attribute for the brokers: they are asked for once the cluster stands."""
+        call = custom.AwsSdkCall(
+            service="Kafka",
+            action="getBootstrapBrokers",
+            parameters={"ClusterArn": self.arn},
+            physical_resource_id=custom.PhysicalResourceId.of(self.arn),
+            output_paths=["BootstrapBrokerStringSaslIam"],
+        )
+        statement = iam.PolicyStatement(actions=["kafka:GetBootstrapBrokers"], resources=[self.arn])
+        asked = custom.AwsCustomResource(
+            self,
+            "Brokers",
+            on_create=call,
+            on_update=call,
+            policy=custom.AwsCustomResourcePolicy.from_statements([statement]),
+            install_latest_aws_sdk=False,
+            log_group=self._call_log,
+        )
+        return asked.get_response_field("BootstrapBrokerStringSaslIam")

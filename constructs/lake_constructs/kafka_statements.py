@@ -1,0 +1,38 @@
+"""What a role may do in Kafka: exact actions on exact topics and groups, with the companions each action needs."""
+
+from collections.abc import Sequence
+
+from aws_cdk import aws_iam as iam
+
+from lake_constructs.kafka import Kafka
+
+
+def _allow(actions: Sequence[str], resources: Sequence[str]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(actions=[f"kafka-cluster:{action}" for action in actions], resources=list(resources))
+
+
+def connect(kafka: Kafka, *, produce: bool) -> iam.PolicyStatement:
+    """Log in; an idempotent producer asks the cluster for its number."""
+    return _allow(["Connect", *(["WriteDataIdempotently"] if produce else [])], [kafka.arn])
+
+
+def write(kafka: Kafka, topics: Sequence[str]) -> iam.PolicyStatement:
+    """Create the named topics and write to them."""
+    return _allow(["CreateTopic", "DescribeTopic", "WriteData"], [kafka.topic(name) for name in topics])
+
+
+def read(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list[iam.PolicyStatement]:
+    """Read the named topics as one of the named groups."""
+    return [
+        _allow(["DescribeTopic", "ReadData"], [kafka.topic(name) for name in topics]),
+        _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups]),
+    ]
+
+
+def keep_state(kafka: Kafka, topics: Sequence[str], group: str) -> list[iam.PolicyStatement]:
+    """What a Connect worker needs of its own three topics and its group."""
+    actions = ["CreateTopic", "DescribeTopic", "DescribeTopicDynamicConfiguration", "ReadData", "WriteData"]
+    return [
+        _allow(actions, [kafka.topic(name) for name in topics]),
+        _allow(["DescribeGroup", "AlterGroup"], [kafka.group(group)]),
+    ]

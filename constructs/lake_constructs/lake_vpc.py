@@ -1,0 +1,87 @@
+"""The network of a lake: public subnets for NAT alone, private ones for programs, isolated ones for data."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Fn
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from lake_constructs.log_group import EncryptedLogGroup
+
+PRIVATE = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS)
+ISOLATED = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
+SUBNETS = (
+    ec2.SubnetConfiguration(name="Public", subnet_type=ec2.SubnetType.PUBLIC, map_public_ip_on_launch=False),
+    ec2.SubnetConfiguration(name="Private", subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS),
+    ec2.SubnetConfiguration(name="Data", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED),
+)
+ENDPOINTS = {
+    "Secrets": ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+    "Keys": ec2.InterfaceVpcEndpointAwsService.KMS,
+    "Tokens": ec2.InterfaceVpcEndpointAwsService.STS,
+    "Glue": ec2.InterfaceVpcEndpointAwsService.GLUE,
+    "Logs": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
+    "ImageApi": ec2.InterfaceVpcEndpointAwsService.ECR,
+    "Images": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
+}
+
+
+class LakeVpc(ec2.Vpc):
+    """A new VPC. Zones are chosen by AWS at deployment, so that synth needs no account."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cidr: str, zones: int, nat_gateways: int, logs_key: kms.IKey, log_days: int
+    ) -> None:
+        super().__init__(
+            scope,
+            id,
+            ip_addresses=ec2.IpAddresses.cidr(cidr),
+            availability_zones=deploy_time_zones(zones),
+            nat_gateways=nat_gateways,
+            subnet_configuration=list(SUBNETS),
+            gateway_endpoints={"S3": ec2.GatewayVpcEndpointOptions(service=ec2.GatewayVpcEndpointAwsService.S3)},
+            # The flag that empties it is a custom resource; nothing here uses the default group.
+            restrict_default_security_group=False,
+        )
+        self._cidr = cidr
+        log_flows(self, key=logs_key, days=log_days)
+
+    def add_interface_endpoints(self) -> None:
+        """AWS's own services are reached without leaving the network."""
+        group = ec2.SecurityGroup(self, "Endpoints", vpc=self, allow_all_outbound=False)
+        group.add_ingress_rule(ec2.Peer.ipv4(self._cidr), ec2.Port.HTTPS, "from the lake")
+        for name, service in ENDPOINTS.items():
+            self.add_interface_endpoint(name, service=service, subnets=PRIVATE, security_groups=[group], open=False)
+
+
+def deploy_time_zones(count: int) -> list[str]:
+    return [Fn.select(number, Fn.get_azs()) for number in range(count)]
+
+
+def log_flows(vpc: ec2.Vpc, *, key: kms.IKey, days: int) -> None:
+    """Who spoke to whom, refused or not."""
+    group = EncryptedLogGroup(vpc, "Flows", key=key, days=days)
+    vpc.add_flow_log("FlowLog", destination=ec2.FlowLogDestination.to_cloud_watch_logs(group))
+
+
+def existing_vpc(
+    scope: Construct,
+    id: str,
+    *,
+    vpc_id: str,
+    cidr: str,
+    zones: Sequence[str],
+    private_subnets: Sequence[str],
+    route_tables: Sequence[str],
+) -> ec2.IVpc:
+    """A VPC that others own, described instead of looked up: a look-up would need credentials."""
+    return ec2.Vpc.from_vpc_attributes(
+        scope,
+        id,
+        vpc_id=vpc_id,
+        vpc_cidr_block=cidr,
+        availability_zones=list(zones),
+        private_subnet_ids=list(private_subnets),
+        private_subnet_route_table_ids=list(route_tables),
+    )

@@ -1,0 +1,39 @@
+"""A VPC of its own for the source database, peered with the lake's."""
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+from lake_constructs.lake_vpc import deploy_time_zones, log_flows
+
+
+class PeeredVpc(ec2.Vpc):
+    """Isolated subnets only, with routes to the lake's network and back."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, cidr: str, lake: ec2.IVpc, lake_cidr: str, logs_key: kms.IKey, log_days: int
+    ) -> None:
+        super().__init__(
+            scope,
+            id,
+            ip_addresses=ec2.IpAddresses.cidr(cidr),
+            availability_zones=deploy_time_zones(2),
+            nat_gateways=0,
+            subnet_configuration=[ec2.SubnetConfiguration(name="Data", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)],
+            restrict_default_security_group=False,  # as in LakeVpc
+        )
+        log_flows(self, key=logs_key, days=log_days)
+        peering = ec2.CfnVPCPeeringConnection(self, "Peering", vpc_id=lake.vpc_id, peer_vpc_id=self.vpc_id)
+        self._route(self, "ToLake", self.isolated_subnets, lake_cidr, peering.ref)
+        self._route(self, "FromLake", lake.private_subnets, cidr, peering.ref)
+
+    @staticmethod
+    def _route(scope: Construct, name: str, subnets: list[ec2.ISubnet], cidr: str, peering: str) -> None:
+        for number, subnet in enumerate(subnets, 1):
+            ec2.CfnRoute(
+                scope,
+                f"{name}{number}",
+                route_table_id=subnet.route_table.route_table_id,
+                destination_cidr_block=cidr,
+                vpc_peering_connection_id=peering,
+            )

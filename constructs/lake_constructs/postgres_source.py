@@ -1,0 +1,102 @@
+"""The source database: PostgreSQL on RDS that lets its changes be read."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_rds as rds
+from constructs import Construct
+
+from lake_constructs.database_users import AWKWARD
+from lake_constructs.log_group import EncryptedLogGroup
+
+PORT = 5432
+ADMIN = "lake_admin"
+PARAMETERS = {
+    "rds.logical_replication": "1",
+    "rds.force_ssl": "1",
+    "max_replication_slots": "16",
+    "max_wal_senders": "16",
+    "wal_sender_timeout": "60000",  # ms; a connector that went away lets go of its slot
+}
+
+
+class PostgresSource(rds.DatabaseInstance):
+    """One instance, reached by TLS from the groups that are let in, and by nothing else."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        version: str,
+        instance_type: str,
+        vpc: ec2.IVpc,
+        subnets: ec2.SubnetSelection,
+        database: str,
+        storage_gb: int,
+        max_slot_wal_gb: int,
+        multi_az: bool,
+        backup_days: int,
+        key: kms.IKey,
+        secrets_key: kms.IKey,
+        logs_key: kms.IKey,
+        log_days: int,
+        removal_policy: RemovalPolicy,
+    ) -> None:
+        keep = removal_policy is RemovalPolicy.RETAIN
+        engine = rds.DatabaseInstanceEngine.postgres(
+            version=rds.PostgresEngineVersion.of(version, version.partition(".")[0])
+        )
+        self.group = ec2.SecurityGroup(scope, f"{id}Group", vpc=vpc, allow_all_outbound=False)
+        super().__init__(
+            scope,
+            id,
+            instance_identifier=name,
+            engine=engine,
+            instance_type=ec2.InstanceType(instance_type.removeprefix("db.")),
+            vpc=vpc,
+            vpc_subnets=subnets,
+            security_groups=[self.group],
+            parameter_group=capture_parameters(scope, f"{id}Parameters", engine, max_slot_wal_gb),
+            credentials=rds.Credentials.from_generated_secret(
+                ADMIN, encryption_key=secrets_key, exclude_characters=AWKWARD
+            ),
+            database_name=database,
+            port=PORT,
+            allocated_storage=storage_gb,
+            max_allocated_storage=storage_gb * 2,
+            storage_type=rds.StorageType.GP3,
+            storage_encrypted=True,
+            storage_encryption_key=key,
+            multi_az=multi_az,
+            backup_retention=Duration.days(backup_days),
+            delete_automated_backups=not keep,
+            deletion_protection=keep,
+            publicly_accessible=False,
+            auto_minor_version_upgrade=True,
+            cloudwatch_logs_exports=["postgresql"],
+            enable_performance_insights=True,
+            performance_insight_encryption_key=key,
+            monitoring_interval=Duration.minutes(1),
+            iam_authentication=True,
+            copy_tags_to_snapshot=True,
+            removal_policy=RemovalPolicy.SNAPSHOT if keep else removal_policy,
+        )
+        # RDS would make the group itself, unencrypted and for ever.
+        group = f"/aws/rds/instance/{name}/postgresql"
+        self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", key=logs_key, days=log_days, name=group))
+
+
+def capture_parameters(
+    scope: Construct, id: str, engine: rds.IInstanceEngine, max_slot_wal_gb: int
+) -> rds.ParameterGroup:
+    """What change capture needs of the server."""
+    return rds.ParameterGroup(
+        scope,
+        id,
+        engine=engine,
+        description="Logical replication for the lake",
+        # A slot that nobody reads is given up before it fills the disk (MB).
+        parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
+    )

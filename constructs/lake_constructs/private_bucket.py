@@ -1,0 +1,88 @@
+"""An S3 bucket that nobody outside reaches, and the statements that let a role use a part of it."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+READ = ["s3:GetObject"]
+WRITE = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
+
+
+class PrivateBucket(s3.Bucket):
+    """TLS only, private, versioned, encrypted: by the given key, or by S3's own where no key is possible."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        removal_policy: RemovalPolicy,
+        key: kms.IKey | None = None,
+        access_logs: s3.IBucket | None = None,
+        old_versions_days: int = 7,
+        rules: Sequence[s3.LifecycleRule] = (),
+    ) -> None:
+        super().__init__(
+            scope,
+            id,
+            encryption=s3.BucketEncryption.KMS if key else s3.BucketEncryption.S3_MANAGED,
+            encryption_key=key,
+            bucket_key_enabled=bool(key),
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            versioned=True,
+            lifecycle_rules=[tidy(old_versions_days), *rules],
+            server_access_logs_bucket=access_logs,
+            server_access_logs_prefix=f"s3/{id.lower()}/" if access_logs else None,
+            removal_policy=removal_policy,
+            auto_delete_objects=removal_policy is RemovalPolicy.DESTROY,
+        )
+        if key:
+            self.add_to_resource_policy(self._refuse_other_keys(key))
+
+    def _refuse_other_keys(self, key: kms.IKey) -> iam.PolicyStatement:
+        return iam.PolicyStatement(
+            effect=iam.Effect.DENY,
+            principals=[iam.AnyPrincipal()],
+            actions=["s3:PutObject"],
+            resources=[self.arn_for_objects("*")],
+            conditions={
+                "StringNotEqualsIfExists": {"s3:x-amz-server-side-encryption-aws-kms-key-id": key.key_arn},
+                "Null": {"s3:x-amz-server-side-encryption-aws-kms-key-id": "false"},
+            },
+        )
+
+
+def tidy(old_versions_days: int) -> s3.LifecycleRule:
+    """What nobody misses: parts of broken uploads, and versions that were replaced."""
+    return s3.LifecycleRule(
+        abort_incomplete_multipart_upload_after=Duration.days(1),
+        noncurrent_version_expiration=Duration.days(old_versions_days),
+        expired_object_delete_marker=True,
+    )
+
+
+def read_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatement]:
+    """Read what lies below the prefixes."""
+    return _objects(bucket, READ, prefixes)
+
+
+def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatement]:
+    """Read, write and delete what lies below the prefixes."""
+    return _objects(bucket, WRITE, prefixes)
+
+
+def _objects(bucket: s3.IBucket, actions: Sequence[str], prefixes: Sequence[str]) -> list[iam.PolicyStatement]:
+    listing = ["s3:ListBucket", "s3:GetBucketLocation"]
+    return [
+        iam.PolicyStatement(actions=listing, resources=[bucket.bucket_arn]),
+        iam.PolicyStatement(
+            actions=list(actions), resources=[bucket.arn_for_objects(f"{prefix}/*") for prefix in prefixes]
+        ),
+    ]

@@ -1,0 +1,40 @@
+"""MSK Serverless: no brokers to size; IAM is the only login it knows."""
+
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_msk as msk
+from constructs import Construct
+
+from lake_constructs.kafka import Kafka
+
+
+class ServerlessKafka(Kafka):
+    """Three copies of each message and encryption are given; topics keep what their own settings say."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        name: str,
+        vpc: ec2.IVpc,
+        subnets: ec2.SubnetSelection,
+        logs_key: kms.IKey,
+        log_days: int,
+    ) -> None:
+        super().__init__(scope, id, vpc=vpc, logs_key=logs_key, log_days=log_days)
+        iam = msk.CfnServerlessCluster.IamProperty(enabled=True)
+        place = msk.CfnServerlessCluster.VpcConfigProperty(
+            subnet_ids=vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids,
+            security_groups=[self.security_group.security_group_id],
+        )
+        cluster = msk.CfnServerlessCluster(
+            self,
+            "Cluster",
+            cluster_name=name,
+            client_authentication=msk.CfnServerlessCluster.ClientAuthenticationProperty(
+                sasl=msk.CfnServerlessCluster.SaslProperty(iam=iam)
+            ),
+            vpc_configs=[place],
+        )
+        self.opened(cluster.attr_arn)

@@ -1,0 +1,195 @@
+"""Kafka Connect and the schema registry on Kubernetes, from this repository's charts."""
+
+import json
+from pathlib import Path
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+from lake_constructs import kafka_statements
+from lake_constructs.chart import NAMESPACE, Chart
+from lake_constructs.container_logs import ContainerLogs
+from lake_constructs.database_users import read_secret
+from lake_constructs.encryption_key import EncryptionKey
+from lake_constructs.kafka import PORT as KAFKA_PORT
+from lake_constructs.kubernetes_cluster import KubernetesCluster
+from lake_constructs.opening import Opening
+from lake_constructs.plugin_bundle import PluginBundle, read_asset
+from lake_constructs.pod_role import PodRole
+
+from lake import versions
+from lake.aws.connect import Connect
+from lake.aws.environment import AwsEnvironment
+from lake.aws.prerequisites import PLUGINS, WORKER
+from lake.aws.rendering import source_connector, written_topics
+from lake.definition import Database
+from stacks.network import NetworkStack
+from stacks.source import SourceStack
+from stacks.streaming import StreamingStack
+
+CONNECT, REGISTRY = "kafka-connect", "apicurio-registry"  # charts, releases and service accounts
+REGISTRY_PORT = 8080
+REGISTRY_DATABASE = "registry"
+REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
+# The names in helm/kafka-connect: the worker's own topics, its group, and where it finds the capture user's password.
+INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
+GROUP = "connect"
+PASSWORD = "${directory:/run/lake/database:password}"
+
+
+class ConnectStack(Stack):
+    """What captures: the cluster, the registry, the workers and their connectors."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: AwsEnvironment,
+        databases: list[Database],
+        root: Path,
+        network: NetworkStack,
+        source: SourceStack,
+        streaming: StreamingStack,
+        logs_key: kms.IKey,
+        removal: RemovalPolicy,
+    ) -> None:
+        super().__init__(scope, id, env={"region": environment.region})
+        self._environment, self._databases, self._root = environment, databases, root
+        self._network, self._source, self._kafka = network, source, streaming.kafka
+        self.cluster = self._kubernetes(logs_key, removal)
+        self.logs = ContainerLogs(
+            self,
+            "Logs",
+            cluster=self.cluster,
+            cluster_name=self._name,
+            key=logs_key,
+            days=environment.operations.log_days,
+        )
+        workers = self.cluster.cluster_security_group
+        Opening(self, "ToDatabase", source=workers, target=source.group, port=source.port)
+        Opening(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
+        registry = self._registry()
+        self._connect().node.add_dependency(registry)
+        self.registry_url = self._registry_from_outside(registry)
+
+    @property
+    def _name(self) -> str:
+        return f"lake-{self._environment.name}"
+
+    def _kubernetes(self, logs_key: kms.IKey, removal: RemovalPolicy) -> KubernetesCluster:
+        return KubernetesCluster(
+            self,
+            "Kubernetes",
+            name=self._name,
+            version=versions.KUBERNETES,
+            vpc=self._network.vpc,
+            api_access=self._environment.connect.api_access,
+            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=removal),
+            logs_key=logs_key,
+            log_days=self._environment.operations.log_days,
+            removal_policy=RemovalPolicy.DESTROY,  # holds no data: all of it is installed again from here
+        )
+
+    def _registry(self) -> Chart:
+        role = self._role("Registry", REGISTRY, read_secret(self._source.users.registry, self._source.secrets_key))
+        values = {
+            "image": {"tag": versions.from_pom(self._root, "apicurio")},
+            "replicas": self._environment.connect.registry_replicas,
+            "database": {
+                "host": self._source.host,
+                "port": self._source.port,
+                "name": REGISTRY_DATABASE,
+                "secretName": self._source.users.registry.secret_arn,
+                "region": self.region,
+            },
+            "serviceAccount": {"name": REGISTRY},
+            "internalLoadBalancer": {"enabled": True, "sourceRanges": [self._environment.network.lake_cidr]},
+            "vpcCidrs": self._networks,
+        }
+        return self._chart("RegistryChart", REGISTRY, values, role)
+
+    def _connect(self) -> Chart:
+        bundle = PluginBundle(self, "Plugins", plugins=self._root / PLUGINS, worker=self._root / WORKER)
+        role = self._role("Connect", CONNECT, [*self._capture_rights(), read_asset(bundle)])
+        values = {
+            "image": {"tag": versions.from_pom(self._root, "kafka")},
+            "replicas": self._environment.connect.replicas,
+            "bootstrapServers": self._kafka.bootstrap_brokers,
+            "registryUrl": REGISTRY_URL,
+            "pluginBundle": {
+                "bucket": bundle.s3_bucket_name,
+                "key": bundle.s3_object_key,
+                "sha256": bundle.sha256,
+                "region": self.region,
+            },
+            "security": {"protocol": "MSK_IAM"},
+            "databaseSecret": self._source.users.capture.secret_arn,
+            "databasePort": self._source.port,
+            "connectors": {database.connector: self._connector(database) for database in self._databases},
+            "serviceAccount": {"name": CONNECT},
+            "vpcCidrs": self._networks,
+            "resources": resources(self._environment.connect),
+        }
+        return self._chart("ConnectChart", CONNECT, values, role)
+
+    def _capture_rights(self) -> list[iam.PolicyStatement]:
+        return [
+            kafka_statements.connect(self._kafka, produce=True),
+            kafka_statements.write(self._kafka, written_topics(self._databases)),
+            *kafka_statements.keep_state(self._kafka, INTERNAL_TOPICS, GROUP),
+            *read_secret(self._source.users.capture, self._source.secrets_key),
+        ]
+
+    def _connector(self, database: Database) -> str:
+        settings = source_connector(
+            self._root,
+            database,
+            self._environment,
+            host=self._source.host,
+            port=str(self._source.port),
+            registry=REGISTRY_URL,
+            password=PASSWORD,
+        )
+        return json.dumps(settings)
+
+    @property
+    def _networks(self) -> list[str]:
+        apart = self._environment.network.source_vpc
+        return [self._environment.network.lake_cidr, *([apart.cidr] if apart else [])]
+
+    def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
+        return PodRole(
+            self,
+            f"{id}Role",
+            cluster=self.cluster,
+            namespace=NAMESPACE,
+            service_account=account,
+            statements=statements,
+        )
+
+    def _chart(self, id: str, name: str, values: dict[str, object], role: PodRole) -> Chart:
+        chart = Chart(self, id, cluster=self.cluster, folder=self._root / "helm" / name, values=values)
+        chart.node.add_dependency(role)  # a pod that starts before its role's association stays without it
+        return chart
+
+    def _registry_from_outside(self, registry: Chart) -> str:
+        """The address that Kubernetes gave the internal load balancer; AWS knows it by no name of ours."""
+        address = eks.KubernetesObjectValue(
+            self,
+            "RegistryAddress",
+            cluster=self.cluster,
+            object_type="service",
+            object_name=f"{REGISTRY}-internal",
+            object_namespace=NAMESPACE,
+            json_path=".status.loadBalancer.ingress[0].hostname",
+        )
+        address.node.add_dependency(registry)
+        return f"http://{address.value}:{REGISTRY_PORT}"
+
+
+def resources(connect: Connect) -> dict[str, dict[str, str]]:
+    memory = f"{connect.memory_mb}Mi"
+    return {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}}

@@ -1,0 +1,94 @@
+"""All stacks of one environment, wired together in one place."""
+
+from pathlib import Path
+
+from aws_cdk import App, RemovalPolicy, Stack, Tags
+from lake_constructs.handler_logs import keep_handler_logs
+
+from lake.aws.environment import AwsEnvironment
+from lake.aws.prerequisites import check_build
+from lake.aws.rendering import glue_databases
+from lake.definition import Database
+from stacks.catalog import CatalogStack
+from stacks.connect import ConnectStack
+from stacks.findings import acknowledge
+from stacks.network import NetworkStack
+from stacks.operations import OperationsStack
+from stacks.processing import ProcessingStack
+from stacks.source import SourceStack
+from stacks.storage import StorageStack
+from stacks.streaming import StreamingStack
+
+
+class Lake:
+    """lake-<environment>-<part>, in the order in which they are deployed."""
+
+    def __init__(self, app: App, environment: AwsEnvironment, databases: list[Database], root: Path) -> None:
+        check_build(root, environment)
+        prefix = f"lake-{environment.name}"
+        removal = RemovalPolicy.RETAIN if environment.keep_data else RemovalPolicy.DESTROY
+        self.storage = StorageStack(app, f"{prefix}-storage", environment=environment, removal=removal)
+        self.network = NetworkStack(app, f"{prefix}-network", environment=environment, logs_key=self.storage.logs_key)
+        self.source = SourceStack(
+            app,
+            f"{prefix}-source",
+            environment=environment,
+            network=self.network,
+            database=databases[0].database,
+            logs_key=self.storage.logs_key,
+            removal=removal,
+        )
+        self.streaming = StreamingStack(
+            app,
+            f"{prefix}-streaming",
+            environment=environment,
+            network=self.network,
+            logs_key=self.storage.logs_key,
+            removal=removal,
+        )
+        self.catalog = CatalogStack(
+            app, f"{prefix}-catalog", environment=environment, databases=databases, storage=self.storage
+        )
+        self.connect = ConnectStack(
+            app,
+            f"{prefix}-connect",
+            environment=environment,
+            databases=databases,
+            root=root,
+            network=self.network,
+            source=self.source,
+            streaming=self.streaming,
+            logs_key=self.storage.logs_key,
+            removal=removal,
+        )
+        self.processing = ProcessingStack(
+            app,
+            f"{prefix}-processing",
+            environment=environment,
+            databases=databases,
+            root=root,
+            network=self.network,
+            storage=self.storage,
+            streaming=self.streaming,
+            connect=self.connect,
+            removal=removal,
+        )
+        self.operations = OperationsStack(
+            app,
+            f"{prefix}-operations",
+            environment=environment,
+            source=self.source,
+            streaming=self.streaming,
+            connect=self.connect,
+            processing=self.processing,
+        )
+        self.processing.add_dependency(self.catalog)  # the jobs register tables in its databases
+        for stack in self.stacks.values():
+            keep_handler_logs(stack, key=self.storage.logs_key, days=environment.operations.log_days)
+        Tags.of(app).add("lake", environment.name)
+        acknowledge(self.stacks, environment.name, glue_databases(databases), keep_data=environment.keep_data)
+
+    @property
+    def stacks(self) -> dict[str, Stack]:
+        """By part, as in the names of the files."""
+        return {name: part for name, part in vars(self).items() if isinstance(part, Stack)}

@@ -1,0 +1,63 @@
+"""The network: a VPC of the lake's own or an existing one, and the source's own beside it."""
+
+from aws_cdk import Stack, Tags
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+from lake_constructs.emr_roles import TAG
+from lake_constructs.lake_vpc import ISOLATED, LakeVpc, existing_vpc
+from lake_constructs.peered_vpc import PeeredVpc
+
+from lake.aws.environment import AwsEnvironment
+from lake.aws.network import ExistingVpc
+
+
+class NetworkStack(Stack):
+    """vpc for programs, data_subnets for what holds data, source_vpc for the database."""
+
+    def __init__(self, scope: Construct, id: str, *, environment: AwsEnvironment, logs_key: kms.IKey) -> None:
+        super().__init__(scope, id, env={"region": environment.region})
+        self._environment, self._logs_key = environment, logs_key
+        existing, apart = environment.network.existing, environment.network.source_vpc
+        self.vpc: ec2.IVpc = self._described(existing) if existing else self._new()
+        self.data_subnets = ec2.SubnetSelection(subnets=self.vpc.private_subnets) if existing else ISOLATED
+        self.source_vpc: ec2.IVpc = self._peered(apart.cidr) if apart else self.vpc
+        self.source_subnets = ISOLATED if apart else self.data_subnets
+
+    def _new(self) -> ec2.Vpc:
+        network = self._environment.network
+        vpc = LakeVpc(
+            self,
+            "Vpc",
+            cidr=network.cidr,
+            zones=network.availability_zones,
+            nat_gateways=network.nat_gateways,
+            logs_key=self._logs_key,
+            log_days=self._environment.operations.log_days,
+        )
+        Tags.of(vpc).add(*TAG)
+        if network.interface_endpoints:
+            vpc.add_interface_endpoints()
+        return vpc
+
+    def _described(self, existing: ExistingVpc) -> ec2.IVpc:
+        return existing_vpc(
+            self,
+            "Vpc",
+            vpc_id=existing.vpc_id,
+            cidr=existing.cidr,
+            zones=existing.availability_zones,
+            private_subnets=existing.private_subnets,
+            route_tables=existing.route_tables,
+        )
+
+    def _peered(self, cidr: str) -> ec2.Vpc:
+        return PeeredVpc(
+            self,
+            "SourceVpc",
+            cidr=cidr,
+            lake=self.vpc,
+            lake_cidr=self._environment.network.lake_cidr,
+            logs_key=self._logs_key,
+            log_days=self._environment.operations.log_days,
+        )

@@ -1,0 +1,99 @@
+"""What tells people: dashboard, alarms, budget."""
+
+from aws_cdk import Duration, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+from lake_constructs import metrics
+from lake_constructs.alarms import BELOW, Alarms
+from lake_constructs.lake_dashboard import LakeDashboard
+from lake_constructs.monthly_budget import MonthlyBudget
+from lake_constructs.postgres_source import PostgresSource
+
+from lake.aws.environment import AwsEnvironment
+from stacks.connect import ConnectStack
+from stacks.processing import ProcessingStack
+from stacks.source import SourceStack
+from stacks.streaming import StreamingStack
+
+GIB = 1024**3
+Graphs = dict[str, list[cloudwatch.IMetric]]
+
+
+class OperationsStack(Stack):
+    """Everything that is watched, in one place."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: AwsEnvironment,
+        source: SourceStack,
+        streaming: StreamingStack,
+        connect: ConnectStack,
+        processing: ProcessingStack,
+    ) -> None:
+        super().__init__(scope, id, env={"region": environment.region})
+        self._environment = environment
+        self._alarms = Alarms(self, "Alarms", email=environment.operations.email)
+        graphs = {
+            **(self._watch_source(source.instance) if source.instance else {}),
+            **self._watch_capture(connect),
+            **self._watch_jobs(processing),
+            **(self._watch_brokers(streaming.name) if environment.streaming.kind == "provisioned" else {}),
+        }
+        name = f"lake-{environment.name}"
+        LakeDashboard(self, "Dashboard", name=name, graphs=graphs)
+        MonthlyBudget(
+            self,
+            "Budget",
+            name=name,
+            usd=environment.operations.budget_usd,
+            environment=environment.name,
+            topic=self._alarms.topic,
+        )
+
+    def _watch_source(self, instance: PostgresSource) -> Graphs:
+        minutes = Duration.minutes(1)
+        lag = instance.metric("OldestReplicationSlotLag", statistic="Maximum", period=minutes)
+        logs = instance.metric("TransactionLogsDiskUsage", statistic="Maximum", period=minutes)
+        free = instance.metric_free_storage_space(statistic="Minimum", period=minutes)
+        slot, disk = self._environment.source.max_slot_wal_gb * GIB, self._environment.source.storage_gb * GIB
+        self._alarms.raise_on("SlotLag", lag, slot / 4, says="A slot falls behind: is the connector running?")
+        self._alarms.raise_on("WriteAheadLog", logs, slot / 2, says="The log grows: find the slot that nobody reads.")
+        self._alarms.raise_on(
+            "FreeStorage",
+            free,
+            disk / 5,
+            compare=BELOW,
+            says="A fifth of the disk is left: enlarge it, or free a slot.",
+        )
+        return {"Slot lag and log (bytes)": [lag, logs], "Free storage (bytes)": [free]}
+
+    def _watch_capture(self, connect: ConnectStack) -> Graphs:
+        failed = connect.logs.failed_tasks
+        self._alarms.raise_on(
+            "FailedTask", failed, 0, minutes=1, says="A connector task ended: see its log, restart it."
+        )
+        return {"Failed connector tasks": [failed]}
+
+    def _watch_jobs(self, processing: ProcessingStack) -> Graphs:
+        name = self._environment.name
+        lag, age, stopped = (metrics.reported(name, metric) for metric in ("Lag", "ReportAge", "StoppedTables"))
+        limit = self._environment.operations.freshness_s
+        self._alarms.raise_on("Freshness", lag, limit, says="Changes arrive late: are there enough executors?")
+        self._alarms.raise_on(
+            "SilentJob", age, 120, silence_is_bad=True, says="A job reports nothing: see its step and its application."
+        )
+        self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is not written: its reason is in lake status.")
+        self._alarms.tell_of_failed_steps(processing.cluster.ref)
+        return {
+            "Freshness (s)": [lag],
+            "Silence of the jobs (s), stopped tables": [age, stopped],
+            "Applications on the cluster": [metrics.emr(processing.cluster.ref, "AppsRunning")],
+        }
+
+    def _watch_brokers(self, cluster: str) -> Graphs:
+        offline = metrics.kafka(cluster, "OfflinePartitionsCount")
+        self._alarms.raise_on("OfflinePartitions", offline, 0, minutes=1, says="Kafka lacks a partition's leader.")
+        return {"Offline partitions": [offline]}

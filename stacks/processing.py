@@ -1,0 +1,163 @@
+"""EMR: the cluster and the continuous jobs that write the tables."""
+
+from pathlib import Path
+
+from aws_cdk import Aws, RemovalPolicy, Stack
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+from lake_constructs import kafka_statements
+from lake_constructs.catalog import write_tables
+from lake_constructs.continuous_job import ContinuousJob, Places
+from lake_constructs.emr_cluster import EmrCluster
+from lake_constructs.emr_configurations import configurations
+from lake_constructs.emr_encryption import EmrEncryption
+from lake_constructs.emr_groups import EmrGroups
+from lake_constructs.emr_roles import NodeRole, ServiceRole, use_disks_key
+from lake_constructs.encryption_key import EncryptionKey, use_key
+from lake_constructs.job_code import JobCode, JsonFile, script
+from lake_constructs.kafka import PORT as KAFKA_PORT
+from lake_constructs.metrics import report_metrics
+from lake_constructs.opening import Opening
+from lake_constructs.plugin_bundle import read_asset
+from lake_constructs.private_bucket import write_objects
+
+from lake.aws.environment import AwsEnvironment
+from lake.aws.prerequisites import WORKER, spark_jars
+from lake.aws.processing import Job
+from lake.aws.rendering import consumer_group, glue_databases, job_pipeline, layers, table_topics
+from lake.definition import Database
+from stacks.connect import ConnectStack
+from stacks.network import NetworkStack
+from stacks.storage import EMR_LOGS, STATE, StorageStack
+from stacks.streaming import StreamingStack
+
+
+class ProcessingStack(Stack):
+    """One cluster; one step per job of the environment."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: AwsEnvironment,
+        databases: list[Database],
+        root: Path,
+        network: NetworkStack,
+        storage: StorageStack,
+        streaming: StreamingStack,
+        connect: ConnectStack,
+        removal: RemovalPolicy,
+    ) -> None:
+        super().__init__(scope, id, env={"region": environment.region})
+        self._environment, self._databases, self._root = environment, databases, root
+        self._storage, self._kafka = storage, streaming.kafka
+        self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
+        self._code = self._job_code()
+        self._templates = {name: self._template(name) for name in environment.processing.jobs}
+        self._reporter = script(self, "Reporter", "report_freshness.py")
+        self._bootstrap = script(self, "Bootstrap", "report_on_primary.sh")
+        groups = EmrGroups(self, "Groups", vpc=network.vpc)
+        Opening(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
+        self.cluster = self._emr(groups, network.vpc.private_subnets[0].subnet_id)
+        self._places = Places(
+            brokers=self._kafka.bootstrap_brokers,
+            registry=connect.registry_url,
+            artifacts=storage.artifacts.bucket_name,
+            silver=storage.silver.bucket_name,
+            bronze=storage.bronze.bucket_name,
+        )
+        for name, job in environment.processing.jobs.items():
+            self._launch(name, job)
+
+    def _job_code(self) -> JobCode:
+        folders = (self._root / spark_jars(self._environment), self._root / WORKER)
+        jars = [jar for folder in folders for jar in sorted(folder.glob("*.jar"))]
+        return JobCode(self, "Code", package=self._root / "spark_jobs", main="stream.py", jars=jars)
+
+    def _template(self, name: str) -> JsonFile:
+        content = job_pipeline(self._databases, self._environment, self._root, name)
+        return JsonFile(self, f"Pipeline-{name}", content=content)
+
+    def _emr(self, groups: EmrGroups, subnet: str) -> EmrCluster:
+        processing, storage = self._environment.processing, self._storage
+        nodes = NodeRole(self, "Nodes", statements=self._rights())
+        encryption = EmrEncryption(
+            self,
+            "Encryption",
+            name=f"lake-{self._environment.name}",
+            data_key=storage.key,
+            disks_key=self._disks_key,
+            certificates=processing.certificates,
+        )
+        return EmrCluster(
+            self,
+            "Cluster",
+            name=f"lake-{self._environment.name}",
+            release=processing.release,
+            subnet=subnet,
+            groups=groups,
+            nodes=nodes,
+            service=ServiceRole(self, "Service", nodes=nodes, disks_key=self._disks_key),
+            security_configuration=encryption.ref,
+            settings=configurations(glue=processing.metastore == "glue"),
+            bootstrap={self._bootstrap.s3_object_url: self._reported()},
+            primary=processing.primary,
+            core=processing.core,
+            minimum=processing.nodes.minimum,
+            maximum=processing.nodes.maximum,
+            step_concurrency=processing.step_concurrency,
+            idle_minutes=processing.idle_minutes,
+            logs=f"s3://{storage.logs.bucket_name}/{EMR_LOGS}/",
+        )
+
+    def _reported(self) -> list[str]:
+        state = f"s3://{self._storage.artifacts.bucket_name}/{STATE}"
+        files = [f"{state}/{name}/status.json" for name in self._environment.processing.jobs]
+        return [self._reporter.s3_object_url, Aws.REGION, self._environment.name, *files]
+
+    def _rights(self) -> list[iam.PolicyStatement]:
+        """What the nodes, and so the jobs, may do."""
+        storage, groups = self._storage, [consumer_group(name) for name in self._environment.processing.jobs]
+        catalog = (
+            write_tables(glue_databases(self._databases)) if self._environment.processing.metastore == "glue" else []
+        )
+        return [
+            *write_objects(storage.silver, "silver"),
+            *write_objects(storage.bronze, "bronze"),
+            *write_objects(storage.artifacts, STATE),
+            *write_objects(storage.logs, EMR_LOGS),
+            read_asset(*self._code.parts, *self._templates.values(), self._reporter, self._bootstrap),
+            *self._certificates(),
+            use_key(storage.key),
+            use_disks_key(self._disks_key),
+            kafka_statements.connect(self._kafka, produce=False),
+            *kafka_statements.read(self._kafka, table_topics(self._databases), groups),
+            *catalog,
+            report_metrics(),
+        ]
+
+    def _certificates(self) -> list[iam.PolicyStatement]:
+        if not self._environment.processing.certificates:
+            return []
+        place = self._environment.processing.certificates.removeprefix("s3://")
+        arn = f"arn:{Aws.PARTITION}:s3:::{place}"
+        return [iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn])]
+
+    def _launch(self, name: str, job: Job) -> None:
+        ContinuousJob(
+            self,
+            f"Job-{name}",
+            cluster=self.cluster.ref,
+            name=name,
+            code=self._code,
+            template=self._templates[name],
+            places=self._places,
+            arguments=["--layers", layers(job)],
+            size={
+                "spark.driver.memory": job.driver_memory,
+                "spark.executor.memory": job.executor_memory,
+                "spark.executor.instances": str(job.executors),
+                "spark.dynamicAllocation.enabled": "false",
+            },
+        )

@@ -1,0 +1,78 @@
+"""The source database and the users that the lake reads it as."""
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_secretsmanager as secretsmanager
+from constructs import Construct
+from lake_constructs.database_users import DatabaseUsers
+from lake_constructs.encryption_key import EncryptionKey
+from lake_constructs.postgres_source import PostgresSource
+
+from lake import versions
+from lake.aws.environment import AwsEnvironment
+from lake.aws.source import ExistingDatabase
+from stacks.network import NetworkStack
+
+
+class SourceStack(Stack):
+    """host, port, group and secrets are the same for a new database and for an existing one."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        environment: AwsEnvironment,
+        network: NetworkStack,
+        database: str,
+        logs_key: kms.IKey,
+        removal: RemovalPolicy,
+    ) -> None:
+        super().__init__(scope, id, env={"region": environment.region})
+        self.secrets_key = EncryptionKey(self, "SecretsKey", purpose="secrets", removal_policy=removal)
+        self.users = DatabaseUsers(self, "Users", key=self.secrets_key, removal_policy=removal)
+        self.instance: PostgresSource | None = None
+        if environment.source.existing:
+            self._adopt(environment.source.existing)
+        else:
+            self._create(environment, network, database, logs_key, removal)
+
+    def _create(
+        self,
+        environment: AwsEnvironment,
+        network: NetworkStack,
+        database: str,
+        logs_key: kms.IKey,
+        removal: RemovalPolicy,
+    ) -> None:
+        source = environment.source
+        key = EncryptionKey(self, "DatabaseKey", purpose="database", removal_policy=removal)
+        self.instance = PostgresSource(
+            self,
+            "Database",
+            name=f"lake-{environment.name}",
+            version=versions.POSTGRESQL,
+            instance_type=source.instance,
+            vpc=network.source_vpc,
+            subnets=network.source_subnets,
+            database=database,
+            storage_gb=source.storage_gb,
+            max_slot_wal_gb=source.max_slot_wal_gb,
+            multi_az=source.multi_az,
+            backup_days=source.backup_days,
+            key=key,
+            secrets_key=self.secrets_key,
+            logs_key=logs_key,
+            log_days=environment.operations.log_days,
+            removal_policy=removal,
+        )
+        assert self.instance.secret  # from_generated_secret makes one
+        self.admin: secretsmanager.ISecret = self.instance.secret
+        self.group: ec2.ISecurityGroup = self.instance.group
+        self.host, self.port = self.instance.db_instance_endpoint_address, 5432
+
+    def _adopt(self, existing: ExistingDatabase) -> None:
+        self.admin = secretsmanager.Secret.from_secret_name_v2(self, "Admin", existing.admin_secret)
+        self.group = ec2.SecurityGroup.from_security_group_id(self, "Group", existing.security_group)
+        self.host, self.port = existing.host, existing.port

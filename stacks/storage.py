@@ -1,0 +1,43 @@
+"""Buckets and the keys that everything else encrypts with."""
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+from lake_constructs.encryption_key import EncryptionKey, LogsKey
+from lake_constructs.private_bucket import PrivateBucket
+
+from lake.aws.environment import AwsEnvironment
+
+RESULTS = "athena"  # prefix of query results
+STATE = "state"  # prefix of what the jobs remember: checkpoints and status
+EMR_LOGS = "emr"
+
+
+class StorageStack(Stack):
+    """Where the lake's data lie."""
+
+    def __init__(self, scope: Construct, id: str, *, environment: AwsEnvironment, removal: RemovalPolicy) -> None:
+        super().__init__(scope, id, env={"region": environment.region})
+        self.key = EncryptionKey(
+            self, "DataKey", purpose="data", removal_policy=removal, services=["delivery.logs.amazonaws.com"]
+        )
+        self.logs_key = LogsKey(self, "LogsKey", removal_policy=removal)
+        days = environment.operations.log_days
+        # S3 delivers access logs to buckets under its own key only.
+        self.logs = PrivateBucket(self, "Logs", removal_policy=removal, rules=[expire(days)])
+        self.bronze = self._data("Bronze", removal)
+        self.silver = self._data("Silver", removal)
+        results, state = expire(environment.catalog.results_days, RESULTS), forget_versions(1, STATE)
+        self.artifacts = self._data("Artifacts", removal, results, state)
+
+    def _data(self, id: str, removal: RemovalPolicy, *rules: s3.LifecycleRule) -> PrivateBucket:
+        return PrivateBucket(self, id, removal_policy=removal, key=self.key, access_logs=self.logs, rules=rules)
+
+
+def expire(days: int, prefix: str | None = None) -> s3.LifecycleRule:
+    return s3.LifecycleRule(expiration=Duration.days(days), prefix=f"{prefix}/" if prefix else None)
+
+
+def forget_versions(days: int, prefix: str) -> s3.LifecycleRule:
+    """The status file is written every second."""
+    return s3.LifecycleRule(noncurrent_version_expiration=Duration.days(days), prefix=f"{prefix}/")

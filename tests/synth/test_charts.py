@@ -1,0 +1,92 @@
+"""What the stacks tell the charts: values that they know, and connectors that Connect can take."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from lake import versions
+from tests.synth.rights import text
+from tests.synth.synthesis import ROOT, Synthesized
+
+FREE = ("connectors",)  # keys below are names, not settings
+
+
+def values(lake: Synthesized, chart: str) -> dict[str, Any]:
+    (found,) = [release for _, release in lake.resources("Custom::AWSCDK-EKS-HelmChart") if release["Release"] == chart]
+    return dict(json.loads(text(found["Values"])))
+
+
+def unknown(given: dict[str, Any], known: dict[str, Any], path: str = "") -> list[str]:
+    """The keys of given that the chart has no default for."""
+    wrong = []
+    for key, value in given.items():
+        if key not in known:
+            wrong.append(path + key)
+        elif isinstance(value, dict) and key not in FREE:
+            wrong += unknown(value, known[key], f"{path}{key}.")
+    return wrong
+
+
+@pytest.mark.parametrize("chart", ["kafka-connect", "apicurio-registry"])
+def test_every_value_is_one_of_the_chart(lake: Synthesized, chart: str) -> None:
+    known = yaml.safe_load((ROOT / "helm" / chart / "values.yaml").read_text())
+    assert unknown(values(lake, chart), known) == []
+
+
+def test_an_unknown_value_is_found() -> None:
+    assert unknown({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 0}}) == ["a.c", "d"]
+
+
+def test_images_are_of_the_versions_that_the_local_lake_runs(lake: Synthesized) -> None:
+    assert values(lake, "kafka-connect")["image"] == {"tag": versions.from_pom(ROOT, "kafka")}
+    assert values(lake, "apicurio-registry")["image"] == {"tag": versions.from_pom(ROOT, "apicurio")}
+
+
+def test_the_bundle_is_checked_before_it_is_run(lake: Synthesized) -> None:
+    bundle = values(lake, "kafka-connect")["pluginBundle"]
+    assert len(bundle["sha256"]) == 64 and bundle["key"].endswith(".gz")
+
+
+def test_the_registry_is_reached_from_inside_only(lake: Synthesized) -> None:
+    balancer = values(lake, "apicurio-registry")["internalLoadBalancer"]
+    network = {"dev": "10.20.0.0/16", "demo": "10.30.0.0/16", "prod": "10.40.0.0/16"}[lake.name]
+    assert balancer == {"enabled": True, "sourceRanges": [network]}
+
+
+def test_production_runs_more_than_one_of_each(prod: Synthesized) -> None:
+    assert (values(prod, "kafka-connect")["replicas"], values(prod, "apicurio-registry")["replicas"]) == (3, 2)
+
+
+def connector(lake: Synthesized) -> dict[str, str]:
+    (settings,) = values(lake, "kafka-connect")["connectors"].values()
+    return dict(json.loads(settings))
+
+
+def test_the_connector_is_the_local_one_with_other_places(lake: Synthesized) -> None:
+    template = json.loads((ROOT / "connector_configs/source_postgres_kafka.json").read_text())
+    settings = connector(lake)
+    fixed = {key: value for key, value in template.items() if "${" not in value}
+    assert {key: settings[key] for key in fixed} == fixed
+    added = {key for key in settings if key not in template and not key.startswith("topic.creation.")}
+    assert added == {"database.sslmode"}
+
+
+def test_the_password_is_a_reference(lake: Synthesized) -> None:
+    assert connector(lake)["database.password"] == "${directory:/run/lake/database:password}"
+
+
+def test_topics_are_made_as_they_must_be(prod: Synthesized, demo: Synthesized) -> None:
+    made = {key: value for key, value in connector(prod).items() if key.startswith("topic.creation.default.")}
+    assert made == {
+        "topic.creation.default.replication.factor": "3",
+        "topic.creation.default.partitions": "1",
+        "topic.creation.default.cleanup.policy": "delete",
+        "topic.creation.default.compression.type": "producer",
+        "topic.creation.default.max.message.bytes": "16777216",
+        "topic.creation.default.min.insync.replicas": "2",
+        "topic.creation.default.retention.ms": "604800000",
+    }
+    assert connector(demo)["topic.creation.default.max.message.bytes"] == "8388608"  # what Serverless allows
+    assert "topic.creation.default.min.insync.replicas" not in connector(demo)

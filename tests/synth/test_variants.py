@@ -1,0 +1,115 @@
+"""Environments that this project does not ship, each with one thing another way."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.synth.rights import text
+from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
+
+VPC = {
+    "vpc_id": "vpc-0123456789abcdef0",
+    "cidr": "10.50.0.0/16",
+    "availability_zones": ["eu-central-1a", "eu-central-1b"],
+    "private_subnets": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
+    "route_tables": ["rtb-0123456789abcdef0", "rtb-0123456789abcdef1"],
+}
+DATABASE = {"host": "db.example.com", "admin_secret": "shop/admin", "security_group": "sg-0123456789abcdef0"}
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
+    """An existing VPC and database, a metastore on the cluster, certificates, an API that operators reach."""
+    folder = tmp_path_factory.mktemp("variant")
+    (folder / "environments").mkdir()
+    content: dict[str, Any] = {
+        "name": "other",
+        "region": "us-east-1",
+        "keep_data": True,
+        "network": {"existing": VPC},
+        "source": {"existing": DATABASE},
+        "connect": {"api_access": ["203.0.113.0/24"]},
+        "processing": {"metastore": "hive", "certificates": "s3://certificates/lake/nodes.zip"},
+        "operations": {"budget_usd": 100, "email": "lake@example.com"},
+    }
+    (folder / "environments/other.yaml").write_text(yaml.safe_dump(content))
+    return synthesize("other", folder)
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
+    """The development environment with the newer EMR release."""
+    folder = tmp_path_factory.mktemp("newer")
+    (folder / "environments").mkdir()
+    content = yaml.safe_load((ROOT / "environments/dev.yaml").read_text())
+    content["processing"] = {"release": "emr-7.10.0"}
+    (folder / "environments/dev.yaml").write_text(yaml.safe_dump(content))
+    return synthesize("dev", folder)
+
+
+def test_the_newer_release_changes_the_cluster_and_its_jobs_alone(newer: Synthesized, dev: Synthesized) -> None:
+    changed = [part for part in dev.templates if scrubbed(newer.templates[part]) != scrubbed(dev.templates[part])]
+    assert changed == ["processing"]
+    assert newer.only("AWS::EMR::Cluster")["ReleaseLabel"] == "emr-7.10.0"
+    assert newer.failure == ""
+
+
+def test_the_newer_release_brings_the_connector_of_its_spark(newer: Synthesized, dev: Synthesized) -> None:
+    uploaded = [{path.name for path in lake.folder.glob("asset.*.jar")} for lake in (newer, dev)]
+    assert len(uploaded[0] & uploaded[1]) == 2  # Kafka's login and commons-pool are the same for both
+
+
+def test_no_network_and_no_database_are_made(other: Synthesized) -> None:
+    assert other.resources("AWS::EC2::VPC") == other.resources("AWS::RDS::DBInstance") == []
+
+
+def test_everything_stands_in_the_existing_subnets(other: Synthesized) -> None:
+    subnets = set(VPC["private_subnets"])
+    assert set(other.only("AWS::MSK::Cluster")["BrokerNodeGroupInfo"]["ClientSubnets"]) == subnets
+    assert set(other.only("AWS::EKS::Cluster")["ResourcesVpcConfig"]["SubnetIds"]) == subnets
+    assert other.only("AWS::EMR::Cluster")["Instances"]["Ec2SubnetId"] in subnets
+
+
+def test_the_existing_database_is_opened_for_the_workers(other: Synthesized) -> None:
+    rules = [rule for _, rule in other.resources("AWS::EC2::SecurityGroupIngress")]
+    (opened,) = [rule for rule in rules if rule["GroupId"] == DATABASE["security_group"]]
+    assert (opened["FromPort"], opened["ToPort"]) == (5432, 5432)
+
+
+def test_connectors_and_registry_go_to_the_existing_database(other: Synthesized) -> None:
+    values = [text(chart["Values"]) for _, chart in other.resources("Custom::AWSCDK-EKS-HelmChart")]
+    assert all("db.example.com" in content for content in values)
+
+
+def test_hive_keeps_its_own_metastore(other: Synthesized) -> None:
+    settings = [one["Classification"] for one in other.only("AWS::EMR::Cluster")["Configurations"]]
+    assert "spark-hive-site" not in settings
+
+
+def test_certificates_turn_tls_on(other: Synthesized) -> None:
+    content = other.only("AWS::EMR::SecurityConfiguration")["SecurityConfiguration"]["EncryptionConfiguration"]
+    assert content["EnableInTransitEncryption"] is True
+    assert content["InTransitEncryptionConfiguration"]["TLSCertificateConfiguration"] == {
+        "CertificateProviderType": "PEM",
+        "S3Object": "s3://certificates/lake/nodes.zip",
+    }
+
+
+def test_operators_reach_the_api_from_their_network(other: Synthesized) -> None:
+    access = other.only("AWS::EKS::Cluster")["ResourcesVpcConfig"]
+    assert (access["EndpointPublicAccess"], access["PublicAccessCidrs"]) == (True, ["203.0.113.0/24"])
+
+
+def test_a_person_is_told(other: Synthesized) -> None:
+    assert other.only("AWS::SNS::Subscription")["Endpoint"] == "lake@example.com"
+
+
+def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
+    from lake.aws.environment import load_aws_environment
+    from lake.aws.prerequisites import check_build
+    from lake.errors import BadInput
+
+    with pytest.raises(BadInput, match=r"no jar to deploy; .*build/connect; run: make setup"):
+        check_build(tmp_path, load_aws_environment(ROOT, "dev"))
