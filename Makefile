@@ -36,7 +36,7 @@ charts: setup ## the Helm charts, rendered and checked, and the programs they ca
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration -m "not slow"
 
-slow: setup ## the acceptance, fault, type and proof tests, which take longer than a change should wait
+slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration -m slow
 
 up: setup ## start the local lake

@@ -12,7 +12,7 @@ from tenacity import retry, stop_after_delay, wait_fixed
 from lake.local.home import Home
 from tests.integration.conftest import RunningLake
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = pytest.mark.integration
 NAME = "golden"
 GOLDEN = ("golden_types", "golden_defaults", "golden_generated")
 UNFIT = {
