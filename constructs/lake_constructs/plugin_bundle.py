@@ -13,10 +13,9 @@ from lake_constructs.archive import files, write_tar_gz
 class PluginBundle(assets.Asset):
     """plugins/<name>/*.jar and worker/*.jar; Connect compares the archive with sha256 before it unpacks it."""
 
-    def __init__(self, scope: Construct, id: str, *, plugins: Path, worker: Path, sink: Path | None = None) -> None:
+    def __init__(self, scope: Construct, id: str, *, plugins: Path, worker: Path) -> None:
         entries = {f"plugins/{path.relative_to(plugins).as_posix()}": path for path in files(plugins, "*.jar")}
         entries |= {f"worker/{path.name}": path for path in files(worker, "*.jar")}
-        entries |= {f"plugins/{sink.name}": sink} if sink else {}
         with tempfile.TemporaryDirectory() as place:
             archive = Path(place) / "plugins.tar.gz"
             self.sha256 = write_tar_gz(archive, entries)

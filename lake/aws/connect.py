@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import Field, StrictInt
 
-from lake.aws.part import AllowedNetwork, Count, Part
+from lake.aws.part import AllowedNetwork, Part
 
 Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
 
@@ -17,6 +17,3 @@ class Connect(Part):
     registry_replicas: Replicas = 1
     # Networks that may reach the Kubernetes API from outside the VPC; none: it is reachable from inside only.
     api_access: tuple[AllowedNetwork, ...] = ()
-    # The archive of an S3 sink connector that the operator brings, relative to the project folder.
-    s3_sink: Annotated[StrictStr, Field(min_length=1)] | None = None
-    s3_sink_flush: Count = 10_000

@@ -79,9 +79,4 @@ def load_aws_environment(root: Path, name: str) -> AwsEnvironment:
             f"{path}, key name",
             f"write name: {name}",
         )
-    sink = environment.connect.s3_sink
-    if sink and not (root / sink).is_file():
-        raise BadInput(
-            f"no such archive: {sink}", f"{path}, key connect.s3_sink", "put the archive there, or remove it"
-        )
     return environment

@@ -72,7 +72,6 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("retention", {"streaming.retention_hours": 24}, ["greater than or equal to 168", "streaming.retention_hours"]),
     ("world", {"connect.api_access": ["0.0.0.0/0"]}, ["lets in half the world", "connect.api_access.0"]),
-    ("no sink", {"connect.s3_sink": "build/none.zip"}, ["no such archive: build/none.zip", "connect.s3_sink"]),
     ("release", {"processing.release": "emr-99"}, ["'emr-99' is not tested", "emr-6.15.0 or emr-7.10.0"]),
     ("nodes", {"processing.nodes": {"minimum": 5}}, ["minimum 5 exceeds maximum 3", "raise maximum"]),
     ("two writers", {"processing.jobs": {"a": JOB, "b": JOB}}, ["layer bronze is written by two jobs", "keep one"]),
