@@ -13,17 +13,20 @@ running() {
     awk '$1 ~ /^application_/ { print $1 }'
 }
 
-for application in $(running); do
+# In a variable first: inside `for` or `[` a YARN that does not answer would pass for one that runs nothing.
+found=$(running)
+for application in $found; do
   yarn application -kill "$application"
 done
 waited=0
-while [ -n "$(running)" ]; do
+while [ -n "$found" ]; do
   if [ "$waited" -ge "$STOP_WITHIN_S" ]; then
     echo "the running $job did not end within $STOP_WITHIN_S s: nothing was started" >&2
     exit 1
   fi
   sleep 2
   waited=$((waited + 2))
+  found=$(running)
 done
 
 aws s3 cp "$template" - |
