@@ -137,7 +137,7 @@ def test_life_of_a_definition(home: Home) -> None:
         ("b", {**B, "partition": "z"}, "no column 'z'"),
         ("wide", {"key": ["id"], "replica_identity": "default"}, "large value of note never arrives"),
         ("computed", {"key": ["id"]}, "generated columns: twice"),
-        ("shaped", {"key": ["id"]}, "types without a place: outline polygon, boxes box[]"),
+        ("shaped", {"key": ["id"]}, r"types without a place: outline polygon, boxes box\[\]"),
         ("spaced", {"key": ["id"]}, "'a b' can't be named so"),
         ("twins", {"key": ["id"]}, "both 'n' in lower case"),
         ("taken", {"key": ["id"]}, "'__op' has the name of one"),
