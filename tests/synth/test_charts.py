@@ -90,3 +90,12 @@ def test_topics_are_made_as_they_must_be(prod: Synthesized, demo: Synthesized) -
     }
     assert connector(demo)["topic.creation.default.max.message.bytes"] == "8388608"  # what Serverless allows
     assert "topic.creation.default.min.insync.replicas" not in connector(demo)
+
+
+def test_the_rights_are_for_the_names_that_the_worker_uses() -> None:
+    from stacks.connect import GROUP, INTERNAL_TOPICS, PASSWORD
+
+    worker = (ROOT / "helm/kafka-connect/templates/configmap-worker.yaml").read_text()
+    assert f"group.id={GROUP}\n" in worker
+    assert [name for name in INTERNAL_TOPICS if f".storage.topic={name}\n" not in worker] == []
+    assert PASSWORD in (ROOT / "helm/kafka-connect/values.yaml").read_text()
