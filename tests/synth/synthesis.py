@@ -77,4 +77,16 @@ def scrubbed(template: dict[str, Any]) -> dict[str, Any]:
         for id, resource in template["Resources"].items()
         if resource["Type"] != "AWS::CDK::Metadata"
     }
-    return dict(json.loads(HASH.sub("<hash>", json.dumps(kept))))
+    return dict(in_order(json.loads(HASH.sub("<hash>", json.dumps(kept)))))
+
+
+def in_order(value: Any) -> Any:
+    """The CDK sorts the resources of a statement by their text, and so by hashes: here by what is left of it."""
+    if isinstance(value, list):
+        return [in_order(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    ordered = {key: in_order(one) for key, one in value.items()}
+    if isinstance(ordered.get("Resource"), list):
+        ordered["Resource"] = sorted(ordered["Resource"], key=json.dumps)
+    return ordered

@@ -1,5 +1,7 @@
 """Every stack of every environment as it is: what changes here changes in the account."""
 
+from typing import Any
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
@@ -31,3 +33,11 @@ def test_a_hash_is_scrubbed_and_a_parameter_is_not() -> None:
             "Step": {"Type": "AWS::EMR::Step", "Properties": {"Args": ["s3://assets/<hash>.py"]}},
         }
     }
+
+
+def test_resources_in_the_order_of_their_hashes_are_the_same() -> None:
+    def policy(first: str, second: str) -> dict[str, Any]:
+        resources = [f"arn:{hash * 64}{end}" for hash, end in ((first, ".py"), (second, ".jar"))]
+        return {"Resources": {"P": {"Type": "AWS::IAM::Policy", "Statement": [{"Resource": sorted(resources)}]}}}
+
+    assert scrubbed(policy("a", "b")) == scrubbed(policy("b", "a"))
