@@ -71,7 +71,7 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
     facts = messages.select("partition", "offset", schema_id().alias("id"), _metadata(schemas).alias("facts"))
-    fields = facts.select("partition", "offset", "id", _lsn().alias("lsn"), _committed_ms().alias("ms"))
+    fields = facts.select("partition", "offset", "id", "facts.__lsn", _committed_ms().alias("ms"))
     return (
         fields.coalesce(1)  # one task: rows of one Kafka partition already lie together
         .groupBy("partition")
@@ -80,7 +80,7 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
             F.max_by("id", "offset").alias("last_id"),
             F.max("offset").alias("offset"),
             F.count(F.lit(1)).alias("messages"),
-            F.max("lsn").alias("lsn"),
+            F.max("__lsn").alias("lsn"),
             F.count("ms").alias("changes"),
             F.percentile_approx("ms", QUANTILES, 1000).alias("committed_ms"),
         )
@@ -99,11 +99,6 @@ def _metadata_of(writer_schema: Dict[str, Any]) -> Column:
     wanted = {name: writer_schema[name] for name in ("type", "name", "namespace") if name in writer_schema}
     options = {"avroSchema": json.dumps(dict(wanted, fields=fields))}
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
-
-
-def _lsn() -> Column:
-    """A change was written at its LSN, a snapshot row somewhere before: as of its own LSN it is there."""
-    return F.expr("facts.__lsn - CASE WHEN facts.__op = 'r' THEN 1 ELSE 0 END")
 
 
 def _committed_ms() -> Column:

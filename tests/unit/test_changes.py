@@ -77,7 +77,7 @@ def test_summary_per_partition(spark: SparkSession) -> None:
         message(9, 3, OLD, partition=1, id=4, name="d", __lsn=None, __source_ts_ms=None),
     )
     first, second = sorted(changes.summary(messages, SCHEMAS), key=lambda row: row["partition"])
-    assert (sorted(first["ids"]), first["offset"], first["messages"], first["lsn"]) == ([3, 9], 6, 3, 899)
+    assert (sorted(first["ids"]), first["offset"], first["messages"], first["lsn"]) == ([3, 9], 6, 3, 900)
     assert first["changes"] == 2  # the row of the snapshot was committed long before it was read
     assert (first["committed_ms"][0], first["committed_ms"][-1]) == (2000, 3000)
     assert (second["ids"], second["offset"], second["lsn"], second["committed_ms"]) == ([3], 9, None, None)
