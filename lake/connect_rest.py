@@ -31,6 +31,18 @@ class Connect:
         # A connector just put has no status until its worker has started it.
         return {} if answer.status_code == NOT_FOUND else self._json(answer, name)
 
+    def snapshotting(self, name: str) -> bool:
+        """Whether Kafka still lacks rows of the connector's first snapshot; False when there is no such connector.
+
+        Connect commits a source offset once Kafka has the record and all before it. Debezium's carries "snapshot"
+        until the first change after the snapshot, and there is none at all before the first row.
+        """
+        answer = self._ask("GET", f"/connectors/{name}/offsets")
+        if answer.status_code == NOT_FOUND:
+            return False
+        offsets = [one["offset"] for one in self._json(answer, name)["offsets"]]
+        return not offsets or any(one.get("snapshot") and not one.get("snapshot_completed") for one in offsets)
+
     def validate(self, config: dict[str, str]) -> None:
         """BadInput with the first mistake that the connector class finds in the settings."""
         plugin = config["connector.class"].rpartition(".")[2]

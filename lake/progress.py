@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from lake.connect_rest import Connect
 from lake.definition import Database
 from lake.errors import LakeError
 from lake.local.home import Home
@@ -45,11 +46,28 @@ def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout
     LakeError names the tables that are behind when the time is over.
     """
     deadline = time.monotonic() + timeout_s
+    wait_for_snapshots(home, databases, report, timeout_s)
     for database in databases:
         goal = source_lsn(home, database.database)
         _wait(partial(unflushed, home, database, goal), report, deadline)
     ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
     _wait(partial(behind, home, databases, ends), report, deadline)
+
+
+def wait_for_snapshots(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+    """Returns once Kafka has the first snapshot of every database.
+
+    A new slot says that it has confirmed all that was committed before it was made: only Connect knows
+    that the rows of before are still to be read. LakeError as wait_for_lake.
+    """
+    connect = Connect(home.connect)
+    _wait(partial(_unread, connect, databases), report, time.monotonic() + timeout_s)
+
+
+def _unread(connect: Connect, databases: list[Database]) -> list[str]:
+    return [
+        f"{one.connector} is reading its first snapshot" for one in databases if connect.snapshotting(one.connector)
+    ]
 
 
 def _wait(lacking: Callable[[], list[str]], report: Report, deadline: float) -> None:

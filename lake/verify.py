@@ -7,9 +7,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lake.definition import load_databases
 from lake.environment import LOOPBACK
 from lake.job import run_job
-from lake.local.home import load_home
+from lake.local.home import Home, load_home
+from lake.progress import wait_for_snapshots
 
 USER = "lake_verify"
 PASSWORD = "LAKE_VERIFY_PASSWORD"
@@ -40,9 +42,17 @@ def verify(
 def proof(names: list[str], timeout_s: float = 180) -> dict[str, Any]:
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
     home = load_home()
+    _wait_for_snapshots(home, names, timeout_s)
     url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
     login = ["--jdbc-url", url, "--user", USER, "--timeout-s", str(timeout_s)]
     return run_job(home, "verify", [*login, "--tables", ",".join(names)], {PASSWORD: home.secrets.lake_verify})
+
+
+def _wait_for_snapshots(home: Home, names: list[str], timeout_s: float) -> None:
+    named = {name.partition(".")[0] for name in names}
+    databases = [one for one in load_databases(home.root) if not named or one.database in named]
+    with Console(stderr=True).status("waiting for the first snapshot") as line:
+        wait_for_snapshots(home, databases, line.update, timeout_s)
 
 
 def show(result: dict[str, Any]) -> None:
