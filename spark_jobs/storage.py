@@ -1,5 +1,6 @@
 """Small files on any file system that Hadoop reads: local, HDFS, S3."""
 
+import os
 from typing import Any, List, Tuple
 
 from pyspark.sql import SparkSession
@@ -16,14 +17,16 @@ def read_text(spark: SparkSession, path: str) -> str:
 
 
 def write_text(spark: SparkSession, path: str, text: str) -> None:
-    """Replaces the file; a reader sees the old one or the new one."""
-    system, location = _open(spark, path + ".next")
-    stream = system.create(location, True)
-    try:
-        stream.write(bytearray(text.encode("utf-8")))
-    finally:
-        stream.close()
-    _replace(spark, location, _path(spark, path))
+    """Replaces the file; a reader sees the old one or the new one.
+
+    An object store shows an object when it is closed. For local files that takes a rename, and Hadoop's deletes
+    the old file before it moves the new one.
+    """
+    system, location = _open(spark, path)
+    if system.getScheme() == "file":
+        _write_local(str(location.toUri().getPath()), text)
+    else:
+        _write(system.create(location, True), text)
 
 
 def names(spark: SparkSession, folder: str) -> List[str]:
@@ -51,12 +54,17 @@ def delete(spark: SparkSession, path: str) -> None:
     system.delete(location, True)
 
 
-def _replace(spark: SparkSession, source: Any, target: Any) -> None:
-    """Moves a file over another in one step; FileSystem.rename() can't, there would be a moment without any."""
-    fs = spark._jvm.org.apache.hadoop.fs
-    options = spark.sparkContext._gateway.new_array(getattr(fs, "Options$Rename"), 1)
-    options[0] = getattr(fs, "Options$Rename").OVERWRITE
-    fs.FileContext.getFileContext(target.toUri(), spark._jsc.hadoopConfiguration()).rename(source, target, options)
+def _write_local(path: str, text: str) -> None:
+    with open(path + ".next", "w", encoding="utf-8") as stream:
+        stream.write(text)
+    os.replace(path + ".next", path)
+
+
+def _write(stream: Any, text: str) -> None:
+    try:
+        stream.write(bytearray(text.encode("utf-8")))
+    finally:
+        stream.close()
 
 
 def _path(spark: SparkSession, path: str) -> Any:
