@@ -10,6 +10,7 @@ from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
 
 from spark_jobs import storage
+from spark_jobs.background import Background
 from spark_jobs.changes import schema_id
 from spark_jobs.pipeline import Pipeline, Table
 from spark_jobs.progress import Progress
@@ -18,7 +19,6 @@ from spark_jobs.registry import Registry
 LOG = logging.getLogger("bronze")
 OFFSET_FIELD = "__offset"
 FILE = "__file"
-POOL = "bronze"  # pools.xml: the archive takes what the tables leave
 LOOK_EVERY = "1 second"
 
 
@@ -89,7 +89,9 @@ class BronzeTopic:
                 )
 
 
-def start(spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress) -> StreamingQuery:
+def start(
+    spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress, background: Background
+) -> StreamingQuery:
     """The running query of one topic's archive."""
     source = (
         spark.readStream.format("kafka")
@@ -108,8 +110,8 @@ def start(spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress
     writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
 
     def write(batch: DataFrame, _: int) -> None:
-        spark.sparkContext.setLocalProperty("spark.scheduler.pool", POOL)
-        bronze.write(batch, progress)
+        with background.turn():
+            bronze.write(batch, progress)
 
     return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
 

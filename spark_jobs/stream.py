@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, services, silver, storage
+from spark_jobs.background import Background
 from spark_jobs.pipeline import Pipeline, read_pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
@@ -22,6 +23,7 @@ from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
+REST = 2.0  # table services rest this many times as long as they worked: tables fall due together
 RETRY_S = (1, 2, 5, 10, 30, 60)  # a query that fails is started again after these, the last one for ever
 
 
@@ -63,6 +65,7 @@ class Stream:
         self._flows = {}  # type: Dict[str, Flow]
         self._progress = Progress()
         self._turns = Turns(spark.sparkContext.defaultParallelism)
+        self._background = Background(spark.sparkContext)
         self._stopping = threading.Event()
 
     def run(self) -> None:
@@ -113,7 +116,7 @@ class Stream:
 
         def begin() -> Any:
             archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size)
-            return bronze.start(self._spark, pipeline, archive, self._progress)
+            return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
 
         return "bronze." + table.topic, ((table.topic, size), begin)
 
@@ -153,7 +156,10 @@ class Stream:
             pipeline = read_pipeline(self._spark, self._config)
             every = pipeline.silver["service_commits"]
             for table in [flow.table for flow in list(self._flows.values()) if flow.table is not None]:
-                services.attend(self._spark, table, self._progress, pipeline.requests, every)
+                began = time.monotonic()
+                with self._background.turn():
+                    services.attend(self._spark, table, self._progress, pipeline.requests, every)
+                self._stopping.wait(REST * (time.monotonic() - began))
 
 
 def cause(error: Any) -> str:

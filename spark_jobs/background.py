@@ -1,0 +1,27 @@
+"""Background: work that nobody waits for takes what the commits leave."""
+
+import threading
+from contextlib import contextmanager
+from typing import Iterator
+
+from pyspark import SparkContext
+
+POOL = "background"  # pools.xml
+
+
+class Background:
+    """Archives and table services: few at a time, in a pool of little weight.
+
+    All topics, and all tables, fall due together: at once, they would hold up every commit for seconds.
+    """
+
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
+        self._free = threading.Semaphore(max(1, context.defaultParallelism // 2))
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """The time of one piece of work; what this thread asks of Spark until then goes to the pool."""
+        with self._free:
+            self._context.setLocalProperty("spark.scheduler.pool", POOL)
+            yield

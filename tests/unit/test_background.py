@@ -1,0 +1,49 @@
+"""Archives and table services beside the commits."""
+
+import threading
+import time
+
+import pytest
+
+from spark_jobs.background import POOL, Background
+
+
+class Context:
+    """As much of a SparkContext as is asked for."""
+
+    def __init__(self, cores: int) -> None:
+        self.defaultParallelism = cores
+        self.pools: list[str] = []
+
+    def setLocalProperty(self, name: str, value: str) -> None:
+        assert name == "spark.scheduler.pool"
+        self.pools.append(value)
+
+
+@pytest.mark.parametrize(("cores", "at_once"), [(1, 1), (2, 1), (8, 4)])
+def test_half_of_the_cores_at_most(cores: int, at_once: int) -> None:
+    context = Context(cores)
+    background, inside, most = Background(context), [], []  # type: ignore[arg-type,var-annotated]
+
+    def work() -> None:
+        with background.turn():
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.02)
+            inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert max(most) == at_once
+    assert context.pools == [POOL] * 8
+
+
+def test_what_fails_gives_its_turn_back() -> None:
+    background = Background(Context(2))  # type: ignore[arg-type]
+    with pytest.raises(OSError, match="away"), background.turn():
+        raise OSError("away")
+    with background.turn():
+        pass
