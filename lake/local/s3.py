@@ -43,7 +43,8 @@ class S3(Service):
             str(self.folder),
         ]
         address = f"{HOST}:{self.home.ports.s3}"
-        return Program([str(self.binary), "--quiet", "--port", address, *backend], self.home.data)
+        # A listing is garbage once sent: collecting it less often saves a fifth of its cost for 15 MB.
+        return Program([str(self.binary), "--quiet", "--port", address, *backend], self.home.data, {"GOGC": "400"})
 
     def ready(self) -> bool:
         """A signed HEAD of the bucket succeeds."""
