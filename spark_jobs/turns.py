@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Callable, Dict, Iterator
 
 KEPT_S = 0.25  # a table without changes gives its turn back after this
-PATIENCE_S = 3.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
+PATIENCE_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
 
 
 class Turns:
