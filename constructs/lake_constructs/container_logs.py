@@ -9,9 +9,9 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.metrics import NAMESPACE
 from lake_constructs.pod_role import PodRole
 
-METRICS = "Lake"
 # What a Connect worker logs when it gives a task up.
 TASK_FAILED = "Task is being killed and will not recover until manually restarted"
 AGENT = "cloudwatch-agent"
@@ -44,7 +44,7 @@ class ContainerLogs(Construct):
             self,
             "FailedTasks",
             log_group=group,
-            metric_namespace=METRICS,
+            metric_namespace=NAMESPACE,
             metric_name=metric,
             filter_pattern=logs.FilterPattern.literal(f'"{text}"'),
             default_value=0,
