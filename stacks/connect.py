@@ -20,23 +20,30 @@ from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
 
 from lake import versions
+from lake.aws.authorities import authorities
 from lake.aws.connect import Connect
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import PLUGINS, WORKER
-from lake.aws.rendering import source_connector, written_topics
+from lake.aws.rendering import (
+    REGISTRY_DATABASE,
+    source_connector,
+    source_sql,
+    written_topics,
+)
 from lake.definition import Database
 from stacks.network import NetworkStack
 from stacks.source import SourceStack
 from stacks.streaming import StreamingStack
 
-CONNECT, REGISTRY = "kafka-connect", "apicurio-registry"  # charts, releases and service accounts
-REGISTRY_PORT = 8080
-REGISTRY_DATABASE = "registry"
+# Charts, releases and service accounts.
+PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-connect"
+REGISTRY_PORT, CONNECT_PORT = 8080, 8083
 REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 # The names in helm/kafka-connect: the worker's own topics, its group, and where it finds the capture user's password.
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
 PASSWORD = "${directory:/run/lake/database:password}"
+CA_FILE = "/etc/lake/worker/database.pem"
 
 
 class ConnectStack(Stack):
@@ -69,9 +76,13 @@ class ConnectStack(Stack):
             days=environment.operations.log_days,
         )
         workers = self.cluster.cluster_security_group
-        Opening(self, "ToDatabase", source=workers, target=source.group, port=source.port)
+        to_database = Opening(self, "ToDatabase", source=workers, target=source.group, port=source.port)
         Opening(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
+        self._authorities = authorities(root, environment)
+        preparation = self._preparation()
+        preparation.node.add_dependency(to_database)
         registry = self._registry()
+        registry.node.add_dependency(preparation)  # it needs its user and its database
         self._connect().node.add_dependency(registry)
         self.registry_url = self._registry_from_outside(registry)
 
@@ -93,6 +104,31 @@ class ConnectStack(Stack):
             removal_policy=RemovalPolicy.DESTROY,  # holds no data: all of it is installed again from here
         )
 
+    def _preparation(self) -> Chart:
+        """Users, databases, publication: what both others find in PostgreSQL."""
+        users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
+        rights = [right for one in users.by_name.values() for right in read_secret(one, key)]
+        role = self._role("Preparation", PREPARATION, [*rights, *read_secret(admin, self._source.admin_key)])
+        secrets = {name: one.secret_arn for name, one in users.by_name.items()}
+        values = {
+            "image": {"tag": versions.POSTGRESQL},
+            "database": {
+                "host": self._source.host,
+                "port": self._source.port,
+                "region": self.region,
+                "caBundle": self._authorities,
+            },
+            "secrets": {**secrets, "admin": admin.secret_full_arn or admin.secret_name},
+            "sql": source_sql(self._databases),
+            "connect": {
+                "url": f"http://{CONNECT}:{CONNECT_PORT}",
+                "connectors": {one.database: one.connector for one in self._databases},
+            },
+            "serviceAccount": {"name": PREPARATION},
+            "vpcCidrs": self._networks,
+        }
+        return self._chart("PreparationChart", PREPARATION, values, role)
+
     def _registry(self) -> Chart:
         role = self._role("Registry", REGISTRY, read_secret(self._source.users.registry, self._source.secrets_key))
         values = {
@@ -104,6 +140,7 @@ class ConnectStack(Stack):
                 "name": REGISTRY_DATABASE,
                 "secretName": self._source.users.registry.secret_arn,
                 "region": self.region,
+                "caBundle": self._authorities,
             },
             "serviceAccount": {"name": REGISTRY},
             "internalLoadBalancer": {"enabled": True, "sourceRanges": [self._environment.network.lake_cidr]},
@@ -128,7 +165,8 @@ class ConnectStack(Stack):
             "security": {"protocol": "MSK_IAM"},
             "databaseSecret": self._source.users.capture.secret_arn,
             "databasePort": self._source.port,
-            "connectors": {database.connector: self._connector(database) for database in self._databases},
+            "databaseCaBundle": self._authorities,
+            "connectors": {one.connector: self._connector(one) for one in self._databases},
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
             "resources": resources(self._environment.connect),
@@ -149,9 +187,10 @@ class ConnectStack(Stack):
             database,
             self._environment,
             host=self._source.host,
-            port=str(self._source.port),
+            port=self._source.port,
             registry=REGISTRY_URL,
             password=PASSWORD,
+            tls=tls(self._authorities),
         )
         return json.dumps(settings)
 
@@ -188,6 +227,12 @@ class ConnectStack(Stack):
         )
         address.node.add_dependency(registry)
         return f"http://{address.value}:{REGISTRY_PORT}"
+
+
+def tls(authorities: str) -> dict[str, str]:
+    """How Debezium connects: it checks who answers where it can."""
+    checked = {"database.sslmode": "verify-full", "database.sslrootcert": CA_FILE}
+    return checked if authorities else {"database.sslmode": "require"}
 
 
 def resources(connect: Connect) -> dict[str, dict[str, str]]:

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from lake.aws.rendering import source_sql
+from lake.definition import load_databases
 from tests.charts.rendering import (
+    ROOT,
     Manifest,
     chart_of,
     containers,
@@ -238,6 +241,15 @@ def test_psql_finds_its_scripts_and_the_authority() -> None:
     tls = [container(path, "write-logins")["args"][3:] for path in (demo, prod)]
     assert tls == [["require", ""], ["verify-full", "/etc/lake/programs/database.pem"]]
     assert "database.pem" in only(rendered(prod), "ConfigMap", "-programs")["data"]
+
+
+def test_the_sql_arrives_as_it_was_rendered() -> None:
+    given = source_sql(load_databases(ROOT))
+    manifests = rendered(scenarios("source-database")[0], {"sql": given})
+    assert only(manifests, "ConfigMap", "-sql")["data"] == {
+        "server.sql": given["server"],
+        "moma.database.sql": given["databases"]["moma"],
+    }
 
 
 def container(scenario: Path, name: str) -> Manifest:

@@ -56,6 +56,11 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["keep_data without backups", "set source.backup_days"],
     ),
     ("existing database", {"source.existing": EXISTING_DATABASE, "source.multi_az": True}, ["'multi_az'", "remove"]),
+    (
+        "key is an ARN",
+        {"source.existing": {**EXISTING_DATABASE, "admin_key": "arn:x:y"}},
+        ["source.existing.admin_key"],
+    ),
     ("secret is an ARN", {"source.existing": {**EXISTING_DATABASE, "admin_secret": "arn:x:y"}}, ["admin_secret"]),
     (
         "two homes",
