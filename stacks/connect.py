@@ -9,15 +9,17 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 from lake_constructs import kafka_statements
+from lake_constructs.brought_plugin import BroughtPlugin
 from lake_constructs.chart import NAMESPACE, Chart
 from lake_constructs.container_logs import ContainerLogs
 from lake_constructs.database_users import read_secret
-from lake_constructs.encryption_key import EncryptionKey
+from lake_constructs.encryption_key import EncryptionKey, use_key
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.opening import Opening
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
+from lake_constructs.private_bucket import write_objects
 
 from lake import versions
 from lake.aws.authorities import authorities
@@ -26,13 +28,17 @@ from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import PLUGINS, WORKER
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
+    SINK,
+    sink_connector,
     source_connector,
     source_sql,
+    table_topics,
     written_topics,
 )
 from lake.definition import Database
 from stacks.network import NetworkStack
 from stacks.source import SourceStack
+from stacks.storage import StorageStack
 from stacks.streaming import StreamingStack
 
 # Charts, releases and service accounts.
@@ -43,6 +49,7 @@ REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
 PASSWORD = "${directory:/run/lake/database:password}"
+S3_SINK = "io.confluent.connect.s3.S3SinkConnector"
 CA_FILE = "/etc/lake/worker/database.pem"
 
 
@@ -60,12 +67,13 @@ class ConnectStack(Stack):
         network: NetworkStack,
         source: SourceStack,
         streaming: StreamingStack,
+        storage: StorageStack,
         logs_key: kms.IKey,
         removal: RemovalPolicy,
     ) -> None:
         super().__init__(scope, id, env={"region": environment.region})
         self._environment, self._databases, self._root = environment, databases, root
-        self._network, self._source, self._kafka = network, source, streaming.kafka
+        self._network, self._source, self._kafka, self._storage = network, source, streaming.kafka, storage
         self.cluster = self._kubernetes(logs_key, removal)
         self.logs = ContainerLogs(
             self,
@@ -149,8 +157,13 @@ class ConnectStack(Stack):
         return self._chart("RegistryChart", REGISTRY, values, role)
 
     def _connect(self) -> Chart:
-        bundle = PluginBundle(self, "Plugins", plugins=self._root / PLUGINS, worker=self._root / WORKER)
-        role = self._role("Connect", CONNECT, [*self._capture_rights(), read_asset(bundle)])
+        bundle = PluginBundle(
+            self, "Plugins", plugins=self._root / PLUGINS, worker=self._root / WORKER, brought=self._brought()
+        )
+        sinks = self._sinks()
+        role = self._role(
+            "Connect", CONNECT, [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
+        )
         values = {
             "image": {"tag": versions.from_pom(self._root, "kafka")},
             "replicas": self._environment.connect.replicas,
@@ -166,7 +179,7 @@ class ConnectStack(Stack):
             "databaseSecret": self._source.users.capture.secret_arn,
             "databasePort": self._source.port,
             "databaseCaBundle": self._authorities,
-            "connectors": {one.connector: self._connector(one) for one in self._databases},
+            "connectors": {**{one.connector: self._connector(one) for one in self._databases}, **sinks},
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
             "resources": resources(self._environment.connect),
@@ -193,6 +206,28 @@ class ConnectStack(Stack):
             tls=tls(self._authorities),
         )
         return json.dumps(settings)
+
+    def _brought(self) -> list[BroughtPlugin]:
+        sink = self._environment.connect.s3_sink
+        return [BroughtPlugin("s3-sink", self._root / sink.archive, S3_SINK)] if sink else []
+
+    def _sinks(self) -> dict[str, str]:
+        """The connectors that archive on S3, where the operator brings their plug-in."""
+        if not self._environment.connect.s3_sink:
+            return {}
+        places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
+        rendered = [sink_connector(self._root, one, **places) for one in self._databases]
+        return {name: json.dumps(settings) for name, settings in rendered}
+
+    def _sink_rights(self, sinks: list[str]) -> list[iam.PolicyStatement]:
+        if not sinks:
+            return []
+        groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
+        return [
+            *kafka_statements.read(self._kafka, table_topics(self._databases), groups),
+            *write_objects(self._storage.bronze, SINK),
+            use_key(self._storage.key),
+        ]
 
     @property
     def _networks(self) -> list[str]:

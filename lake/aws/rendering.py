@@ -28,6 +28,8 @@ IAM_LOGIN = {
 SERVERLESS_SETTINGS = ("cleanup.policy", "max.message.bytes", "retention.ms")
 SERVERLESS_LARGEST_MESSAGE = 8 * 1024 * 1024
 STATE = "state"  # prefix, in the bucket of artifacts, of what the jobs remember: checkpoints and status
+SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
+SINK = "s3-sink"  # prefix, in the bucket of bronze, of what Connect archives
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
 
 
@@ -80,6 +82,22 @@ def source_connector(
     values = source_values(database, host=host, port=port, registry=registry, password=password)
     settings = render(root / TEMPLATE, values)
     return {**settings, **tls, **_topic_creation(database, environment, root)}
+
+
+def sink_connector(
+    root: Path, database: Database, *, bucket: str, region: str, registry: str
+) -> tuple[str, dict[str, str]]:
+    """Name and settings of the connector that archives one database's topics on S3."""
+    name = f"sink_s3_{database.database}"
+    values = {
+        "CONNECTOR": name,
+        "TOPICS": ",".join(table_topics([database])),
+        "BUCKET": bucket,
+        "REGION": region,
+        "FOLDER": SINK,
+        "REGISTRY_URL": f"{registry}/apis/registry/v2",
+    }
+    return name, render(root / SINK_TEMPLATE, values)
 
 
 def source_sql(databases: list[Database]) -> dict[str, Any]:
