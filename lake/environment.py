@@ -142,18 +142,26 @@ def load_environment(root: Path, name: str = "local") -> Environment:
 
     LAKE_ENVIRONMENTS_DIR names another folder than environments/. BadInput names file, line, key and remedy.
     """
-    path = root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
+    path = environment_path(root, name)
     content = read_mapping(path)
     if "root" in content:
         raise BadInput("unknown key", f"{path}, key root", "remove it: the root is the project folder")
     environment = as_model(Environment, {**content, "root": root.resolve(), **_overrides()}, path)
-    if environment.name != name:
-        raise BadInput(
-            f"environment '{environment.name}' stands in a file of another name",
-            f"{path}, key name",
-            f"write name: {name}",
-        )
+    check_name(environment.name, path)
     return environment
+
+
+def environment_path(root: Path, name: str) -> Path:
+    """environments/<name>.yaml, or the file of that name in LAKE_ENVIRONMENTS_DIR."""
+    return root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
+
+
+def check_name(name: str, path: Path) -> None:
+    """BadInput when an environment is not named as its file."""
+    if name != path.stem:
+        raise BadInput(
+            f"environment '{name}' stands in a file of another name", f"{path}, key name", f"write name: {path.stem}"
+        )
 
 
 def _overrides() -> dict[str, Any]:

@@ -11,10 +11,9 @@ from lake.rendering import publication
 from lake.rendering.connector import CAPTURE_USER, source_connector
 from lake.rendering.pipeline import FILE_NAME, pipeline
 from lake.rendering.topics import Topic
-from lake.source_catalog import Source, required_rights
+from lake.source_catalog import Source
 
 Kind = Literal["source", "topic", "connector", "snapshot", "pipeline"]
-LAKE_TABLES = {HEARTBEAT: publication.create_heartbeat, SIGNAL: publication.create_signal}
 SECRET = "password"
 
 
@@ -60,7 +59,7 @@ def _of_database(database: Database, environment: Environment, facts: Facts) -> 
 def _schema_changes(database: Database, source: Source) -> Iterator[Change]:
     if "lake" not in source.existing:
         yield _sql(database, "lake", "create schema", publication.create_schema())
-    for name, create in LAKE_TABLES.items():
+    for name, create in publication.LAKE_TABLES.items():
         if name not in source.existing:
             yield _sql(database, name, "create table", create())
 
@@ -89,7 +88,7 @@ def _publication_changes(database: Database, source: Source) -> Iterator[Change]
 def _right_changes(database: Database, source: Source) -> Iterator[Change]:
     for schema in sorted(source.schemas_without_usage):
         yield _sql(database, schema, f"grant to {CAPTURE_USER}", publication.grant_usage(schema, CAPTURE_USER))
-    for table in required_rights([table.full_name for table in database.tables]):
+    for table in publication.required_rights(table.full_name for table in database.tables):
         if missing := source.missing_rights.get(table):
             statement = publication.grant(missing, table, CAPTURE_USER)
             yield _sql(database, table, f"grant to {CAPTURE_USER}", statement)

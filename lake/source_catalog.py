@@ -11,13 +11,12 @@ from lake.environment import LOOPBACK, Environment
 from lake.errors import BadInput, LakeError
 from lake.local.home import Home
 from lake.rendering.connector import CAPTURE_USER
-from lake.rendering.publication import HEARTBEAT_RIGHTS, SIGNAL_RIGHTS, TABLE_RIGHTS
+from lake.rendering.publication import required_rights
 from lake.source_types import MAPPED
 
 CONNECT_TIMEOUT_S = 5
 LOCK_TIMEOUT = "5s"
 ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
-IDENTITIES = {"f": "full", "d": "default", "i": "index", "n": "nothing"}
 
 
 @dataclass(frozen=True)
@@ -111,11 +110,6 @@ def read_source(environment: Environment, database: Database) -> Source:
             missing_rights=_missing_rights(connection, names) if has_user else {},
             schemas_without_usage=_schemas_without_usage(connection, names) if has_user else frozenset(),
         )
-
-
-def required_rights(tables: list[str]) -> dict[str, tuple[str, ...]]:
-    """What the capture user needs on which table."""
-    return {**dict.fromkeys(tables, TABLE_RIGHTS), HEARTBEAT: HEARTBEAT_RIGHTS, SIGNAL: SIGNAL_RIGHTS}
 
 
 def _connection_problem(text: str, database: str, where: str, environment: Environment) -> BadInput:

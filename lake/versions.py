@@ -19,14 +19,13 @@ class EmrRelease:
     spark: str
     kafka_connector: str  # the release of Spark that its connector for Kafka is of; same minor, see pom.xml
     hudi: str
-    python: str
 
 
 EMR_RELEASES = {
     release.label: release
     for release in (
-        EmrRelease("emr-6.15.0", spark="3.4.1", kafka_connector="3.4.1", hudi="0.14.0", python="3.7"),
-        EmrRelease("emr-7.10.0", spark="3.5.5", kafka_connector="3.5.3", hudi="0.15.0", python="3.9"),
+        EmrRelease("emr-6.15.0", spark="3.4.1", kafka_connector="3.4.1", hudi="0.14.0"),
+        EmrRelease("emr-7.10.0", spark="3.5.5", kafka_connector="3.5.3", hudi="0.15.0"),
     )
 }
 EMR = "emr-6.15.0"

@@ -9,34 +9,48 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 from lake_constructs import kafka_statements
+from lake_constructs.brought_plugin import BroughtPlugin
 from lake_constructs.chart import NAMESPACE, Chart
 from lake_constructs.container_logs import ContainerLogs
 from lake_constructs.database_users import read_secret
-from lake_constructs.encryption_key import EncryptionKey
+from lake_constructs.encryption_key import EncryptionKey, use_key
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.opening import Opening
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
+from lake_constructs.private_bucket import write_objects
 
 from lake import versions
+from lake.aws.authorities import authorities
 from lake.aws.connect import Connect
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import PLUGINS, WORKER
-from lake.aws.rendering import source_connector, written_topics
+from lake.aws.rendering import (
+    REGISTRY_DATABASE,
+    SINK,
+    sink_connector,
+    source_connector,
+    source_sql,
+    table_topics,
+    written_topics,
+)
 from lake.definition import Database
 from stacks.network import NetworkStack
 from stacks.source import SourceStack
+from stacks.storage import StorageStack
 from stacks.streaming import StreamingStack
 
-CONNECT, REGISTRY = "kafka-connect", "apicurio-registry"  # charts, releases and service accounts
-REGISTRY_PORT = 8080
-REGISTRY_DATABASE = "registry"
+# Charts, releases and service accounts.
+PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-connect"
+REGISTRY_PORT, CONNECT_PORT = 8080, 8083
 REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 # The names in helm/kafka-connect: the worker's own topics, its group, and where it finds the capture user's password.
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
 PASSWORD = "${directory:/run/lake/database:password}"
+S3_SINK = "io.confluent.connect.s3.S3SinkConnector"
+CA_FILE = "/etc/lake/worker/database.pem"
 
 
 class ConnectStack(Stack):
@@ -53,12 +67,13 @@ class ConnectStack(Stack):
         network: NetworkStack,
         source: SourceStack,
         streaming: StreamingStack,
+        storage: StorageStack,
         logs_key: kms.IKey,
         removal: RemovalPolicy,
     ) -> None:
         super().__init__(scope, id, env={"region": environment.region})
         self._environment, self._databases, self._root = environment, databases, root
-        self._network, self._source, self._kafka = network, source, streaming.kafka
+        self._network, self._source, self._kafka, self._storage = network, source, streaming.kafka, storage
         self.cluster = self._kubernetes(logs_key, removal)
         self.logs = ContainerLogs(
             self,
@@ -69,9 +84,13 @@ class ConnectStack(Stack):
             days=environment.operations.log_days,
         )
         workers = self.cluster.cluster_security_group
-        Opening(self, "ToDatabase", source=workers, target=source.group, port=source.port)
+        to_database = Opening(self, "ToDatabase", source=workers, target=source.group, port=source.port)
         Opening(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
+        self._authorities = authorities(root, environment)
+        preparation = self._preparation()
+        preparation.node.add_dependency(to_database)
         registry = self._registry()
+        registry.node.add_dependency(preparation)  # it needs its user and its database
         self._connect().node.add_dependency(registry)
         self.registry_url = self._registry_from_outside(registry)
 
@@ -93,6 +112,31 @@ class ConnectStack(Stack):
             removal_policy=RemovalPolicy.DESTROY,  # holds no data: all of it is installed again from here
         )
 
+    def _preparation(self) -> Chart:
+        """Users, databases, publication: what both others find in PostgreSQL."""
+        users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
+        rights = [right for one in users.by_name.values() for right in read_secret(one, key)]
+        role = self._role("Preparation", PREPARATION, [*rights, *read_secret(admin, self._source.admin_key)])
+        secrets = {name: one.secret_arn for name, one in users.by_name.items()}
+        values = {
+            "image": {"tag": versions.POSTGRESQL},
+            "database": {
+                "host": self._source.host,
+                "port": self._source.port,
+                "region": self.region,
+                "caBundle": self._authorities,
+            },
+            "secrets": {**secrets, "admin": admin.secret_full_arn or admin.secret_name},
+            "sql": source_sql(self._databases),
+            "connect": {
+                "url": f"http://{CONNECT}:{CONNECT_PORT}",
+                "connectors": {one.database: one.connector for one in self._databases},
+            },
+            "serviceAccount": {"name": PREPARATION},
+            "vpcCidrs": self._networks,
+        }
+        return self._chart("PreparationChart", PREPARATION, values, role)
+
     def _registry(self) -> Chart:
         role = self._role("Registry", REGISTRY, read_secret(self._source.users.registry, self._source.secrets_key))
         values = {
@@ -104,6 +148,7 @@ class ConnectStack(Stack):
                 "name": REGISTRY_DATABASE,
                 "secretName": self._source.users.registry.secret_arn,
                 "region": self.region,
+                "caBundle": self._authorities,
             },
             "serviceAccount": {"name": REGISTRY},
             "internalLoadBalancer": {"enabled": True, "sourceRanges": [self._environment.network.lake_cidr]},
@@ -112,8 +157,13 @@ class ConnectStack(Stack):
         return self._chart("RegistryChart", REGISTRY, values, role)
 
     def _connect(self) -> Chart:
-        bundle = PluginBundle(self, "Plugins", plugins=self._root / PLUGINS, worker=self._root / WORKER)
-        role = self._role("Connect", CONNECT, [*self._capture_rights(), read_asset(bundle)])
+        bundle = PluginBundle(
+            self, "Plugins", plugins=self._root / PLUGINS, worker=self._root / WORKER, brought=self._brought()
+        )
+        sinks = self._sinks()
+        role = self._role(
+            "Connect", CONNECT, [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
+        )
         values = {
             "image": {"tag": versions.from_pom(self._root, "kafka")},
             "replicas": self._environment.connect.replicas,
@@ -128,7 +178,8 @@ class ConnectStack(Stack):
             "security": {"protocol": "MSK_IAM"},
             "databaseSecret": self._source.users.capture.secret_arn,
             "databasePort": self._source.port,
-            "connectors": {database.connector: self._connector(database) for database in self._databases},
+            "databaseCaBundle": self._authorities,
+            "connectors": {**{one.connector: self._connector(one) for one in self._databases}, **sinks},
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
             "resources": resources(self._environment.connect),
@@ -149,11 +200,34 @@ class ConnectStack(Stack):
             database,
             self._environment,
             host=self._source.host,
-            port=str(self._source.port),
+            port=self._source.port,
             registry=REGISTRY_URL,
             password=PASSWORD,
+            tls=tls(self._authorities),
         )
         return json.dumps(settings)
+
+    def _brought(self) -> list[BroughtPlugin]:
+        sink = self._environment.connect.s3_sink
+        return [BroughtPlugin("s3-sink", self._root / sink.archive, S3_SINK)] if sink else []
+
+    def _sinks(self) -> dict[str, str]:
+        """The connectors that archive on S3, where the operator brings their plug-in."""
+        if not self._environment.connect.s3_sink:
+            return {}
+        places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
+        rendered = [sink_connector(self._root, one, **places) for one in self._databases]
+        return {name: json.dumps(settings) for name, settings in rendered}
+
+    def _sink_rights(self, sinks: list[str]) -> list[iam.PolicyStatement]:
+        if not sinks:
+            return []
+        groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
+        return [
+            *kafka_statements.read(self._kafka, table_topics(self._databases), groups),
+            *write_objects(self._storage.bronze, SINK),
+            use_key(self._storage.key),
+        ]
 
     @property
     def _networks(self) -> list[str]:
@@ -188,6 +262,12 @@ class ConnectStack(Stack):
         )
         address.node.add_dependency(registry)
         return f"http://{address.value}:{REGISTRY_PORT}"
+
+
+def tls(authorities: str) -> dict[str, str]:
+    """How Debezium connects: it checks who answers where it can."""
+    checked = {"database.sslmode": "verify-full", "database.sslrootcert": CA_FILE}
+    return checked if authorities else {"database.sslmode": "require"}
 
 
 def resources(connect: Connect) -> dict[str, dict[str, str]]:

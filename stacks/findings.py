@@ -93,6 +93,12 @@ ACCEPTED = (
         "The policy that CloudWatch names for its agent.",
     ),
     Accepted(
+        "connect",
+        "ConnectRole",
+        (below("Bronze2BD6FD35Arn08D32B3C", "s3-sink"),),
+        "The sink connector, where there is one, names its files; the prefix is the finest that can be said.",
+    ),
+    Accepted(
         "processing",
         "Nodes",
         (

@@ -58,6 +58,7 @@ class Lake:
             network=self.network,
             source=self.source,
             streaming=self.streaming,
+            storage=self.storage,
             logs_key=self.storage.logs_key,
             removal=removal,
         )

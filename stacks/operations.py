@@ -71,11 +71,18 @@ class OperationsStack(Stack):
         return {"Slot lag and log (bytes)": [lag, logs], "Free storage (bytes)": [free]}
 
     def _watch_capture(self, connect: ConnectStack) -> Graphs:
-        failed = connect.logs.failed_tasks
+        failed, unprepared = connect.logs.failed_tasks, connect.logs.failed_preparations
         self._alarms.raise_on(
             "FailedTask", failed, 0, minutes=1, says="A connector task ended: see its log, restart it."
         )
-        return {"Failed connector tasks": [failed]}
+        self._alarms.raise_on(
+            "UnpreparedSource",
+            unprepared,
+            0,
+            minutes=1,
+            says="A table or a user of the source could not be set up: see the log of source-database.",
+        )
+        return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
     def _watch_jobs(self, processing: ProcessingStack) -> Graphs:
         name = self._environment.name

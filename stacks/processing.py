@@ -24,11 +24,11 @@ from lake_constructs.private_bucket import write_objects
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import WORKER, spark_jars
 from lake.aws.processing import Job
-from lake.aws.rendering import consumer_group, glue_databases, job_pipeline, layers, table_topics
+from lake.aws.rendering import STATE, consumer_group, glue_databases, job_pipeline, layers, table_topics
 from lake.definition import Database
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
-from stacks.storage import EMR_LOGS, STATE, StorageStack
+from stacks.storage import EMR_LOGS, StorageStack
 from stacks.streaming import StreamingStack
 
 
@@ -112,9 +112,11 @@ class ProcessingStack(Stack):
         )
 
     def _reported(self) -> list[str]:
-        state = f"s3://{self._storage.artifacts.bucket_name}/{STATE}"
-        files = [f"{state}/{name}/status.json" for name in self._environment.processing.jobs]
+        files = [self._remembered(name, "status.json") for name in self._environment.processing.jobs]
         return [self._reporter.s3_object_url, Aws.REGION, self._environment.name, *files]
+
+    def _remembered(self, job: str, file: str) -> str:
+        return f"s3://{self._storage.artifacts.bucket_name}/{STATE}/{job}/{file}"
 
     def _rights(self) -> list[iam.PolicyStatement]:
         """What the nodes, and so the jobs, may do."""
@@ -153,6 +155,7 @@ class ProcessingStack(Stack):
             code=self._code,
             template=self._templates[name],
             places=self._places,
+            pipeline=self._remembered(name, "pipeline.json"),
             arguments=["--layers", layers(job)],
             size={
                 "spark.driver.memory": job.driver_memory,

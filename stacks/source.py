@@ -7,7 +7,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 from lake_constructs.database_users import DatabaseUsers
 from lake_constructs.encryption_key import EncryptionKey
-from lake_constructs.postgres_source import PostgresSource
+from lake_constructs.postgres_source import PORT, PostgresSource
 
 from lake import versions
 from lake.aws.environment import AwsEnvironment
@@ -69,10 +69,15 @@ class SourceStack(Stack):
         )
         assert self.instance.secret  # from_generated_secret makes one
         self.admin: secretsmanager.ISecret = self.instance.secret
+        self.admin_key: kms.IKey | None = self.secrets_key
         self.group: ec2.ISecurityGroup = self.instance.group
-        self.host, self.port = self.instance.db_instance_endpoint_address, 5432
+        self.host, self.port = self.instance.db_instance_endpoint_address, PORT
 
     def _adopt(self, existing: ExistingDatabase) -> None:
         self.admin = secretsmanager.Secret.from_secret_name_v2(self, "Admin", existing.admin_secret)
+        self.admin_key = self._key(existing.admin_key) if existing.admin_key else None
         self.group = ec2.SecurityGroup.from_security_group_id(self, "Group", existing.security_group)
         self.host, self.port = existing.host, existing.port
+
+    def _key(self, id: str) -> kms.IKey:
+        return kms.Key.from_key_arn(self, "AdminKey", self.format_arn(service="kms", resource="key", resource_name=id))

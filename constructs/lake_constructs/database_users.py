@@ -25,16 +25,20 @@ class DatabaseUsers(Construct):
         self.verify = self._user("Verify", VERIFY)
         self.registry = self._user("Registry", REGISTRY)
 
+    @property
+    def by_name(self) -> dict[str, secretsmanager.ISecret]:
+        return {CAPTURE: self.capture, VERIFY: self.verify, REGISTRY: self.registry}
+
     def _user(self, id: str, name: str) -> secretsmanager.ISecret:
         secret = rds.DatabaseSecret(self, id, username=name, encryption_key=self._key, exclude_characters=AWKWARD)
         secret.apply_removal_policy(self._removal_policy)
         return secret
 
 
-def read_secret(secret: secretsmanager.ISecret, key: kms.IKey) -> list[iam.PolicyStatement]:
-    """Read this one secret."""
+def read_secret(secret: secretsmanager.ISecret, key: kms.IKey | None) -> list[iam.PolicyStatement]:
+    """Read this one secret; without a key it is Secrets Manager's own, which every reader may use."""
     actions = ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
-    return [
-        iam.PolicyStatement(actions=actions, resources=[secret.secret_arn]),
-        iam.PolicyStatement(actions=["kms:Decrypt"], resources=[key.key_arn]),
-    ]
+    # An ARN made from a name lacks the six characters that Secrets Manager adds.
+    arn = secret.secret_full_arn or f"{secret.secret_arn}-??????"
+    use = [iam.PolicyStatement(actions=["kms:Decrypt"], resources=[key.key_arn])] if key else []
+    return [iam.PolicyStatement(actions=actions, resources=[arn]), *use]

@@ -8,7 +8,6 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-READ = ["s3:GetObject"]
 WRITE = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
 
 
@@ -68,21 +67,10 @@ def tidy(old_versions_days: int) -> s3.LifecycleRule:
     )
 
 
-def read_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatement]:
-    """Read what lies below the prefixes."""
-    return _objects(bucket, READ, prefixes)
-
-
 def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatement]:
     """Read, write and delete what lies below the prefixes."""
-    return _objects(bucket, WRITE, prefixes)
-
-
-def _objects(bucket: s3.IBucket, actions: Sequence[str], prefixes: Sequence[str]) -> list[iam.PolicyStatement]:
     listing = ["s3:ListBucket", "s3:GetBucketLocation"]
     return [
         iam.PolicyStatement(actions=listing, resources=[bucket.bucket_arn]),
-        iam.PolicyStatement(
-            actions=list(actions), resources=[bucket.arn_for_objects(f"{prefix}/*") for prefix in prefixes]
-        ),
+        iam.PolicyStatement(actions=WRITE, resources=[bucket.arn_for_objects(f"{prefix}/*") for prefix in prefixes]),
     ]

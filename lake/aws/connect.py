@@ -2,11 +2,18 @@
 
 from typing import Annotated
 
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictInt, StrictStr
 
 from lake.aws.part import AllowedNetwork, Part
 
 Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
+
+
+class S3Sink(Part):
+    """Confluent's S3 sink connector; its licence lets nobody hand it on, so the operator brings the archive."""
+
+    archive: Annotated[StrictStr, Field(pattern=r"^.+\.zip$")]  # relative to the project's folder
+    sha256: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Connect(Part):
@@ -17,3 +24,5 @@ class Connect(Part):
     registry_replicas: Replicas = 1
     # Networks that may reach the Kubernetes API from outside the VPC; none: it is reachable from inside only.
     api_access: tuple[AllowedNetwork, ...] = ()
+    # A second archive of the topics, written by Connect instead of Spark.
+    s3_sink: S3Sink | None = None

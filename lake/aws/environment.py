@@ -1,6 +1,5 @@
 """Where a lake runs on AWS and how big it is: the typed form of environments/<name>.yaml."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from lake.aws.part import Part
 from lake.aws.processing import Processing
 from lake.aws.source import Source
 from lake.aws.streaming import Streaming
-from lake.environment import ENVIRONMENTS_VARIABLE
+from lake.environment import check_name, environment_path
 from lake.errors import BadInput
 from lake.yaml_file import as_model, read_mapping
 
@@ -69,14 +68,9 @@ class AwsEnvironment(Part):
 
 def load_aws_environment(root: Path, name: str) -> AwsEnvironment:
     """environments/<name>.yaml (or of LAKE_ENVIRONMENTS_DIR); BadInput names file, line, key and remedy."""
-    path = root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
+    path = environment_path(root, name)
     if name == LOCAL:
         raise BadInput("the local lake is not deployed", str(path), "name an AWS environment: cdk synth -c env=dev")
     environment = as_model(AwsEnvironment, read_mapping(path), path)
-    if environment.name != name:
-        raise BadInput(
-            f"environment '{environment.name}' stands in a file of another name",
-            f"{path}, key name",
-            f"write name: {name}",
-        )
+    check_name(environment.name, path)
     return environment

@@ -19,13 +19,15 @@ class Part(BaseModel):
             raise ValueError(f"'{written[0]}' means nothing beside {key} | remove {' and '.join(written)}")
 
 
-def _private_network(text: str) -> str:
+def _network(text: str, example: str) -> ipaddress.IPv4Network:
     try:
-        network = ipaddress.IPv4Network(text)
+        return ipaddress.IPv4Network(text)
     except ValueError:
-        raise ValueError(
-            f"'{text}' is not a network | write an address with its host bits 0, as 10.20.0.0/16"
-        ) from None
+        raise ValueError(f"'{text}' is not a network | write an address with its host bits 0, as {example}") from None
+
+
+def _private_network(text: str) -> str:
+    network = _network(text, "10.20.0.0/16")
     if not network.is_private:
         raise ValueError(f"'{text}' is public address space | take one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16")
     if not 16 <= network.prefixlen <= 22:
@@ -34,13 +36,7 @@ def _private_network(text: str) -> str:
 
 
 def _allowed_network(text: str) -> str:
-    try:
-        network = ipaddress.IPv4Network(text)
-    except ValueError:
-        raise ValueError(
-            f"'{text}' is not a network | write an address with its host bits 0, as 203.0.113.0/24"
-        ) from None
-    if network.prefixlen < 16:
+    if _network(text, "203.0.113.0/24").prefixlen < 16:
         raise ValueError(f"'{text}' lets in half the world | name the networks of your operators, /16 or smaller")
     return text
 

@@ -1,8 +1,10 @@
 """What must be built before a lake is synthesized."""
 
+import hashlib
 from pathlib import Path
 
 from lake import versions
+from lake.aws.connect import S3Sink
 from lake.aws.environment import AwsEnvironment
 from lake.errors import BadInput
 
@@ -20,3 +22,18 @@ def check_build(root: Path, environment: AwsEnvironment) -> None:
     for folder in (PLUGINS, WORKER, spark_jars(environment)):
         if next((root / folder).rglob("*.jar"), None) is None:
             raise BadInput("no jar to deploy", str(root / folder), "run: make setup")
+    if environment.connect.s3_sink:
+        _check_archive(root, environment.connect.s3_sink)
+
+
+def _check_archive(root: Path, sink: S3Sink) -> None:
+    path = root / sink.archive
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        now = "download the connector from Confluent, or remove connect.s3_sink"
+        raise BadInput("no such archive of a connector", str(path), now) from None
+    if found != sink.sha256:
+        now = "download it again, or correct connect.s3_sink.sha256"
+        raise BadInput(f"the archive has the SHA-256 {found}", str(path), now)

@@ -4,6 +4,7 @@ Addresses are known at deployment only, so they enter as CDK tokens (connectors)
 start script fills in (pipeline file).
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnv
 from lake.aws.processing import Job
 from lake.definition import Database
 from lake.environment import Environment, Kafka
-from lake.rendering.connector import CAPTURE_USER, TEMPLATE, render
+from lake.rendering.connector import TEMPLATE, render, source_values
 from lake.rendering.pipeline import pipeline
+from lake.rendering.source_setup import REGISTRY_DATABASE as REGISTRY_DATABASE
+from lake.rendering.source_setup import database_script, server_script
 from lake.rendering.topics import LARGEST_MESSAGE, topics
 
 IAM_LOGIN = {
@@ -24,6 +27,9 @@ IAM_LOGIN = {
 # MSK Serverless lets a topic set these only, and messages of 8 MiB at most.
 SERVERLESS_SETTINGS = ("cleanup.policy", "max.message.bytes", "retention.ms")
 SERVERLESS_LARGEST_MESSAGE = 8 * 1024 * 1024
+STATE = "state"  # prefix, in the bucket of artifacts, of what the jobs remember: checkpoints and status
+SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
+SINK = "s3-sink"  # prefix, in the bucket of bronze, of what Connect archives
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
 
 
@@ -62,24 +68,44 @@ def broker_settings(environment: AwsEnvironment) -> dict[str, str]:
 
 
 def source_connector(
-    root: Path, database: Database, environment: AwsEnvironment, *, host: str, port: str, registry: str, password: str
+    root: Path,
+    database: Database,
+    environment: AwsEnvironment,
+    *,
+    host: str,
+    port: int,
+    registry: str,
+    password: str,
+    tls: Mapping[str, str],
 ) -> dict[str, str]:
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
+    values = source_values(database, host=host, port=port, registry=registry, password=password)
+    settings = render(root / TEMPLATE, values)
+    return {**settings, **tls, **_topic_creation(database, environment, root)}
+
+
+def sink_connector(
+    root: Path, database: Database, *, bucket: str, region: str, registry: str
+) -> tuple[str, dict[str, str]]:
+    """Name and settings of the connector that archives one database's topics on S3."""
+    name = f"sink_s3_{database.database}"
     values = {
-        "CONNECTOR": database.connector,
-        "DB_HOST": host,
-        "DB_PORT": port,
-        "DATABASE": database.database,
-        "CAPTURE_USER": CAPTURE_USER,
-        "CAPTURE_PASSWORD": password,
-        "TOPIC_PREFIX": database.database,
-        "TABLES": ",".join(table.full_name for table in database.tables),
-        "PUBLICATION": database.publication,
-        "SLOT": database.slot,
+        "CONNECTOR": name,
+        "TOPICS": ",".join(table_topics([database])),
+        "BUCKET": bucket,
+        "REGION": region,
+        "FOLDER": SINK,
         "REGISTRY_URL": f"{registry}/apis/registry/v2",
     }
-    settings = render(root / TEMPLATE, values)
-    return {**settings, "database.sslmode": "require", **_topic_creation(database, environment, root)}
+    return name, render(root / SINK_TEMPLATE, values)
+
+
+def source_sql(databases: list[Database]) -> dict[str, Any]:
+    """What psql runs to prepare the server, and each of its databases."""
+    return {
+        "server": server_script(one.database for one in databases),
+        "databases": {one.database: database_script(one) for one in databases},
+    }
 
 
 def _topic_creation(database: Database, environment: AwsEnvironment, root: Path) -> dict[str, str]:
@@ -105,7 +131,7 @@ def _allowed(config: dict[str, str], environment: AwsEnvironment) -> dict[str, s
 def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: Path, name: str) -> dict[str, Any]:
     """The pipeline file of one job: the local one with the places of AWS."""
     content = pipeline(databases, local_form(environment, root))
-    state = "s3://@ARTIFACTS@/state"
+    state = f"s3://@ARTIFACTS@/{STATE}"
     return {
         **content,
         "kafka": {

@@ -15,7 +15,11 @@ class ExistingDatabase(Part):
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9.-]+$")]
     port: Port = 5432
     admin_secret: Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9/_+=.@-]+$")]  # its name, not its ARN
+    # The key of that secret, by its id; none: Secrets Manager's own key.
+    admin_key: Annotated[StrictStr, Field(pattern=r"^(mrk-)?[0-9a-f-]{32,36}$")] | None = None
     security_group: GroupId
+    # The authority of the server's certificate, as PEM; those of RDS are known.
+    ca_file: Annotated[StrictStr, Field(min_length=1)] | None = None
 
 
 class Source(Part):

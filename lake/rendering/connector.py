@@ -30,12 +30,12 @@ def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
 
 def source_connector(database: Database, environment: Environment) -> dict[str, str]:
     """The connector that captures the tables of one database as flat rows."""
-    return render(environment.root / TEMPLATE, _values(database, environment))
+    return render(environment.root / TEMPLATE, _local_values(database, environment))
 
 
 def envelope_connector(database: Database, environment: Environment, prefix: str) -> dict[str, str]:
     """The same capture without unwrap: envelopes, to topics below prefix, through a slot of its own."""
-    values = {**_values(database, environment), "TOPIC_PREFIX": prefix}
+    values = {**_local_values(database, environment), "TOPIC_PREFIX": prefix}
     values.update(CONNECTOR=f"{database.connector}_{prefix}", SLOT=f"{database.slot}_{prefix}")
     return without_unwrap(render(environment.root / TEMPLATE, values))
 
@@ -47,19 +47,30 @@ def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "transforms": ",".join(chain)}
 
 
-def _values(database: Database, environment: Environment) -> dict[str, str]:
+def _local_values(database: Database, environment: Environment) -> dict[str, str]:
+    return source_values(
+        database,
+        host=LOOPBACK,
+        port=environment.ports.postgres,
+        registry=environment.registry_url,
+        password=f"${{file:{environment.capture_secrets_path}:password}}",
+    )
+
+
+def source_values(database: Database, *, host: str, port: int, registry: str, password: str) -> dict[str, str]:
+    """What the placeholders of the capture stand for; password is a reference, which Connect resolves."""
     return {
         "CONNECTOR": database.connector,
-        "DB_HOST": LOOPBACK,
-        "DB_PORT": str(environment.ports.postgres),
+        "DB_HOST": host,
+        "DB_PORT": str(port),
         "DATABASE": database.database,
         "CAPTURE_USER": CAPTURE_USER,
-        "CAPTURE_PASSWORD": f"${{file:{environment.capture_secrets_path}:password}}",
+        "CAPTURE_PASSWORD": password,
         "TOPIC_PREFIX": database.database,
         "TABLES": ",".join(table.full_name for table in database.tables),
         "PUBLICATION": database.publication,
         "SLOT": database.slot,
-        "REGISTRY_URL": f"{environment.registry_url}/apis/registry/v2",
+        "REGISTRY_URL": f"{registry}/apis/registry/v2",
     }
 
 

@@ -13,6 +13,11 @@ SIGNAL_RIGHTS = ("SELECT", "INSERT", "DELETE")
 TABLE_RIGHTS = ("SELECT",)
 
 
+def required_rights(tables: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What the capture user needs on which table."""
+    return {**dict.fromkeys(tables, TABLE_RIGHTS), HEARTBEAT: HEARTBEAT_RIGHTS, SIGNAL: SIGNAL_RIGHTS}
+
+
 def create_schema() -> str:
     return "CREATE SCHEMA IF NOT EXISTS lake"
 
@@ -25,6 +30,9 @@ def create_heartbeat() -> str:
 def create_signal() -> str:
     """Rows inserted here ask the running connector for an incremental snapshot."""
     return "CREATE TABLE lake.signal (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)"
+
+
+LAKE_TABLES = {HEARTBEAT: create_heartbeat, SIGNAL: create_signal}
 
 
 def create_publication(name: str, tables: Iterable[str]) -> str:

@@ -37,5 +37,15 @@ def write_credentials() -> ModuleType:
 
 
 @pytest.fixture
+def write_logins() -> ModuleType:
+    return program("source-database", "write_logins")
+
+
+@pytest.fixture
+def captured_tables() -> ModuleType:
+    return program("source-database", "captured_tables")
+
+
+@pytest.fixture
 def database_properties() -> ModuleType:
     return program("apicurio-registry", "database_properties")

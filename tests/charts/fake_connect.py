@@ -67,7 +67,7 @@ def serving(fake: FakeConnect) -> Iterator[FakeConnect]:
             self.end_headers()
             self.wfile.write(text)
 
-        do_GET = do_PUT = do_DELETE = respond
+        do_GET = do_PUT = do_POST = do_DELETE = respond
 
         def log_message(self, *arguments: Any) -> None:
             """Nothing: pytest shows what failed."""

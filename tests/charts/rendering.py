@@ -70,7 +70,9 @@ def only(manifests: list[Manifest], kind: str, name: str = "") -> Manifest:
 
 def pods(manifests: list[Manifest]) -> list[Manifest]:
     """The pod templates."""
-    return [one["spec"]["template"] for one in manifests if "template" in one.get("spec", {})]
+    specs = [one.get("spec", {}) for one in manifests]
+    jobs = [spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec for spec in specs]
+    return [job["template"] for job in jobs if "template" in job]
 
 
 def containers(pod: Manifest) -> list[Manifest]:

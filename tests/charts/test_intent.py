@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from lake.aws.rendering import source_sql
+from lake.definition import load_databases
 from tests.charts.rendering import (
+    ROOT,
     Manifest,
     chart_of,
     containers,
@@ -20,6 +23,8 @@ from tests.charts.rendering import (
 )
 
 each_scenario = pytest.mark.parametrize("scenario", scenarios(), ids=title)
+# The charts whose work never ends; the preparation of the source is Jobs.
+each_workload = pytest.mark.parametrize("scenario", [p for p in scenarios() if "source" not in title(p)], ids=title)
 each_chart = pytest.mark.parametrize("scenario", [p for p in scenarios() if p.name == "prod-values.yaml"], ids=title)
 KINDS = {
     "apicurio-registry": {
@@ -32,6 +37,8 @@ KINDS = {
     },
 }
 KINDS["kafka-connect"] = KINDS["apicurio-registry"] | {"Job"}
+KINDS["source-database"] = {"ConfigMap", "CronJob", "Job", "NetworkPolicy", "ServiceAccount"}
+PROGRAMS = (".py", "password.sql")
 
 
 def leaves(node: object, path: str = "") -> list[tuple[str, str]]:
@@ -53,7 +60,7 @@ def test_no_secret_is_in_any_manifest(scenario: Path) -> None:
     """Not as a Secret, not as a variable, not in settings: credentials exist in the pod's memory only."""
     password = re.compile(r'"?[\w.]*password"?\s*[:=]\s*"?(?!\$\{)[^\s"{]', re.IGNORECASE)
     configuration = [leaves(one.get("data", {})) for one in of_kind(rendered(scenario), "ConfigMap")]
-    settings = [text for found in configuration for path, text in found if not path.endswith(".py")]
+    settings = [text for found in configuration for path, text in found if not path.endswith(PROGRAMS)]
     variables = [
         variable for pod in pods(rendered(scenario)) for one in containers(pod) for variable in one.get("env", [])
     ]
@@ -116,7 +123,7 @@ def test_images_are_pinned(scenario: Path) -> None:
 
 @each_chart
 def test_a_digest_decides_where_there_is_one(scenario: Path) -> None:
-    container = only(rendered(scenario), "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    container = workload(scenario)["spec"]["containers"][0]
     assert container["image"].endswith("@sha256:" + "0" * 64)
 
 
@@ -133,7 +140,7 @@ def test_whatever_is_mounted_has_a_volume(scenario: Path) -> None:
         assert {mount["name"] for one in containers(pod) for mount in one["volumeMounts"]} == volumes
 
 
-@each_scenario
+@each_workload
 def test_the_workload_has_all_three_probes(scenario: Path) -> None:
     (container,) = workload(scenario)["spec"]["containers"]
     ports = {port["name"] for port in container["ports"]}
@@ -143,14 +150,14 @@ def test_the_workload_has_all_three_probes(scenario: Path) -> None:
     assert patience >= 180  # a new node has to pull the images first
 
 
-@each_scenario
+@each_workload
 def test_a_drain_takes_one_pod_at_a_time_and_never_hangs(scenario: Path) -> None:
     budget = only(rendered(scenario), "PodDisruptionBudget")["spec"]
     assert budget["maxUnavailable"] == 1
     assert selects(budget["selector"]["matchLabels"], workload(scenario))
 
 
-@each_scenario
+@each_workload
 def test_replicas_are_spread_over_zones_where_there_are_several(scenario: Path) -> None:
     deployment = only(rendered(scenario), "Deployment")["spec"]
     spread = deployment["template"]["spec"].get("topologySpreadConstraints", [])
@@ -190,7 +197,7 @@ def test_only_names_and_https_go_out_to_everywhere(scenario: Path) -> None:
 @each_scenario
 def test_only_the_registry_has_a_load_balancer_and_it_is_internal(scenario: Path) -> None:
     balanced = [one for one in of_kind(rendered(scenario), "Service") if one["spec"]["type"] != "ClusterIP"]
-    if chart_of(scenario).name == "kafka-connect":
+    if chart_of(scenario).name != "apicurio-registry":
         assert balanced == []
         return
     (service,) = balanced
@@ -211,7 +218,46 @@ def test_without_a_load_balancer_the_registry_is_reached_by_connect_alone() -> N
     assert rule["from"] == [{"podSelector": {"matchLabels": {"app.kubernetes.io/name": "kafka-connect"}}}]
 
 
-@each_scenario
+@pytest.mark.parametrize("scenario", scenarios("source-database"), ids=title)
+def test_a_deployment_and_the_schedule_prepare_the_source_the_same_way(scenario: Path) -> None:
+    manifests = rendered(scenario)
+    job, repeated = only(manifests, "Job"), only(manifests, "CronJob")["spec"]
+    assert repeated["jobTemplate"]["spec"]["template"] == job["spec"]["template"]
+    assert repeated["concurrencyPolicy"] == "Forbid"
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-install,post-upgrade"
+    assert job["spec"]["activeDeadlineSeconds"] < 15 * 60  # what helm waits
+
+
+def test_psql_finds_its_scripts_and_the_authority() -> None:
+    demo, prod = scenarios("source-database")
+    files = only(rendered(prod), "ConfigMap", "-sql")["data"]
+    (sql,) = [one for one in workload(prod)["spec"]["volumes"] if one["name"] == "sql"]
+    assert {one["path"]: one["key"] for one in sql["configMap"]["items"]} == {
+        "server.sql": "server.sql",
+        "databases/moma.sql": "moma.database.sql",
+        "databases/shop.sql": "shop.database.sql",
+    }
+    assert set(files) == {one["key"] for one in sql["configMap"]["items"]}
+    tls = [container(path, "write-logins")["args"][3:] for path in (demo, prod)]
+    assert tls == [["require", ""], ["verify-full", "/etc/lake/programs/database.pem"]]
+    assert "database.pem" in only(rendered(prod), "ConfigMap", "-programs")["data"]
+
+
+def test_the_sql_arrives_as_it_was_rendered() -> None:
+    given = source_sql(load_databases(ROOT))
+    manifests = rendered(scenarios("source-database")[0], {"sql": given})
+    assert only(manifests, "ConfigMap", "-sql")["data"] == {
+        "server.sql": given["server"],
+        "moma.database.sql": given["databases"]["moma"],
+    }
+
+
+def container(scenario: Path, name: str) -> Manifest:
+    (found,) = [one for one in containers(workload(scenario)) if one["name"] == name]
+    return found
+
+
+@each_workload
 def test_a_change_of_configuration_replaces_the_pods(scenario: Path) -> None:
     other = {"tools": {}, "databaseCaBundle" if "connect" in title(scenario) else "database": change(scenario)}
     before, after = (only(one, "Deployment") for one in (rendered(scenario), rendered(scenario, other)))
@@ -233,5 +279,7 @@ def rules(scenario: Path, direction: str) -> list[Manifest]:
 
 
 def workload(scenario: Path) -> Manifest:
-    pod: Manifest = only(rendered(scenario), "Deployment")["spec"]["template"]
+    """The pod that does the chart's work."""
+    kind = "Job" if chart_of(scenario).name == "source-database" else "Deployment"
+    pod: Manifest = only(rendered(scenario), kind)["spec"]["template"]
     return pod

@@ -6,8 +6,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from lake.versions import KUBERNETES, from_pom
-from tests.charts.rendering import Manifest, chart_of, helm, rendered, scenarios, title
+from lake.versions import KUBERNETES, POSTGRESQL, from_pom
+from tests.charts.rendering import ROOT, Manifest, chart_of, helm, rendered, scenarios, title
 
 each_scenario = pytest.mark.parametrize("scenario", scenarios(), ids=title)
 
@@ -20,6 +20,8 @@ def test_the_scenarios_are_those_we_claim() -> None:
         "kafka-connect-msk-serverless",
         "kafka-connect-prod",
         "kafka-connect-scram",
+        "source-database-demo",
+        "source-database-prod",
     ]
 
 
@@ -54,9 +56,15 @@ def test_one_kind_per_file(scenario: Path) -> None:
 
 @pytest.mark.parametrize(("chart", "name"), [("kafka-connect", "kafka"), ("apicurio-registry", "apicurio")])
 def test_the_default_image_is_the_version_that_runs_locally(chart: str, name: str) -> None:
-    root = chart_of(scenarios(chart)[0]).parents[1]
-    described = yaml.safe_load((root / "helm" / chart / "Chart.yaml").read_text())
-    assert described["appVersion"] == from_pom(root, name)
+    assert app_version(chart) == from_pom(ROOT, name)
+
+
+def test_the_default_psql_is_of_the_version_of_rds() -> None:
+    assert app_version("source-database") == POSTGRESQL
+
+
+def app_version(chart: str) -> str:
+    return str(yaml.safe_load((ROOT / "helm" / chart / "Chart.yaml").read_text())["appVersion"])
 
 
 @each_scenario

@@ -8,6 +8,7 @@ from tests.charts.rendering import ROOT, Values, helm, rendered, scenarios, temp
 
 CONNECT = ROOT / "helm/kafka-connect/ci/demo-values.yaml"
 REGISTRY = ROOT / "helm/apicurio-registry/ci/demo-values.yaml"
+SOURCE = ROOT / "helm/source-database/ci/demo-values.yaml"
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"
 
 WRONG: list[tuple[Path, Values, str]] = [
@@ -58,6 +59,24 @@ WRONG: list[tuple[Path, Values, str]] = [
     (REGISTRY, {"internalLoadBalancer": {"class": "classic"}}, "/internalLoadBalancer/class"),
     (REGISTRY, {"vpcCidrs": "10.0.0.0/8"}, "/vpcCidrs"),
     (REGISTRY, {"resources": {"requests": {"disk": "1Gi"}}}, "disk"),
+    (SOURCE, {"replicas": 1}, "replicas"),
+    (SOURCE, {"image": {"tag": "latest"}}, "/image/tag"),
+    (SOURCE, {"database": {"password": "x"}}, "password"),
+    (SOURCE, {"database": {"host": ""}}, "/database/host"),
+    (SOURCE, {"database": {"port": 70000}}, "/database/port"),
+    (SOURCE, {"database": {"caBundle": "/etc/rds.pem"}}, "/database/caBundle"),
+    (SOURCE, {"secrets": {"admin": None}}, "admin"),
+    (SOURCE, {"secrets": {"admin": {"username": "x"}}}, "/secrets/admin"),
+    (SOURCE, {"secrets": {"Lake Capture": "x"}}, "Lake Capture"),
+    (SOURCE, {"sql": {"server": ""}}, "/sql/server"),
+    (SOURCE, {"sql": {"databases": {"moma": ""}}}, "/sql/databases/moma"),
+    (SOURCE, {"sql": {"databases": {"../moma": "SELECT 1"}}}, "../moma"),
+    (SOURCE, {"sql": {"files": {}}}, "files"),
+    (SOURCE, {"connect": {"url": "kafka-connect:8083"}}, "/connect/url"),
+    (SOURCE, {"connect": {"connectors": {"moma": ""}}}, "/connect/connectors/moma"),
+    (SOURCE, {"schedule": "hourly"}, "/schedule"),
+    (SOURCE, {"serviceAccount": {"create": True}}, "create"),
+    (SOURCE, {"vpcCidrs": ["0.0.0.0/0"]}, "/vpcCidrs/0"),
 ]
 
 
@@ -73,7 +92,7 @@ def test_a_wrong_value_is_refused_and_named(scenario: Path, values: Values, name
     assert named in result.stderr
 
 
-@pytest.mark.parametrize("chart", ["kafka-connect", "apicurio-registry"])
+@pytest.mark.parametrize("chart", ["source-database", "kafka-connect", "apicurio-registry"])
 def test_the_defaults_alone_are_refused(chart: str) -> None:
     result = helm("template", "release", ROOT / "helm" / chart)
     assert result.returncode != 0
@@ -96,7 +115,7 @@ def test_a_connector_that_is_no_json_or_holds_a_password_is_refused(settings: st
     assert named in result.stderr
 
 
-@pytest.mark.parametrize("chart", ["kafka-connect", "apicurio-registry"])
+@pytest.mark.parametrize("chart", ["source-database", "kafka-connect", "apicurio-registry"])
 def test_every_object_of_the_schema_is_closed(chart: str) -> None:
     import json
 
@@ -115,4 +134,5 @@ def test_every_object_of_the_schema_is_closed(chart: str) -> None:
 def test_values_that_are_right_pass() -> None:
     assert rendered(CONNECT, {"databaseCaBundle": CERTIFICATE, "replicas": 2, "connectors": None})
     assert rendered(REGISTRY, {"database": {"caBundle": CERTIFICATE}, "internalLoadBalancer": {"enabled": False}})
-    assert len(scenarios()) == 6
+    assert rendered(SOURCE, {"database": {"caBundle": CERTIFICATE}, "schedule": "0 * * * *"})
+    assert len(scenarios()) == 8

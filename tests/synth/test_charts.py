@@ -10,7 +10,7 @@ from lake import versions
 from tests.synth.rights import text
 from tests.synth.synthesis import ROOT, Synthesized
 
-FREE = ("connectors",)  # keys below are names, not settings
+FREE = ("connectors", "secrets", "databases")  # keys below are names, not settings
 
 
 def values(lake: Synthesized, chart: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def unknown(given: dict[str, Any], known: dict[str, Any], path: str = "") -> lis
     return wrong
 
 
-@pytest.mark.parametrize("chart", ["kafka-connect", "apicurio-registry"])
+@pytest.mark.parametrize("chart", ["source-database", "kafka-connect", "apicurio-registry"])
 def test_every_value_is_one_of_the_chart(lake: Synthesized, chart: str) -> None:
     known = yaml.safe_load((ROOT / "helm" / chart / "values.yaml").read_text())
     assert unknown(values(lake, chart), known) == []
@@ -42,6 +42,49 @@ def test_an_unknown_value_is_found() -> None:
 def test_images_are_of_the_versions_that_the_local_lake_runs(lake: Synthesized) -> None:
     assert values(lake, "kafka-connect")["image"] == {"tag": versions.from_pom(ROOT, "kafka")}
     assert values(lake, "apicurio-registry")["image"] == {"tag": versions.from_pom(ROOT, "apicurio")}
+
+
+def test_psql_is_of_the_version_of_the_server(lake: Synthesized) -> None:
+    assert values(lake, "source-database")["image"] == {"tag": lake.only("AWS::RDS::DBInstance")["EngineVersion"]}
+
+
+def test_the_database_is_prepared_before_the_registry_and_the_registry_before_connect(lake: Synthesized) -> None:
+    resources = lake.templates["connect"]["Resources"]
+    charts = {one["Properties"]["Release"]: id for id, one in resources.items() if one["Type"].endswith("HelmChart")}
+    assert set(charts) == {"source-database", "apicurio-registry", "kafka-connect"}
+    waits = {release: set(resources[id]["DependsOn"]) for release, id in charts.items()}
+    assert "ToDatabase" in waits["source-database"]
+    assert charts["source-database"] in waits["apicurio-registry"]
+    assert charts["apicurio-registry"] in waits["kafka-connect"]
+
+
+def test_the_preparation_knows_every_user_every_database_and_its_connector(lake: Synthesized) -> None:
+    given = values(lake, "source-database")
+    assert set(given["secrets"]) == {"admin", "lake_capture", "lake_verify", "registry"}
+    assert given["connect"]["connectors"] == {"moma": connector(lake)["name"]}
+    assert 'CREATE DATABASE "registry"' in given["sql"]["server"]
+    assert set(given["sql"]["databases"]) == {"moma"}
+    assert connector(lake)["publication.name"] in given["sql"]["databases"]["moma"]
+
+
+def test_the_alarm_counts_what_a_failed_preparation_says(lake: Synthesized) -> None:
+    filters = [one["FilterPattern"].strip('"') for _, one in lake.resources("AWS::Logs::MetricFilter")]
+    program = (ROOT / "helm/source-database/files/prepare.sh").read_text()
+    assert [words for words in filters if f'echo "{words}:' in program] == ["the source is not prepared"]
+
+
+def test_every_client_of_the_database_checks_who_answers(lake: Synthesized) -> None:
+    bundles = {
+        values(lake, "source-database")["database"]["caBundle"],
+        values(lake, "apicurio-registry")["database"]["caBundle"],
+        values(lake, "kafka-connect")["databaseCaBundle"],
+    }
+    (bundle,) = bundles
+    assert bundle.count("-----BEGIN CERTIFICATE-----") == 3  # RSA 2048, RSA 4096 and ECC 384
+    assert connector(lake)["database.sslmode"] == "verify-full"
+    worker = (ROOT / "helm/kafka-connect/templates/configmap-worker.yaml").read_text()
+    folder, _, name = connector(lake)["database.sslrootcert"].rpartition("/")
+    assert f"  {name}: |" in worker and folder == "/etc/lake/worker"
 
 
 def test_the_bundle_is_checked_before_it_is_run(lake: Synthesized) -> None:
@@ -70,7 +113,7 @@ def test_the_connector_is_the_local_one_with_other_places(lake: Synthesized) -> 
     fixed = {key: value for key, value in template.items() if "${" not in value}
     assert {key: settings[key] for key in fixed} == fixed
     added = {key for key in settings if key not in template and not key.startswith("topic.creation.")}
-    assert added == {"database.sslmode"}
+    assert added == {"database.sslmode", "database.sslrootcert"}
 
 
 def test_the_password_is_a_reference(lake: Synthesized) -> None:

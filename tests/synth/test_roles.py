@@ -61,6 +61,19 @@ def test_the_registry_reads_one_secret_and_nothing_else(lake: Synthesized) -> No
     assert "UsersRegistry" in secret
 
 
+def test_the_preparation_reads_the_four_secrets_and_nothing_else(lake: Synthesized) -> None:
+    template = lake.templates["connect"]
+    services = {
+        action.partition(":")[0]
+        for statement in statements(template, "PreparationRole")
+        for action in listed(statement["Action"])
+    }
+    assert services == {"secretsmanager", "kms"}
+    secrets = allowed(template, "PreparationRole", "secretsmanager")["GetSecretValue"]
+    parts = ("UsersCapture", "UsersVerify", "UsersRegistry", "DatabaseSecret")
+    assert len(secrets) == 4 and [part for part in parts if not any(part in one for one in secrets)] == []
+
+
 def test_connect_reads_the_capture_secret_and_its_bundle(lake: Synthesized) -> None:
     template = lake.templates["connect"]
     (secret,) = allowed(template, "ConnectRole", "secretsmanager")["GetSecretValue"]
@@ -95,11 +108,18 @@ WILDCARDS = {
     "Nodes": {"cloudwatch:PutMetricData": "narrowed to one namespace by a condition"},
     "ConnectRole": {},
     "RegistryRole": {},
+    "PreparationRole": {},
 }
 
 
 @pytest.mark.parametrize(
-    ("part", "role"), [("processing", "Nodes"), ("connect", "ConnectRole"), ("connect", "RegistryRole")]
+    ("part", "role"),
+    [
+        ("processing", "Nodes"),
+        ("connect", "ConnectRole"),
+        ("connect", "RegistryRole"),
+        ("connect", "PreparationRole"),
+    ],
 )
 def test_no_wildcard_but_the_listed(lake: Synthesized, part: str, role: str) -> None:
     free = {
@@ -118,7 +138,7 @@ def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
         if "pods.eks" in str(role["AssumeRolePolicyDocument"])
     }
     accounts = {one["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-service-account"] for one in roles.values()}
-    assert accounts == {"kafka-connect", "apicurio-registry", "cloudwatch-agent"}
+    assert accounts == {"source-database", "kafka-connect", "apicurio-registry", "cloudwatch-agent"}
     for statement in roles.values():
         assert statement["Action"] == ["sts:AssumeRole", "sts:TagSession"]
         assert set(statement["Condition"]["StringEquals"]) == {

@@ -1,12 +1,14 @@
 """Environments that this project does not ship, each with one thing another way."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.synth.rights import text
+from lake.aws.source import ExistingDatabase, Source
+from tests.synth.rights import allowed, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 
 VPC = {
@@ -16,7 +18,15 @@ VPC = {
     "private_subnets": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
     "route_tables": ["rtb-0123456789abcdef0", "rtb-0123456789abcdef1"],
 }
-DATABASE = {"host": "db.example.com", "admin_secret": "shop/admin", "security_group": "sg-0123456789abcdef0"}
+DATABASE = {
+    "host": "db.example.com",
+    "admin_secret": "shop/admin",
+    "admin_key": "01234567-89ab-cdef-0123-456789abcdef",
+    "security_group": "sg-0123456789abcdef0",
+}
+
+
+OWN = "-----BEGIN CERTIFICATE-----\nRXhhbXBsZQ==\n-----END CERTIFICATE-----\n"
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +88,42 @@ def test_the_existing_database_is_opened_for_the_workers(other: Synthesized) -> 
     assert (opened["FromPort"], opened["ToPort"]) == (5432, 5432)
 
 
-def test_connectors_and_registry_go_to_the_existing_database(other: Synthesized) -> None:
+def test_preparation_connectors_and_registry_go_to_the_existing_database(other: Synthesized) -> None:
     values = [text(chart["Values"]) for _, chart in other.resources("Custom::AWSCDK-EKS-HelmChart")]
-    assert all("db.example.com" in content for content in values)
+    assert len(values) == 3 and all("db.example.com" in content for content in values)
+
+
+def test_the_secret_of_the_existing_administrator_is_read_with_its_key(other: Synthesized) -> None:
+    template = other.templates["connect"]
+    secrets = allowed(template, "PreparationRole", "secretsmanager")["GetSecretValue"]
+    assert [one for one in secrets if one.endswith(":secret:shop/admin-??????")] != []
+    keys = allowed(template, "PreparationRole", "kms")["Decrypt"]
+    assert [one for one in keys if one.endswith(":key/01234567-89ab-cdef-0123-456789abcdef")] != []
+
+
+def test_an_authority_that_nobody_named_is_not_checked_and_a_named_one_is(tmp_path: Path, other: Synthesized) -> None:
+    from lake.aws.authorities import authorities
+    from lake.aws.environment import load_aws_environment
+    from lake.errors import BadInput
+
+    assert chart_values(other, "source-database")["database"]["caBundle"] == ""
+    (settings,) = chart_values(other, "kafka-connect")["connectors"].values()
+    assert json.loads(settings)["database.sslmode"] == "require"
+    named = load_aws_environment(ROOT, "dev").model_copy(
+        update={"source": Source(existing=ExistingDatabase(**DATABASE, ca_file="own.pem"))}
+    )
+    with pytest.raises(BadInput, match=r"no such file of authorities; .*own.pem; correct source.existing.ca_file"):
+        authorities(tmp_path, named)
+    (tmp_path / "own.pem").write_text("key")
+    with pytest.raises(BadInput, match="not a certificate in PEM form"):
+        authorities(tmp_path, named)
+    (tmp_path / "own.pem").write_text(OWN)
+    assert authorities(tmp_path, named) == OWN
+
+
+def chart_values(lake: Synthesized, chart: str) -> dict[str, Any]:
+    (found,) = [one for _, one in lake.resources("Custom::AWSCDK-EKS-HelmChart") if one["Release"] == chart]
+    return dict(json.loads(text(found["Values"])))
 
 
 def test_hive_keeps_its_own_metastore(other: Synthesized) -> None:

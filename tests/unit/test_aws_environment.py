@@ -56,6 +56,14 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         ["keep_data without backups", "set source.backup_days"],
     ),
     ("existing database", {"source.existing": EXISTING_DATABASE, "source.multi_az": True}, ["'multi_az'", "remove"]),
+    (
+        "key is an ARN",
+        {"source.existing": {**EXISTING_DATABASE, "admin_key": "arn:x:y"}},
+        ["source.existing.admin_key"],
+    ),
+    ("no archive", {"connect.s3_sink": {"sha256": "0" * 64}}, ["a required key is missing", "add 'archive'"]),
+    ("no checksum", {"connect.s3_sink": {"archive": "x.zip"}}, ["a required key is missing", "add 'sha256'"]),
+    ("a jar", {"connect.s3_sink": {"archive": "x.jar", "sha256": "0" * 64}}, ["connect.s3_sink.archive", "'x.jar'"]),
     ("secret is an ARN", {"source.existing": {**EXISTING_DATABASE, "admin_secret": "arn:x:y"}}, ["admin_secret"]),
     (
         "two homes",

@@ -1,0 +1,92 @@
+"""Asks Kafka Connect which tables each connector knows now, between two runs of prepare.sh.
+
+    python3 captured_tables.py <URL of Connect> <folder> <seconds between two looks> <database>=<connector> ...
+
+    <folder>/unread/<database>    in: the published tables whose earlier rows are still to be asked for
+    <folder>/captured/<database>  out: all tables of the connector; no file where it does not run, or must not be asked
+
+Debezium learns of a table when its task starts, or by a change of a row: a snapshot of a table that it has not learned
+of is skipped for ever. So a task that reads an unread table is started again first, but never during its first
+snapshot, which would begin anew. That nothing answers is no failure: before the first deployment is done there is no
+Connect. Exit code 0, always: what was not done now is done by the next run.
+"""
+
+import json
+import sys
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+
+SECONDS_PER_CALL = 10.0
+SECONDS_TO_START = 60.0
+NOT_NOW = (OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError)
+
+
+class Connector:
+    """One connector by Connect's REST interface; the calls raise one of NOT_NOW."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self.path = f"{url}/connectors/{urllib.parse.quote(name, safe='')}"
+
+    def tables(self) -> str:
+        """Those of its running task; empty where none runs."""
+        states = [task["state"] for task in self._ask("/status")["tasks"]]
+        return str(self._ask("/tasks")[0]["config"]["table.include.list"]) if states == ["RUNNING"] else ""
+
+    def in_first_snapshot(self) -> bool:
+        offsets = [one["offset"] for one in self._ask("/offsets")["offsets"]]
+        return not offsets or any(one.get("snapshot") and not one.get("snapshot_completed") for one in offsets)
+
+    def restart(self) -> None:
+        """Returns once the task says that it starts again, so that the old one is not taken for the new."""
+        self._ask("/restart?includeTasks=true", "POST")
+
+    def _ask(self, what: str, method: str = "GET"):  # type: ignore[no-untyped-def]  # whatever JSON says
+        request = urllib.request.Request(self.path + what, method=method)
+        with urllib.request.urlopen(request, timeout=SECONDS_PER_CALL) as found:
+            return json.loads(found.read() or b"null")
+
+
+def main(arguments: list[str]) -> int:
+    url, folder, pause = arguments[0].rstrip("/"), Path(arguments[1]), float(arguments[2])
+    (folder / "captured").mkdir(parents=True, exist_ok=True)
+    for database, name in (pair.split("=", 1) for pair in arguments[3:]):
+        try:
+            tables = settled(Connector(url, name), unread(folder / "unread" / database), pause)
+        except NOT_NOW as problem:
+            print(f"{name}: not now: {problem}")
+            continue
+        if tables:
+            (folder / "captured" / database).write_text(tables)
+        print(f"{name}: {'reads ' + tables if tables else 'not now: no task runs'}")
+    return 0
+
+
+def unread(path: Path) -> set[str]:
+    return set(path.read_text().strip().split(",")) if path.exists() else set()
+
+
+def settled(connector: Connector, unread: set[str], pause: float) -> str:
+    """The tables that the connector knows, twice the same: a task that is being replaced runs until it has stopped."""
+    tables = connector.tables()
+    if unread & set(tables.split(",")) - {""}:
+        if connector.in_first_snapshot():
+            raise ValueError("it is in its first snapshot")
+        connector.restart()
+        wait_until(lambda: connector.tables() == tables)
+    if tables:
+        time.sleep(pause)
+    return tables if connector.tables() == tables else ""
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Prepares a PostgreSQL server for the lake. Twice is the same as once; what changes is told.
+#
+#     cd <folder that write_logins.py filled> && bash prepare.sh <folder with server.sql and databases/<name>.sql>
+#
+# unread/<database> afterwards: the published tables whose earlier rows are still to be asked for. They are, in a run
+# that finds them in captured/<database>, which captured_tables.py writes between two runs.
+#
+# No password is in an argument, a variable or a statement: psql finds them in pg_service.conf, PostgreSQL gets
+# SCRAM verifiers. Exit codes: 0 prepared, 3 (psql's) PostgreSQL refused a statement, 2 PostgreSQL was not reached.
+# One database that fails does not hold up the others.
+set -euo pipefail
+sql=$1
+programs=$(dirname "$0")
+export PGSERVICEFILE=$PWD/pg_service.conf PGCONNECT_TIMEOUT=10
+
+# An alarm counts these words (constructs/lake_constructs/container_logs.py).
+trap 'code=$?; [ "$code" = 0 ] || echo "the source is not prepared: see the error above" >&2; exit "$code"' EXIT
+
+run() { # service, database, arguments of psql
+  psql --no-psqlrc --quiet --tuples-only --no-align "service=$1 dbname=$2" "${@:3}" | sed '/^$/d'
+}
+
+run admin postgres --file "$sql/server.sql"
+for verifier in *.verifier; do
+  user=${verifier%.verifier}
+  # A password that works is left as it is: nothing to do, and nothing for the server to log.
+  if ! run "$user" postgres --command 'SELECT 1' > /dev/null 2>&1; then
+    run admin postgres --set user="$user" --file "$programs/password.sql"
+    echo "password of $user: as in its secret"
+  fi
+done
+mkdir -p unread
+worst=0
+for script in "$sql"/databases/*.sql; do
+  name=$(basename "$script" .sql)
+  echo "database $name"
+  captured=$(cat "captured/$name" 2> /dev/null || true)
+  run admin "$name" --set captured="$captured" --set unread="unread/$name" --file "$script" || worst=$?
+done
+exit "$worst"

