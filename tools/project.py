@@ -179,7 +179,7 @@ def kube_api(root: Path) -> Sequence[Action]:
 
 
 def kube_version(root: Path) -> str:
-    """What the server says of itself, which helm compares with kubeVersion of a chart; without it v0.0.0."""
+    """What the server says of itself, which helm compares with kubeVersion of a chart."""
     found = re.search(r"\bk8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)\b", (root / KUBE_API / "go.mod").read_text())
     if found is None:
         raise ValueError(f"{KUBE_API}/go.mod names no version of k8s.io/kubernetes; restore the line")

@@ -45,6 +45,16 @@ class Kube:
         body = {**review, "spec": {"resourceAttributes": what}}
         return bool(mapping(self.client.post(path, json=body, headers={"Impersonate-User": user}))["status"]["allowed"])
 
+    def rights(self, user: str) -> set[tuple[str, str]]:
+        """Group and resource of all that RBAC lets somebody do anything with here."""
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
+        path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+        body = {**review, "spec": {"namespace": self.namespace}}
+        found = mapping(self.client.post(path, json=body, headers={"Impersonate-User": user}))["status"]
+        assert not found["incomplete"]
+        rules = found["resourceRules"]
+        return {(group, name) for rule in rules for group in rule["apiGroups"] for name in rule["resources"]}
+
     def _path(self, manifest: Manifest) -> str:
         api = manifest["apiVersion"]
         root = f"/apis/{api}" if "/" in api else f"/api/{api}"
