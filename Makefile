@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3
 LAKE := .venv/bin/lake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit synth charts integration slow up down bench lock clean
+.PHONY: help setup demo test check unit synth charts kubeapi kube integration slow up down bench lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,7 +16,7 @@ setup: ## check the machine, then fetch and build all that is needed: .venv/, bu
 demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
 	@$(LAKE) demo
 
-test: check unit synth charts integration ## all that CI runs
+test: check unit synth charts kube integration ## all that CI runs
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	.venv/bin/ruff check .
@@ -32,6 +32,12 @@ synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
 
 charts: setup ## the Helm charts, rendered and checked, and the programs they carry
 	.venv/bin/pytest tests/charts
+
+kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on two cores
+	@$(PYTHON) tools/bootstrap.py kubeapi
+
+kube: kubeapi ## the Helm charts on that server: validation, admission, rights, and the life of a release
+	.venv/bin/pytest tests/kube_api
 
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration -m "not slow"

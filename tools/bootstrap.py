@@ -1,6 +1,7 @@
 """Sets the project up: checks the machine, then fetches and builds into .venv/, build/ and node_modules/.
 
     python3 tools/bootstrap.py          # make setup
+    python3 tools/bootstrap.py kubeapi  # make kubeapi, after make setup: builds what tests/kube_api runs
     python3 tools/bootstrap.py lock     # make lock: writes the lists of pins and checksums anew
 
 Exit codes: 0 ready, 1 a step failed, 2 the machine lacks something (nothing was downloaded), 130 interrupted.
@@ -26,7 +27,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        return lock() if arguments == ["lock"] else setup()
+        return {"lock": lock, "kubeapi": kubeapi}.get("".join(arguments), setup)()
     except KeyboardInterrupt:
         print("interrupted; what was finished is kept, run it again to go on", file=sys.stderr)
         return INTERRUPTED
@@ -48,6 +49,19 @@ def setup() -> int:
     if lacks:
         return refuse(lacks)
     return 0 if ready else exit_code(steps.perform(Path(ROOT), todo))
+
+
+def kubeapi() -> int:
+    from pathlib import Path
+
+    import project
+    import steps
+
+    todo = project.kube_steps(Path(ROOT))
+    if all(steps.Stamps(Path(ROOT)).up_to_date(step) for step in todo):
+        return 0
+    lack = preflight.disk_problem(ROOT, preflight.KUBE_GIB)
+    return refuse([lack]) if lack else exit_code(steps.perform(Path(ROOT), todo))
 
 
 def lock() -> int:

@@ -14,6 +14,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 FREE_GIB = 6
+KUBE_GIB = 4  # Kubernetes' modules and what Go compiles of them, in its caches
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 

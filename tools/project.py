@@ -1,4 +1,4 @@
-"""What is fetched and built, and from which files: the steps of `make setup` and of `make lock`."""
+"""What is fetched and built, and from which files: the steps of `make setup`, `make kubeapi` and `make lock`."""
 
 import io
 import re
@@ -16,6 +16,7 @@ MAVEN = ("mvn", "-T2", "package")
 POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*")
 # GOTOOLCHAIN: the pinned compiler or failure, never a download of another. CGO: no C compiler is needed.
 GO_ENV = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-buildvcs=false", "CGO_ENABLED": "0"}
+KUBE_API = "tests/kube_api/server"
 
 
 def steps(root: Path) -> list[Step]:
@@ -71,12 +72,25 @@ def steps(root: Path) -> list[Step]:
     ]
 
 
+def kube_steps(root: Path) -> list[Step]:
+    """Apart from the others: minutes of processor time, once per machine, and only tests need it."""
+    return [
+        Step(
+            name="kubernetes api server",
+            inputs=(f"{KUBE_API}/*",),
+            actions=lambda: kube_api(root),
+            done=lambda: all((root / "build/bin" / name).exists() for name in ("etcd", "kube-apiserver")),
+            env=GO_ENV,
+        )
+    ]
+
+
 def lock_steps(root: Path) -> list[Step]:
     """The lists of pins, anew from what pyproject.toml, the poms, go.mod and package.json ask for."""
     commands: dict[str, Callable[[], Sequence[Action]]] = {
         "requirements.txt": lambda: [lock_python(root)],
         "SHA256SUMS": lambda: [lambda: forget_jars(root), MAVEN, lambda: checksums.write(root)],
-        "go.sum": lambda: [(str(go(root)), "-C", "jars/s3", "mod", "tidy")],
+        "go.sum": lambda: [(str(go(root)), "-C", folder, "mod", "tidy") for folder in ("jars/s3", KUBE_API)],
         "package-lock.json": lambda: [("npm", "install", "--package-lock-only")],
     }
     return [
@@ -159,9 +173,31 @@ def go(root: Path) -> Path:
 
 
 def s3_server(root: Path) -> Sequence[Action]:
-    output = ("-o", str(root / "build/bin/versitygw"))
-    package = "github.com/versity/versitygw/cmd/versitygw"
-    return [(str(go(root)), "-C", "jars/s3", "build", "-trimpath", "-ldflags", "-s -w", *output, package)]
+    return [go_build(root, "jars/s3", "github.com/versity/versitygw/cmd/versitygw", "versitygw")]
+
+
+def kube_api(root: Path) -> Sequence[Action]:
+    """etcd first: it is the smaller one, so whatever is wrong with the machine shows soon."""
+    return [
+        (str(go(root)), "-C", KUBE_API, "mod", "verify"),
+        go_build(root, KUBE_API, "go.etcd.io/etcd/server/v3", "etcd"),
+        go_build(root, KUBE_API, "k8s.io/kubernetes/cmd/kube-apiserver", "kube-apiserver", kube_version(root)),
+    ]
+
+
+def kube_version(root: Path) -> str:
+    """What the server says of itself, which helm compares with kubeVersion of a chart."""
+    found = re.search(r"\bk8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)\b", (root / KUBE_API / "go.mod").read_text())
+    if found is None:
+        raise ValueError(f"{KUBE_API}/go.mod names no version of k8s.io/kubernetes; restore the line")
+    facts = zip(("gitVersion", "gitMajor", "gitMinor"), found.groups(), strict=True)
+    return " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in facts)
+
+
+def go_build(root: Path, module: str, package: str, name: str, flags: str = "") -> Sequence[str]:
+    """go.sum holds the hash of every module; Go's own cache, one per user, spares a second clone the compilation."""
+    output = ("-o", str(root / "build/bin" / name))
+    return (str(go(root)), "-C", module, "build", "-trimpath", "-ldflags", f"-s -w {flags}".strip(), *output, package)
 
 
 def rds_authorities(root: Path) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import copy
 import functools
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,16 @@ def chart_of(scenario: Path) -> Path:
     return scenario.parents[1]
 
 
-def helm(*arguments: str | Path, values: Values | None = None) -> "subprocess.CompletedProcess[str]":
+def helm(
+    *arguments: str | Path, values: Values | None = None, variables: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
     """Runs helm; values go in through standard input."""
     command = [str(HELM), *map(str, arguments), *(() if values is None else ("-f", "-"))]
     text = None if values is None else yaml.safe_dump(values)
     # Whatever helm is set up for on this machine must not matter.
     homes = {f"HELM_{name}_HOME": str(ROOT / "build" / "helm") for name in ("CACHE", "CONFIG", "DATA")}
-    return subprocess.run(command, env={**os.environ, **homes}, input=text, capture_output=True, text=True, timeout=60)
+    environment = {**os.environ, **homes, **(variables or {})}
+    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=60)
 
 
 def template(scenario: Path, values: Values | None = None) -> "subprocess.CompletedProcess[str]":

@@ -13,6 +13,9 @@ CERTIFICATE = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"
 
 WRONG: list[tuple[Path, Values, str]] = [
     (CONNECT, {"replica": 2}, "replica"),
+    (CONNECT, {"serviceAccount": {"name": "Not_Valid"}}, "/serviceAccount/name"),
+    (CONNECT, {"vpcCidrs": ["10.0.0.256/8"]}, "/vpcCidrs/0"),
+    (CONNECT, {"resources": {"limits": {"memory": "2 GB"}}}, "/resources/limits/memory"),
     (CONNECT, {"image": {"name": "kafka"}}, "name"),
     (CONNECT, {"image": {"tag": "latest"}}, "/image/tag"),
     (CONNECT, {"image": {"digest": "sha256:12"}}, "/image/digest"),
@@ -44,6 +47,9 @@ WRONG: list[tuple[Path, Values, str]] = [
     (CONNECT, {"resources": {"limits": {"memory": 1}}}, "/resources/limits/memory"),
     (CONNECT, {"resources": {"limit": {"memory": "1Gi"}}}, "limit"),
     (REGISTRY, {"replica": 2}, "replica"),
+    (REGISTRY, {"serviceAccount": {"name": "Not_Valid"}}, "/serviceAccount/name"),
+    (REGISTRY, {"vpcCidrs": ["10.0.0.256/8"]}, "/vpcCidrs/0"),
+    (REGISTRY, {"resources": {"limits": {"memory": "2 GB"}}}, "/resources/limits/memory"),
     (REGISTRY, {"image": {"pullPolicy": "Always"}}, "pullPolicy"),
     (REGISTRY, {"replicas": 1.5}, "/replicas"),
     (REGISTRY, {"database": {"password": "x"}}, "password"),

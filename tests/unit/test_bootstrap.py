@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lake.versions import KUBERNETES
+
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {
     "java": 'openjdk version "17.0.9" 2023-10-17',
@@ -193,3 +195,12 @@ def test_a_failed_step_shows_its_log_and_stops_the_others(
     assert "ended with 3" in said
     assert "    no such artifact" in said
     assert not (tmp_path / "build" / ".stamps" / "slow").exists()
+
+
+def test_the_api_server_is_told_which_version_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """helm compares it with the kubeVersion that a chart asks for."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import project
+
+    assert f"component-base/version.gitVersion=v{KUBERNETES}." in project.kube_version(ROOT)
+    assert f"component-base/version.gitMinor={KUBERNETES.partition('.')[2]}" in project.kube_version(ROOT)

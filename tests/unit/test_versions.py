@@ -34,6 +34,14 @@ def test_kubectl_is_of_the_version_of_the_cluster() -> None:
     assert f'"{layer}' in (PROJECT / "pyproject.toml").read_text()
 
 
+def test_the_api_server_of_the_tests_is_of_the_version_of_the_cluster() -> None:
+    """Kubernetes' own modules are numbered 0.x.y where Kubernetes is 1.x.y."""
+    module = (PROJECT / "tests/kube_api/server/go.mod").read_text()
+    (patch,) = re.findall(rf"k8s\.io/kubernetes v{re.escape(versions.KUBERNETES)}\.([0-9]+)\b", module)
+    parts = set(re.findall(r"=> k8s\.io/\S+ v(\S+)", module))
+    assert parts == {f"0.{versions.KUBERNETES.partition('.')[2]}.{patch}"}
+
+
 @pytest.mark.parametrize("name", ["kafka", "debezium", "apicurio", "spark", "hudi"])
 def test_maven_names_the_version(name: str) -> None:
     assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(\.Final)?", versions.from_pom(PROJECT, name))

@@ -1,0 +1,168 @@
+"""The hook of the chart, its own program and arguments, against the Kafka Connect of a lake."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+import yaml
+from confluent_kafka.admin import AdminClient
+from psycopg import sql
+from tenacity import retry, stop_after_delay, wait_fixed
+
+from lake.apply import apply
+from lake.broker import Broker
+from lake.definition import Database
+from lake.local.home import Home
+from lake.plan import changes
+from lake.plan_facts import read_facts
+from lake.rendering.connector import source_connector
+from lake.rendering.topics import Topic, topics
+from tests.charts import hook
+from tests.charts.rendering import Manifest, chart_of, helm, of_kind, only, parsed, scenarios
+from tests.integration import readers
+from tests.integration.conftest import RunningLake
+
+pytestmark = pytest.mark.integration
+NAME = "hooked"
+DATABASE = Database.model_validate({"database": NAME, "tables": {"public.a": {"key": ["id"]}}})
+DECLARED = "declared_by_the_chart"
+BY_LAKE = DATABASE.connector
+PREFIX = f"{NAME}_chart"
+SLOT = f"{DATABASE.slot}_chart"
+TOPICS = [f"{PREFIX}.public.a", f"__debezium-heartbeat.{PREFIX}"]
+Settings = dict[str, str]
+Apply = Callable[..., hook.Done]
+
+
+@pytest.fixture(scope="module")
+def home(lake: RunningLake) -> Iterator[Home]:
+    """A database that connectors can capture, and the one that the lake itself put: it has no owner."""
+    home = lake.home
+    lake.execute("postgres", f"CREATE DATABASE {NAME}")
+    lake.execute(NAME, "CREATE TABLE a (id int PRIMARY KEY)", "INSERT INTO a VALUES (1)")
+    put_by_the_lake(home)
+    for name in TOPICS:
+        Broker(home.kafka).create(Topic(name, 1, 1))
+    yield home
+    for name in (DECLARED, BY_LAKE):
+        httpx.delete(f"{home.connect}/connectors/{name}", trust_env=False)
+    for slot in (SLOT, DATABASE.slot):
+        drop_slot(home, slot)
+    lake.execute("postgres", f"DROP DATABASE {NAME}")
+    made = [*TOPICS, *(topic.name for topic in topics(DATABASE, home.environment))]
+    client = AdminClient({"bootstrap.servers": home.kafka})
+    for future in client.delete_topics(made).values():
+        future.result(10)
+
+
+def put_by_the_lake(home: Home) -> None:
+    """`lake apply` without its last part: no table of this database is to be written."""
+    facts = read_facts([DATABASE], home.environment)
+    found = [
+        one for one in changes([DATABASE], home.environment, facts) if one.kind in ("source", "topic", "connector")
+    ]
+    apply(found, [DATABASE], home.environment, facts, say=lambda line: None)
+
+
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
+def drop_slot(home: Home, slot: str) -> None:
+    """Possible once the task has let go of it."""
+    query = sql.SQL("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = {}")
+    with psycopg.connect(home.dsn(), autocommit=True) as connection:
+        connection.execute(query.format(slot))
+
+
+def declaration(home: Home, **changed: str) -> Settings:
+    """The same capture under a name, a slot and topics of its own."""
+    settings = source_connector(DATABASE, home.environment)
+    own = {"slot.name": SLOT, "topic.prefix": PREFIX}
+    return {key: text for key, text in {**settings, **own, **changed}.items() if key != "name"}
+
+
+@pytest.fixture
+def apply_chart(home: Home, tmp_path: Path) -> Apply:
+    """The chart rendered with these connectors, and its Job run; Connect is the lake's."""
+
+    def run(**declared: Settings) -> hook.Done:
+        manifests = manifests_of({name: json.dumps(settings) for name, settings in declared.items()})
+        return hook.run(only(manifests, "Job"), of_kind(manifests, "ConfigMap"), home.connect, tmp_path)
+
+    return run
+
+
+def manifests_of(connectors: dict[str, str]) -> list[Manifest]:
+    """A scenario with these connectors in place of its own."""
+    scenario = scenarios("kafka-connect")[0]
+    values = {**yaml.safe_load(scenario.read_text()), "connectors": connectors}
+    return parsed(helm("template", "release", chart_of(scenario), "--namespace", "lake", values=values))
+
+
+def running(home: Home) -> dict[str, Settings]:
+    found = httpx.get(f"{home.connect}/connectors", params={"expand": "info"}, trust_env=False).raise_for_status()
+    return {name: about["info"]["config"] for name, about in found.json().items()}
+
+
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
+def assert_runs(home: Home, name: str) -> None:
+    found = httpx.get(f"{home.connect}/connectors/{name}/status", trust_env=False).raise_for_status().json()
+    assert [found["connector"]["state"], *(task["state"] for task in found["tasks"])] == ["RUNNING"] * 2, found
+
+
+def test_life_of_a_declared_connector(home: Home, apply_chart: Apply) -> None:
+    others = running(home)
+    created = apply_chart(**{DECLARED: declaration(home)})
+    assert (created.returncode, created.stdout, created.stderr) == (0, f"{DECLARED}: created\n", "")
+    assert_runs(home, DECLARED)
+    readers.wait_for_end(home, TOPICS[0], 1)
+
+    again = apply_chart(**{DECLARED: declaration(home)})
+    assert (again.returncode, again.stdout) == (0, f"{DECLARED}: as declared\n")
+
+    changed = apply_chart(**{DECLARED: declaration(home, **{"poll.interval.ms": "50"})})
+    assert (changed.returncode, changed.stdout) == (0, f"{DECLARED}: changed\n")
+    assert running(home)[DECLARED]["poll.interval.ms"] == "50"
+    assert_runs(home, DECLARED)
+
+    removed = apply_chart()
+    assert (removed.returncode, removed.stdout) == (0, f"{DECLARED}: deleted, it is not declared any more\n")
+    assert running(home) == others
+
+
+def test_the_connector_that_the_lake_put_is_nobodys(home: Home, apply_chart: Apply) -> None:
+    before = running(home)
+    assert "lake.owner" not in before[BY_LAKE]
+    assert apply_chart().returncode == 0
+    assert running(home) == before
+    assert_runs(home, BY_LAKE)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"database.hostname": "127.0.0.1", "database.port": "1"}, "database.hostname: "),
+        ({"database.password": "${file:/nowhere:password}"}, ""),
+        ({"snapshot.mode": "sometimes"}, "snapshot.mode: "),
+        ({"connector.class": "io.example.Missing"}, "no plug-in has the class io.example.Missing"),
+    ],
+    ids=["no database", "no password", "no such mode", "no such class"],
+)
+def test_one_wrong_declaration_changes_nothing(home: Home, apply_chart: Apply, wrong: Settings, said: str) -> None:
+    before = running(home)
+    done = apply_chart(right=declaration(home), wrong=declaration(home, **wrong))
+    assert done.returncode == 2
+    assert done.stderr.startswith("nothing was changed:\n  wrong: ")
+    assert said in done.stderr
+    assert running(home) == before
+
+
+def test_nobody_answers(home: Home, apply_chart: Apply, tmp_path: Path) -> None:
+    """The worker is there, but under another address: the Job must fail, not pass with nothing done."""
+    manifests = manifests_of({})
+    job = only(manifests, "Job")
+    job["spec"]["template"]["spec"]["containers"][0]["args"].append("1")  # seconds to try
+    done = hook.run(job, of_kind(manifests, "ConfigMap"), "http://127.0.0.1:9", tmp_path)
+    assert done.returncode == 1
+    assert "Kafka Connect: GET http://127.0.0.1:9/connector-plugins: " in done.stderr
