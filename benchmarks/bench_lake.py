@@ -1,6 +1,5 @@
 """A lake for measuring: its own folder, ports and definition; the tables are made by the benchmark."""
 
-import fcntl
 import json
 import os
 import shutil
@@ -17,8 +16,8 @@ import yaml
 from rich.console import Console
 
 from lake.definition import Database, load_databases
-from lake.errors import BadInput
 from lake.local.home import PROJECT, Home, load_home
+from lake.local.lock import locked
 
 PORT_BASE = "29000"
 DATABASE = "bench"
@@ -40,20 +39,16 @@ class BenchLake:
     def databases(self) -> list[Database]:
         return load_databases(PROJECT)
 
-    def lake(self, *arguments: str) -> str:
-        """The output of one lake command; CalledProcessError when it fails."""
+    def lake(self, *arguments: str, check: bool = True) -> str:
+        """The output of one lake command; CalledProcessError when it fails, unless check is false."""
         command = [sys.executable, "-m", "lake.cli", *arguments]
         return subprocess.run(
-            command, env=self.environment, cwd=PROJECT, check=True, stdout=subprocess.PIPE, text=True
+            command, env=self.environment, cwd=PROJECT, check=check, stdout=subprocess.PIPE, text=True
         ).stdout
 
     def json(self, *arguments: str) -> dict[str, Any]:
         """The facts that `lake ARGUMENTS --json` prints, whatever its exit code."""
-        command = [sys.executable, "-m", "lake.cli", *arguments, "--json"]
-        done = subprocess.run(
-            command, env=self.environment, cwd=PROJECT, stdout=subprocess.PIPE, text=True, check=False
-        )
-        facts: dict[str, Any] = json.loads(done.stdout)
+        facts: dict[str, Any] = json.loads(self.lake(*arguments, "--json", check=False))
         return facts
 
     def connect(self) -> psycopg.Connection:
@@ -74,20 +69,10 @@ class BenchLake:
 
 @contextmanager
 def bench_lake() -> Iterator[BenchLake]:
-    """A fresh lake, gone afterwards; BadInput while another benchmark runs, which would spoil both."""
+    """A fresh lake, gone afterwards; LakeError while another benchmark runs, which would spoil both."""
     data = PROJECT / ".lake-bench"
-    with _alone(data.with_suffix(".lock")), _fresh(data) as lake:
+    with locked(data.with_suffix(".lock"), "another benchmark is running"), _fresh(data) as lake:
         yield lake
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput("another benchmark is running", str(path), "wait until it ends") from None
-        yield
 
 
 @contextmanager

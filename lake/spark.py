@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lake.environment import Environment
 from lake.errors import BadInput
+from lake.rendering.spark import SESSION
 
 S3A = "spark.hadoop.fs.s3a"
 JVM_OPTIONS = (
@@ -17,15 +18,6 @@ JVM_OPTIONS = (
 )
 # A job of seconds spends half its time in the second compiler; a stream earns that back, a query does not.
 SHORT_JOB = {"spark.driver.extraJavaOptions": " ".join((*JVM_OPTIONS, "-XX:TieredStopAtLevel=1"))}
-# PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
-REBASE = (
-    "spark.sql.parquet.datetimeRebaseModeInRead",
-    "spark.sql.parquet.datetimeRebaseModeInWrite",
-    "spark.sql.parquet.int96RebaseModeInRead",
-    "spark.sql.parquet.int96RebaseModeInWrite",
-    "spark.sql.avro.datetimeRebaseModeInRead",
-    "spark.sql.avro.datetimeRebaseModeInWrite",
-)
 
 
 def spark_submit_command(
@@ -54,7 +46,7 @@ def spark_environment(environment: Environment, credentials: Mapping[str, str]) 
 
 def spark_conf(environment: Environment) -> dict[str, str]:
     """The settings shared by every job that reads or writes the lake."""
-    return {**_session(environment), **_hudi(), **_object_store(environment)}
+    return {**SESSION, **_driver(environment), **_object_store(environment)}
 
 
 def spark_home() -> Path:
@@ -65,7 +57,7 @@ def spark_home() -> Path:
     return Path(found.origin).parent
 
 
-def _session(environment: Environment) -> dict[str, str]:
+def _driver(environment: Environment) -> dict[str, str]:
     return {
         "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
         "spark.driver.extraJavaOptions": " ".join(JVM_OPTIONS),
@@ -74,20 +66,7 @@ def _session(environment: Environment) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.local.dir": str(environment.data_path / "tmp"),
         "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
-        "spark.sql.session.timeZone": "UTC",
-        **dict.fromkeys(REBASE, "CORRECTED"),
         "spark.sql.shuffle.partitions": "4",
-    }
-
-
-def _hudi() -> dict[str, str]:
-    return {
-        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
-        "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
-        # The old structure cannot hold a NULL element.
-        "spark.hadoop.parquet.avro.write-old-list-structure": "false",
     }
 
 

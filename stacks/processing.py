@@ -26,6 +26,7 @@ from lake.aws.prerequisites import WORKER, spark_jars
 from lake.aws.processing import Job
 from lake.aws.rendering import STATE, consumer_group, glue_databases, job_pipeline, layers, table_topics
 from lake.definition import Database
+from lake.rendering.spark import SESSION, STREAMING
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
 from stacks.storage import EMR_LOGS, StorageStack
@@ -100,7 +101,7 @@ class ProcessingStack(Stack):
             nodes=nodes,
             service=ServiceRole(self, "Service", nodes=nodes, disks_key=self._disks_key),
             security_configuration=encryption.ref,
-            settings=configurations(glue=processing.metastore == "glue"),
+            settings=configurations(spark=SESSION, glue=processing.metastore == "glue"),
             bootstrap={self._bootstrap.s3_object_url: self._reported()},
             primary=processing.primary,
             core=processing.core,
@@ -157,7 +158,8 @@ class ProcessingStack(Stack):
             places=self._places,
             pipeline=self._remembered(name, "pipeline.json"),
             arguments=["--layers", layers(job)],
-            size={
+            settings={
+                **STREAMING,
                 "spark.driver.memory": job.driver_memory,
                 "spark.executor.memory": job.executor_memory,
                 "spark.executor.instances": str(job.executors),

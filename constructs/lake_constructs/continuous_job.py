@@ -19,12 +19,7 @@ CONF = {
     "spark.yarn.am.attemptFailuresValidityInterval": "1h",
     "spark.yarn.max.executor.failures": "100",
     "spark.yarn.executor.failuresValidityInterval": "1h",
-    "spark.scheduler.mode": "FAIR",
-    "spark.sql.shuffle.partitions": "4",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.streaming.pollingDelay": "50ms",
-    "spark.locality.wait": "0",
+    "spark.sql.shuffle.partitions": "4",  # batches are small: the default, 200, is 200 empty tasks
 }
 
 
@@ -57,10 +52,10 @@ class ContinuousJob(emr.CfnStep):
         places: Places,
         pipeline: str,
         arguments: Sequence[str],
-        size: Mapping[str, str],
+        settings: Mapping[str, str],
     ) -> None:
         fill = [name_tag(name), template.s3_object_url, pipeline, *vars(places).values()]
-        submit = spark_submit(name, code, size, ["--config", pipeline, *arguments])
+        submit = spark_submit(name, code, settings, ["--config", pipeline, *arguments])
         super().__init__(
             scope,
             id,
@@ -73,9 +68,10 @@ class ContinuousJob(emr.CfnStep):
         )
 
 
-def spark_submit(name: str, code: JobCode, size: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
+def spark_submit(name: str, code: JobCode, settings: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
     """The arguments of spark-submit."""
-    settings = {**CONF, "spark.yarn.tags": name_tag(name), **size}
+    pools = {"spark.scheduler.allocation.file": code.pools.s3_object_url}
+    settings = {**settings, **CONF, **pools, "spark.yarn.tags": name_tag(name)}
     flags = [flag for key in sorted(settings) for flag in ("--conf", f"{key}={settings[key]}")]
     jars = ",".join(["/usr/lib/hudi/hudi-spark-bundle.jar", *(jar.s3_object_url for jar in code.jars)])
     files = ["--py-files", code.package.s3_object_url, "--jars", jars]

@@ -21,6 +21,7 @@ class JobCode(Construct):
         super().__init__(scope, id)
         self.package = self._zipped(package)
         self.main = assets.Asset(self, "Main", path=str(package / main))
+        self.pools = assets.Asset(self, "Pools", path=str(package / "pools.xml"))
         self.jars = [assets.Asset(self, jar.name, path=str(jar)) for jar in jars]
         self.start = script(self, "Start", "start_job.sh")
 
@@ -32,7 +33,7 @@ class JobCode(Construct):
 
     @property
     def parts(self) -> list[assets.Asset]:
-        return [self.package, self.main, *self.jars, self.start]
+        return [self.package, self.main, self.pools, *self.jars, self.start]
 
 
 class JsonFile(assets.Asset):

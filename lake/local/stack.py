@@ -1,12 +1,11 @@
 """The services in order: what starts beside what, what stops first."""
 
-import fcntl
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import psutil
@@ -16,6 +15,7 @@ from lake.local import preflight, processes, secrets
 from lake.local.connect import Connect
 from lake.local.home import Home
 from lake.local.kafka import Kafka
+from lake.local.lock import locked
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
 from lake.local.registry import Registry
@@ -201,20 +201,9 @@ class Stack:
     def _say(self, name: str, what: str) -> None:
         self.report(name, what, time.monotonic() - self._began)
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> AbstractContextManager[None]:
         """One command at a time starts or stops this lake."""
-        self.home.data.mkdir(parents=True, exist_ok=True)
-        with (self.home.data / "lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise LakeError(
-                    "another lake command is starting or stopping this lake",
-                    str(self.home.data),
-                    "wait for it",
-                ) from None
-            yield
+        return locked(self.home.data / "lock", "another lake command is starting or stopping this lake")
 
 
 def _answers(service: Service) -> bool:

@@ -3,23 +3,16 @@
 from pathlib import Path
 
 from lake.local.service import Program, Service
+from lake.rendering.spark import STREAMING
 from lake.spark import SHORT_JOB, spark_environment, spark_submit_command
 
-# What a long-running application of many small commits needs; jobs that run once keep Spark's defaults.
 CONF = {
-    # It names tables by their paths, and must commit while the metastore is away: Hudi would ask it at a first commit.
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
+    **STREAMING,
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
-    "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.streaming.minBatchesToRetain": "20",
     # The default runs readlink four times and chmod for each local file, two files a batch: 70 ms of each commit.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
     ),
-    "spark.locality.wait": "0",
     # Nobody looks at the web interface: its history would only fill the heap.
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",

@@ -22,7 +22,7 @@ RESTRICTED = {
 KINDS = {
     "": ["configmaps", "secrets", "serviceaccounts", "services"],
     "apps": ["deployments"],
-    "batch": ["jobs"],
+    "batch": ["cronjobs", "jobs"],
     "networking.k8s.io": ["networkpolicies"],
     "policy": ["poddisruptionbudgets"],
 }

@@ -12,7 +12,9 @@ from tests.kube_api.release import Done, Release
 
 each_scenario = pytest.mark.parametrize("scenario", scenarios(), ids=title)
 Make = Callable[..., Release]
-MORE = {"replicas": 5}
+# What an upgrade changes, and of which object: source-database runs by the clock, the others all the time.
+CHANGES = {"source-database": ("CronJob", {"schedule": "*/7 * * * *"})}
+MORE = ("Deployment", {"replicas": 5})
 
 
 def succeeded(done: Done) -> None:
@@ -45,7 +47,7 @@ def generations(kube: Kube) -> dict[str, str]:
 API = {
     "v1": ["ConfigMap", "Service"],
     "apps/v1": ["Deployment"],
-    "batch/v1": ["Job"],
+    "batch/v1": ["CronJob", "Job"],
     "networking.k8s.io/v1": ["NetworkPolicy"],
     "policy/v1": ["PodDisruptionBudget"],
 }
@@ -72,13 +74,14 @@ def test_an_upgrade_to_the_same_changes_nothing(scenario: Path, kube: Kube, rele
 
 @each_scenario
 def test_an_upgrade_is_undone_by_a_rollback(scenario: Path, kube: Kube, release: Make) -> None:
-    deployment, changed = (only(rendered(scenario, values), "Deployment") for values in (None, MORE))
+    kind, more = CHANGES.get(chart_of(scenario).name, MORE)
+    deployed, changed = (only(rendered(scenario, values), kind) for values in (None, more))
     succeeded(release("release").install(chart_of(scenario), scenario))
-    succeeded(release("release").upgrade(chart_of(scenario), scenario, MORE))
-    assert dropped(changed, kube.find(deployment)) == []
-    assert dropped(deployment, kube.find(deployment)) != []
+    succeeded(release("release").upgrade(chart_of(scenario), scenario, more))
+    assert dropped(changed, kube.find(deployed)) == []
+    assert dropped(deployed, kube.find(deployed)) != []
     succeeded(release("release").rollback(1))
-    assert dropped(deployment, kube.find(deployment)) == []
+    assert dropped(deployed, kube.find(deployed)) == []
     assert release("release").history() == ["superseded", "superseded", "deployed"]
 
 
@@ -91,9 +94,9 @@ def test_an_uninstalled_release_leaves_nothing(scenario: Path, kube: Kube, relea
     assert (kube.all("v1", "ServiceAccount"), kube.all("v1", "Secret")) == before
 
 
-def test_both_charts_live_in_one_namespace(kube: Kube, release: Make) -> None:
+def test_the_charts_live_in_one_namespace(kube: Kube, release: Make) -> None:
     """As the stack installs them: each release is named as its chart."""
-    for chart in ("apicurio-registry", "kafka-connect"):
+    for chart in ("source-database", "apicurio-registry", "kafka-connect"):
         scenario = scenarios(chart)[0]
         succeeded(release(chart).install(chart_of(scenario), scenario))
     deployments = {one["metadata"]["name"] for one in kube.all("apps/v1", "Deployment")}

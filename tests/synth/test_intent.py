@@ -6,6 +6,7 @@ import re
 import pytest
 
 from lake import versions
+from lake.rendering.spark import SESSION, STREAMING
 from tests.synth.rights import text
 from tests.synth.synthesis import Synthesized
 
@@ -201,6 +202,19 @@ def test_emr_encrypts_and_asks_for_tokens(lake: Synthesized) -> None:
 def test_only_demo_ends_its_cluster(lake: Synthesized) -> None:
     policy = lake.only("AWS::EMR::Cluster").get("AutoTerminationPolicy")
     assert policy == ({"IdleTimeout": 3600} if lake.name == "demo" else None)
+
+
+def test_a_job_reads_and_writes_as_the_local_one_does(lake: Synthesized) -> None:
+    """A date before 1900, a NULL in an array, a local time: each depends on a setting of Spark's."""
+    (defaults,) = (
+        one["ConfigurationProperties"]
+        for one in lake.only("AWS::EMR::Cluster")["Configurations"]
+        if one["Classification"] == "spark-defaults"
+    )
+    assert SESSION.items() <= defaults.items()
+    for _, step in lake.resources("AWS::EMR::Step"):
+        arguments = [text(one) for one in step["HadoopJarStep"]["Args"]]
+        assert {f"{key}={value}" for key, value in STREAMING.items()} <= set(arguments)
 
 
 def test_a_job_never_holds_up_a_deployment(lake: Synthesized) -> None:

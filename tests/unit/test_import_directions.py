@@ -27,7 +27,7 @@ ALLOWED = {
 }
 # The wiring of the AWS half: nothing of the local lake, no command line.
 APP_MAY_USE = {"stacks", "lake"}
-STACKS_MAY_USE = ("lake.aws", "lake.definition", "lake.errors", "lake.versions")
+STACKS_MAY_USE = ("lake.aws", "lake.definition", "lake.errors", "lake.rendering.spark", "lake.versions")
 # What runs on EMR has nothing but these beside itself.
 SPARK_MAY_USE = {"pyspark", "py4j", "spark_jobs"}
 
