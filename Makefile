@@ -40,7 +40,7 @@ kube: kubeapi ## the Helm charts on that server: validation, admission, rights, 
 	.venv/bin/pytest tests/kube_api
 
 integration: setup ## tests on a local lake, started for them
-	.venv/bin/pytest tests/integration -m "not slow"
+	.venv/bin/pytest tests/integration -m "not slow" --durations=12
 
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration -m slow
