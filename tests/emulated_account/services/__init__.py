@@ -1,0 +1,1 @@
+"""What moto lacks of the services, a file per service."""
