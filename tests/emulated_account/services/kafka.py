@@ -1,0 +1,149 @@
+"""MSK as far as the stacks use it: a record of clusters, and the addresses they would have; no broker runs."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from tests.emulated_account.clients import ACCOUNT
+from tests.emulated_account.services.service import Answer, Service, refuse
+
+IAM_PORT = 9098
+SHOWN = 3  # brokers that MSK names to begin with
+
+
+class Kafka(Service):
+    name, signed, whole = "kafka", "kafka", True
+
+    def __init__(self, clients: Any) -> None:
+        super().__init__(clients)
+        self.clusters: dict[str, Answer] = {}  # by ARN
+        self.configurations: dict[str, list[Answer]] = {}  # by ARN: all revisions
+
+    def create_configuration(self, region: str, wish: Answer) -> Answer:
+        name = wish["Name"]
+        if any(f":configuration/{name}/" in arn and f":{region}:" in arn for arn in self.configurations):
+            raise refuse("ConflictException", f"A resource with this name already exists: {name}")
+        arn = f"arn:aws:kafka:{region}:{ACCOUNT}:configuration/{name}/{uuid4()}-1"
+        self.configurations[arn] = [revision(1, wish)]
+        return {"Arn": arn, "Name": name, "State": "ACTIVE", "LatestRevision": self.configurations[arn][-1]}
+
+    def update_configuration(self, _: str, wish: Answer) -> Answer:
+        revisions = self._configuration(wish["Arn"])
+        revisions.append(revision(len(revisions) + 1, wish))
+        return {"Arn": wish["Arn"], "LatestRevision": revisions[-1]}
+
+    def describe_configuration_revision(self, _: str, wish: Answer) -> Answer:
+        found = self._configuration(wish["Arn"])[int(wish["Revision"]) - 1]
+        return {"Arn": wish["Arn"], **found}
+
+    def list_configurations(self, region: str, _: Answer) -> Answer:
+        found = {arn: one[-1] for arn, one in self.configurations.items() if f":{region}:" in arn}
+        return {"Configurations": [{"Arn": arn, "LatestRevision": one} for arn, one in found.items()]}
+
+    def delete_configuration(self, _: str, wish: Answer) -> Answer:
+        self._configuration(wish["Arn"])
+        users = [one for one in self.clusters.values() if configuration_of(one).get("Arn") == wish["Arn"]]
+        if users:
+            raise refuse("BadRequestException", "The configuration is in use by a cluster.")
+        del self.configurations[wish["Arn"]]
+        return {"Arn": wish["Arn"], "State": "DELETING"}
+
+    def _configuration(self, arn: str) -> list[Answer]:
+        if arn not in self.configurations:
+            raise refuse("NotFoundException", f"The configuration ARN {arn} does not exist")
+        return self.configurations[arn]
+
+    def create_cluster(self, region: str, wish: Answer) -> Answer:
+        nodes, subnets = wish["NumberOfBrokerNodes"], wish["BrokerNodeGroupInfo"]["ClientSubnets"]
+        if nodes % len(subnets):
+            raise refuse("BadRequestException", "The number of broker nodes must be a multiple of Availability Zones")
+        self._network(region, subnets, wish["BrokerNodeGroupInfo"].get("SecurityGroups", []))
+        self._check_configuration(wish.get("ConfigurationInfo"))
+        return self._made(region, wish, {"Provisioned": {**wish, "kind": "PROVISIONED"}})
+
+    def create_cluster_v2(self, region: str, wish: Answer) -> Answer:
+        if "Serverless" not in wish:
+            raise refuse("BadRequestException", "Only serverless clusters are emulated by CreateClusterV2")
+        for place in wish["Serverless"]["VpcConfigs"]:
+            self._network(region, place["SubnetIds"], place.get("SecurityGroupIds", []))
+        return self._made(region, wish, {"Serverless": wish["Serverless"]})
+
+    def _made(self, region: str, wish: Answer, kind: Answer) -> Answer:
+        name = wish["ClusterName"]
+        if any(f":{region}:" in arn and one["ClusterName"] == name for arn, one in self.clusters.items()):
+            raise refuse("ConflictException", f"This cluster name already exists: {name}")
+        arn = f"arn:aws:kafka:{region}:{ACCOUNT}:cluster/{name}/{uuid4()}-1"
+        shared = {"ClusterArn": arn, "ClusterName": name, "State": "ACTIVE", "CurrentVersion": uuid4().hex[:14].upper()}
+        time = {"CreationTime": datetime.now(UTC), "Tags": wish.get("Tags", {})}
+        self.clusters[arn] = {**shared, **time, "ClusterType": next(iter(kind)).upper(), **kind}
+        return {"ClusterArn": arn, "ClusterName": name, "State": "ACTIVE"}
+
+    def _network(self, region: str, subnets: list[str], groups: list[str]) -> None:
+        ec2 = self.clients("ec2", region)
+        ec2.describe_subnets(SubnetIds=subnets)
+        ec2.describe_security_groups(GroupIds=groups)
+
+    def _check_configuration(self, wish: Answer | None) -> None:
+        if wish and int(wish["Revision"]) > len(self._configuration(wish["Arn"])):
+            raise refuse("BadRequestException", f"revision {wish['Revision']} does not exist")
+
+    def describe_cluster(self, _: str, wish: Answer) -> Answer:
+        cluster = self._cluster(wish["ClusterArn"])
+        provisioned = cluster.get("Provisioned", {})
+        shown = {name: value for name, value in provisioned.items() if name not in ("KafkaVersion", "kind")}
+        return {"ClusterInfo": {**shown, **cluster, "CurrentBrokerSoftwareInfo": software(provisioned)}}
+
+    def describe_cluster_v2(self, _: str, wish: Answer) -> Answer:
+        cluster = self._cluster(wish["ClusterArn"])
+        provisioned = cluster.get("Provisioned")
+        more = {"CurrentBrokerSoftwareInfo": software(provisioned)} if provisioned else {}
+        kind = {"Provisioned": {**provisioned, **more}} if provisioned else {}
+        return {"ClusterInfo": {**cluster, **kind}}
+
+    def list_clusters_v2(self, region: str, _: Answer) -> Answer:
+        return {"ClusterInfoList": [one for arn, one in self.clusters.items() if f":{region}:" in arn]}
+
+    def get_bootstrap_brokers(self, region: str, wish: Answer) -> Answer:
+        cluster = self._cluster(wish["ClusterArn"])
+        id = wish["ClusterArn"].rpartition("/")[2][:8]
+        if "Serverless" in cluster:
+            hosts = [f"boot-{id}.c2.kafka-serverless.{region}.amazonaws.com"]
+        else:
+            name, count = cluster["ClusterName"].replace("-", ""), cluster["Provisioned"]["NumberOfBrokerNodes"]
+            numbers = range(1, min(SHOWN, count) + 1)
+            hosts = [f"b-{number}.{name}.{id}.c2.kafka.{region}.amazonaws.com" for number in numbers]
+        return {"BootstrapBrokerStringSaslIam": ",".join(f"{host}:{IAM_PORT}" for host in hosts)}
+
+    def update_cluster_configuration(self, _: str, wish: Answer) -> Answer:
+        cluster = self._cluster(wish["ClusterArn"])
+        if wish["CurrentVersion"] != cluster["CurrentVersion"]:
+            raise refuse("BadRequestException", "The cluster has another version by now")
+        self._check_configuration(wish["ConfigurationInfo"])
+        cluster["Provisioned"]["ConfigurationInfo"] = wish["ConfigurationInfo"]
+        cluster["CurrentVersion"] = uuid4().hex[:14].upper()
+        return {"ClusterArn": wish["ClusterArn"]}
+
+    def delete_cluster(self, _: str, wish: Answer) -> Answer:
+        self._cluster(wish["ClusterArn"])
+        del self.clusters[wish["ClusterArn"]]
+        return {"ClusterArn": wish["ClusterArn"], "State": "DELETING"}
+
+    def _cluster(self, arn: str) -> Answer:
+        if arn not in self.clusters:
+            raise refuse("NotFoundException", f"The cluster ARN {arn} does not exist")
+        return self.clusters[arn]
+
+
+def revision(number: int, wish: Answer) -> Answer:
+    return {"Revision": number, "CreationTime": datetime.now(UTC), "ServerProperties": wish["ServerProperties"]}
+
+
+def configuration_of(cluster: Answer) -> Answer:
+    return dict(cluster.get("Provisioned", {}).get("ConfigurationInfo", {}))
+
+
+def software(provisioned: Answer) -> Answer:
+    """What runs on the brokers."""
+    info = provisioned.get("ConfigurationInfo", {})
+    names = {"ConfigurationArn": info.get("Arn"), "ConfigurationRevision": info.get("Revision")}
+    return {"KafkaVersion": provisioned.get("KafkaVersion"), **names}
