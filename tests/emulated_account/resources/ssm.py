@@ -1,0 +1,20 @@
+"""Parameters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.emulated_account.resources.kind import Made, Properties, Put
+
+
+class Parameter(Put):
+    type, service = "AWS::SSM::Parameter", "ssm"
+
+    def create(self, properties: Properties) -> Made:
+        return self.put(properties.get("Name") or f"CFN-{self.place.name(stack=False)}", properties)
+
+    def put(self, id: str, properties: Properties) -> Made:
+        self.call("put_parameter", {**properties.rest(), "Name": id}, Overwrite=True)
+        return Made(id, {"Type": properties["Type"], "Value": properties["Value"]})
+
+    def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
+        self.client.delete_parameter(Name=made.id)
