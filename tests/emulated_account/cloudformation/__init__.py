@@ -1,0 +1,1 @@
+"""CloudFormation: templates, change sets, and stacks that are made as a whole or not at all."""
