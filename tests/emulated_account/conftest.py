@@ -1,0 +1,38 @@
+"""The account, the two stories played in it, and the rule that nothing may be unknown."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.emulated_account.account import Account, running
+from tests.emulated_account.command import CDK, ROOT
+from tests.emulated_account.helm import HELM
+from tests.emulated_account.story import One, Two, play_one, play_two
+
+for needed in (CDK, HELM):
+    if not needed.exists():
+        raise pytest.UsageError(f"no {needed.relative_to(ROOT)}: run `make setup`")
+
+
+@pytest.fixture(scope="session")
+def account() -> Iterator[Account]:
+    with running() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def one(account: Account, tmp_path_factory: pytest.TempPathFactory) -> One:
+    return play_one(account, tmp_path_factory.mktemp("one"))
+
+
+@pytest.fixture(scope="session")
+def two(account: Account, one: One, tmp_path_factory: pytest.TempPathFactory) -> Two:
+    """After the first story, which leaves the account empty but for the bootstrap."""
+    return play_two(account, tmp_path_factory.mktemp("two"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_unknown(account: Account) -> Iterator[None]:
+    """A test that meets something unknown on purpose takes it out of the journal."""
+    yield
+    assert account.journal.take() == []

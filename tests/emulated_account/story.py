@@ -1,0 +1,136 @@
+"""What a person does with one environment, and with two, played once; the tests look at what was kept of it."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.emulated_account.account import Account
+from tests.emulated_account.command import ROOT, Cdk, Done
+from tests.emulated_account.inventory import inventory
+from tests.emulated_account.sight import Sight, look, statuses
+from tests.synth.synthesis import synthesize
+
+HOME, AWAY = "eu-central-1", "eu-west-1"
+FOREIGN = "moma_cow"  # a database of the catalog that is there before the lake comes
+
+
+@dataclass(frozen=True)
+class One:
+    """The development environment, from nothing to nothing, and once more."""
+
+    empty: set[str]
+    refused: Done
+    refused_stacks: dict[str, str]
+    deployed: Done
+    first: Sight
+    same: Done
+    changes: list[dict[str, Any]]
+    differs: Done
+    changed: Done
+    second: Sight
+    destroyed: Done
+    after: set[str]
+    rebuilt: Done
+    third: Sight
+
+
+def play_one(account: Account, folder: Path) -> One:
+    cdk = Cdk(account, HOME)
+    succeeded(cdk.bootstrap())
+    empty = inventory(account, HOME)
+    assembly = cdk.synth("dev", folder / "dev.out")
+    refused, refused_stacks = _meet_foreign_database(cdk, assembly)
+    deployed, first = succeeded(cdk.deploy(assembly)), look(account, HOME, "dev")
+    put_objects(account, HOME, first)
+    same = cdk.diff(assembly)
+    more = edited(folder / "more", "dev", workers="connect: {replicas: 2}")
+    other = cdk.synth("dev", folder / "more.out", more / "environments")
+    changes = change_set(account, HOME, other / "lake-dev-connect.template.json")
+    differs, changed, second = cdk.diff(other), succeeded(cdk.deploy(other)), look(account, HOME, "dev")
+    destroyed, after = succeeded(cdk.destroy(other)), inventory(account, HOME)
+    rebuilt, third = succeeded(cdk.deploy(assembly)), look(account, HOME, "dev")
+    succeeded(cdk.destroy(assembly))
+    before = (empty, refused, refused_stacks, deployed, first, same, changes)
+    return One(*before, differs, changed, second, destroyed, after, rebuilt, third)
+
+
+@dataclass(frozen=True)
+class Two:
+    """The demonstration and the production environment side by side, in two regions of one account."""
+
+    empty: set[str]
+    deployed: list[Done]
+    demo: Sight
+    prod: Sight
+    same: list[Done]
+    demo_destroyed: Done
+    prod_after: dict[str, str]
+    demo_left: set[str]
+    protected: Done
+    protected_stacks: dict[str, str]
+    prod_destroyed: Done
+    prod_left: set[str]
+    rebuilt: Done
+
+
+def play_two(account: Account, folder: Path) -> Two:
+    home, away = Cdk(account, HOME), Cdk(account, AWAY)
+    succeeded(away.bootstrap())
+    empty = inventory(account, HOME) | inventory(account, AWAY)
+    demo = synthesize("demo").folder
+    prod = synthesize("prod", edited(folder / "away", "prod", region=f"region: {AWAY}")).folder
+    deployed = [succeeded(home.deploy(demo)), succeeded(away.deploy(prod))]
+    sights = look(account, HOME, "demo"), look(account, AWAY, "prod")
+    put_objects(account, AWAY, sights[1])
+    same = [home.diff(demo), away.diff(prod)]
+    demo_destroyed, prod_after = succeeded(home.destroy(demo)), statuses(account, AWAY, "lake-prod")
+    demo_left = inventory(account, HOME)
+    protected, protected_stacks = away.destroy(prod), statuses(account, AWAY, "lake-prod")
+    rds = account.client("rds", AWAY)
+    rds.modify_db_instance(DBInstanceIdentifier="lake-prod", DeletionProtection=False, ApplyImmediately=True)
+    prod_destroyed, prod_left = succeeded(away.destroy(prod)), inventory(account, AWAY)
+    before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left)
+    return Two(*before, protected, protected_stacks, prod_destroyed, prod_left, away.deploy(prod))
+
+
+def succeeded(done: Done) -> Done:
+    """What comes after would only hide the reason."""
+    assert done.code == 0, done.text
+    return done
+
+
+def _meet_foreign_database(cdk: Cdk, assembly: Path) -> tuple[Done, dict[str, str]]:
+    """The catalog is deployed where somebody else's database has the name of one of its own."""
+    glue = cdk.account.client("glue", HOME)
+    glue.create_database(DatabaseInput={"Name": FOREIGN})
+    done, found = cdk.deploy(assembly, "lake-dev-catalog"), statuses(cdk.account, HOME, "lake-dev")
+    glue.delete_database(Name=FOREIGN)
+    return done, found
+
+
+def edited(folder: Path, name: str, *, region: str = "", workers: str = "") -> Path:
+    """A copy of one environment file with another region, or with a line more."""
+    (folder / "environments").mkdir(parents=True)
+    text = (ROOT / f"environments/{name}.yaml").read_text()
+    text = re.sub(r"^region: .*$", region, text, flags=re.MULTILINE) if region else text
+    (folder / f"environments/{name}.yaml").write_text(f"{text}{workers}\n")
+    return folder
+
+
+def put_objects(account: Account, region: str, sight: Sight) -> None:
+    """Something in every bucket, an old version of it too."""
+    s3 = account.client("s3", region)
+    for name in sight.buckets.values():
+        for text in (b"old", b"new"):
+            s3.put_object(Bucket=name, Key="some/object", Body=text)
+
+
+def change_set(account: Account, region: str, template: Path) -> list[dict[str, Any]]:
+    """What CloudFormation says that a template would change."""
+    cloudformation = account.client("cloudformation", region)
+    names = {"StackName": template.name.split(".")[0], "ChangeSetName": "look"}
+    cloudformation.create_change_set(**names, TemplateBody=template.read_text(), ChangeSetType="UPDATE")
+    found = cloudformation.describe_change_set(**names)["Changes"]
+    cloudformation.delete_change_set(**names)
+    return [one["ResourceChange"] for one in found]
