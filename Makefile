@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3
 LAKE := .venv/bin/lake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit synth charts kubeapi kube integration slow up down bench lock clean
+.PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow up down bench lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,12 +16,13 @@ setup: ## check the machine, then fetch and build all that is needed: .venv/, bu
 demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
 	@$(LAKE) demo
 
-test: check unit synth charts kube integration ## all that CI runs
+test: check unit synth charts kube account integration ## all that CI runs
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	.venv/bin/mypy --explicit-package-bases tests/emulated_account
 	.venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs constructs/lake_constructs/scripts
 
 unit: setup ## fast tests, no services
@@ -38,6 +39,9 @@ kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on t
 
 kube: kubeapi ## the Helm charts on that server: validation, admission, rights, and the life of a release
 	.venv/bin/pytest tests/kube_api
+
+account: setup ## deploy, change and destroy whole lakes in an emulated AWS account, by the real CDK command line
+	.venv/bin/pytest tests/emulated_account
 
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration -m "not slow" --durations=12
