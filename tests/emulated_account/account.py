@@ -20,6 +20,7 @@ from tests.emulated_account.front import Front
 from tests.emulated_account.helm import Release
 from tests.emulated_account.journal import Journal
 from tests.emulated_account.services.athena import Athena
+from tests.emulated_account.services.cloudtrail import CloudTrail
 from tests.emulated_account.services.eks import Eks
 from tests.emulated_account.services.emr import Emr
 from tests.emulated_account.services.kafka import Kafka
@@ -39,7 +40,7 @@ class Account:
         self.world = World(self.client, self.journal)
 
     def app(self) -> Front:
-        services = (Athena, Eks, Emr, Kafka)
+        services = (Athena, CloudTrail, Eks, Emr, Kafka)
         made = [service(self.client) for service in services]
         return Front([CloudFormation(self.world), *made], self.journal)
 

@@ -124,6 +124,7 @@ def test_moto_keeps_security_configurations_by_name(account: Account) -> None:
     ("module", "name"),
     [
         ("athena", "delete_named_query"),
+        ("cloudtrail", "lookup_events"),
         ("emr", "list_security_configurations"),
         ("emr", "put_managed_scaling_policy"),
         ("emr", "put_auto_termination_policy"),
