@@ -20,6 +20,7 @@ class World:
     journal: Journal
     releases: dict[tuple[str, str, str], Release] = field(default_factory=dict)
     stacks: dict[str, Stack] = field(default_factory=dict)  # by id; those that are gone too
+    _zones: dict[str, list[str]] = field(default_factory=dict)  # by region; they never change
 
     def standing(self, region: str) -> list[Stack]:
         return [stack for stack in self.stacks.values() if stack.region == region and stack.status != GONE]
@@ -46,8 +47,10 @@ class World:
         return str(self.clients("ssm", region).get_parameter(Name=name)["Parameter"]["Value"])
 
     def zones(self, region: str) -> list[str]:
-        found = self.clients("ec2", region).describe_availability_zones()["AvailabilityZones"]
-        return [zone["ZoneName"] for zone in found]
+        if region not in self._zones:
+            found = self.clients("ec2", region).describe_availability_zones()["AvailabilityZones"]
+            self._zones[region] = [zone["ZoneName"] for zone in found]
+        return self._zones[region]
 
     def pseudo(self, stack: Stack) -> dict[str, Any]:
         return {
