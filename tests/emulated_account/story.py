@@ -87,11 +87,24 @@ def play_two(account: Account, folder: Path) -> Two:
     demo_destroyed, prod_after = succeeded(home.destroy(demo)), statuses(account, AWAY, "lake-prod")
     demo_left = inventory(account, HOME)
     protected, protected_stacks = away.destroy(prod), statuses(account, AWAY, "lake-prod")
-    rds = account.client("rds", AWAY)
-    rds.modify_db_instance(DBInstanceIdentifier="lake-prod", DeletionProtection=False, ApplyImmediately=True)
+    unprotect(account)
     prod_destroyed, prod_left = succeeded(away.destroy(prod)), inventory(account, AWAY)
+    forget_automatic_snapshots(account)
     before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left)
     return Two(*before, protected, protected_stacks, prod_destroyed, prod_left, away.deploy(prod))
+
+
+def unprotect(account: Account) -> None:
+    """What docs/deploy.md tells a person to do before the destruction."""
+    rds = account.client("rds", AWAY)
+    rds.modify_db_instance(DBInstanceIdentifier="lake-prod", DeletionProtection=False, ApplyImmediately=True)
+
+
+def forget_automatic_snapshots(account: Account) -> None:
+    """They are named by the minute, and here a database is gone and made again within one."""
+    rds = account.client("rds", AWAY)
+    for one in rds.describe_db_snapshots(SnapshotType="automated")["DBSnapshots"]:
+        rds.delete_db_snapshot(DBSnapshotIdentifier=one["DBSnapshotIdentifier"])
 
 
 def succeeded(done: Done) -> Done:

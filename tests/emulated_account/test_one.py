@@ -96,6 +96,11 @@ def test_the_registry_finds_its_database(one: One) -> None:
     assert one.first.database["Endpoint"]["Address"] in registry
 
 
+def test_the_preparation_of_the_source_goes_to_the_database(one: One) -> None:
+    preparation = json.dumps(one.first.releases["source-database"].manifests)
+    assert one.first.database["Endpoint"]["Address"] in preparation
+
+
 def test_nothing_that_a_chart_installs_is_unresolved(one: One) -> None:
     text = json.dumps([release.manifests for release in one.first.releases.values()])
     assert "${Token" not in text and "Fn::" not in text and "{{resolve" not in text
@@ -104,7 +109,7 @@ def test_nothing_that_a_chart_installs_is_unresolved(one: One) -> None:
 def test_every_service_account_of_a_chart_has_its_role(one: One) -> None:
     """A pod whose account has no association would run without rights."""
     found = {(one["namespace"], one["serviceAccount"]) for one in one.first.associations}
-    assert {("lake", "kafka-connect"), ("lake", "apicurio-registry")} <= found
+    assert {("lake", "kafka-connect"), ("lake", "apicurio-registry"), ("lake", "source-database")} <= found
 
 
 def test_a_second_look_finds_no_difference(one: One) -> None:
