@@ -1,9 +1,11 @@
 """What a person does with one environment, and with two, played once; the tests look at what was kept of it."""
 
 import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.emulated_account.account import Account
 from tests.emulated_account.command import ROOT, Cdk, Done
@@ -11,6 +13,7 @@ from tests.emulated_account.inventory import inventory
 from tests.emulated_account.sight import Sight, look, statuses
 from tests.synth.synthesis import synthesize
 
+T = TypeVar("T")
 HOME, AWAY = "eu-central-1", "eu-west-1"
 FOREIGN = "moma_cow"  # a database of the catalog that is there before the lake comes
 
@@ -37,15 +40,17 @@ class One:
 
 def play_one(account: Account, folder: Path) -> One:
     cdk = Cdk(account, HOME)
+    more = edited(folder / "more", "dev", workers="connect: {replicas: 2}")
+    assembly, other = together(
+        lambda: cdk.synth("dev", folder / "dev.out"),
+        lambda: cdk.synth("dev", folder / "more.out", more / "environments"),
+    )
     succeeded(cdk.bootstrap())
     empty = inventory(account, HOME)
-    assembly = cdk.synth("dev", folder / "dev.out")
     refused, refused_stacks = _meet_foreign_database(cdk, assembly)
     deployed, first = succeeded(cdk.deploy(assembly)), look(account, HOME, "dev")
     put_objects(account, HOME, first)
     same = cdk.diff(assembly)
-    more = edited(folder / "more", "dev", workers="connect: {replicas: 2}")
-    other = cdk.synth("dev", folder / "more.out", more / "environments")
     changes = change_set(account, HOME, other / "lake-dev-connect.template.json")
     differs, changed, second = cdk.diff(other), succeeded(cdk.deploy(other)), look(account, HOME, "dev")
     destroyed, after = succeeded(cdk.destroy(other)), inventory(account, HOME)
@@ -80,10 +85,10 @@ def play_two(account: Account, folder: Path) -> Two:
     empty = inventory(account, HOME) | inventory(account, AWAY)
     demo = synthesize("demo").folder
     prod = synthesize("prod", edited(folder / "away", "prod", region=f"region: {AWAY}")).folder
-    deployed = [succeeded(home.deploy(demo)), succeeded(away.deploy(prod))]
+    deployed = together(lambda: succeeded(home.deploy(demo)), lambda: succeeded(away.deploy(prod)))
     sights = look(account, HOME, "demo"), look(account, AWAY, "prod")
     put_objects(account, AWAY, sights[1])
-    same = [home.diff(demo), away.diff(prod)]
+    same = together(lambda: home.diff(demo), lambda: away.diff(prod))
     demo_destroyed, prod_after = succeeded(home.destroy(demo)), statuses(account, AWAY, "lake-prod")
     demo_left = inventory(account, HOME)
     protected, protected_stacks = away.destroy(prod), statuses(account, AWAY, "lake-prod")
@@ -92,6 +97,12 @@ def play_two(account: Account, folder: Path) -> Two:
     forget_automatic_snapshots(account)
     before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left)
     return Two(*before, protected, protected_stacks, prod_destroyed, prod_left, away.deploy(prod))
+
+
+def together(*tasks: Callable[[], T]) -> list[T]:
+    """The results of commands that have nothing to do with each other, in the order of the commands."""
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return [started.result() for started in [pool.submit(task) for task in tasks]]
 
 
 def unprotect(account: Account) -> None:
