@@ -3,24 +3,29 @@ package lake.connect;
 import io.apicurio.registry.resolver.DefaultSchemaResolver;
 import io.apicurio.registry.resolver.SchemaLookupResult;
 import io.apicurio.registry.resolver.data.Record;
+import io.apicurio.registry.rest.client.exception.RestClientException;
 import io.apicurio.registry.serde.data.KafkaSerdeMetadata;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericContainer;
+import org.apache.kafka.connect.errors.RetriableException;
 
 /**
  * Finds the registry's answer for a schema by the schema object itself. The default resolver prints the schema as
  * JSON for every record to look it up by its text, which took more than half of a source task's time.
  *
  * <p>The converter hands out one schema object per table version. An answer is asked for again after FRESH_NANOS, as
- * long as the default resolver trusts its own (apicurio.registry.check-period-ms).
+ * long as the default resolver trusts its own (apicurio.registry.check-period-ms). While the registry is away the old
+ * answer holds: an id never changes its schema. A schema that has no answer yet waits for the registry: any other
+ * exception than a RetriableException would end the task for good (errors.retry.timeout).
  */
 public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
     static final long FRESH_NANOS = 30_000_000_000L;
     private static final int CAPACITY = 1000;
+    private static final int SERVER_ERROR = 500;
 
     private final LongSupplier clock;
     private final Map<Asked, Answer<S>> answers = new LinkedHashMap<>(16, 0.75f, true) {
@@ -65,11 +70,31 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
         synchronized (answers) {
             Answer<S> answer = answers.get(asked);
             if (answer == null || clock.getAsLong() - answer.at() > FRESH_NANOS) {
-                answer = new Answer<>(ask(data), clock.getAsLong());
+                answer = new Answer<>(askOrKeep(data, answer), clock.getAsLong());
                 answers.put(asked, answer);
             }
             return answer.schema();
         }
+    }
+
+    private SchemaLookupResult<S> askOrKeep(Record<T> data, Answer<S> old) {
+        try {
+            return ask(data);
+        } catch (RestClientException refusal) {
+            if (!isAway(refusal)) {
+                throw refusal;
+            }
+            if (old == null) {
+                throw new RetriableException("the schema registry does not answer", refusal);
+            }
+            return old.schema();
+        }
+    }
+
+    /** No answer at all, or one of a server in trouble. */
+    private static boolean isAway(RestClientException refusal) {
+        Integer code = refusal.getError() == null ? null : refusal.getError().getErrorCode();
+        return code == null || code >= SERVER_ERROR;
     }
 
     private record Answer<S>(SchemaLookupResult<S> schema, long at) {}

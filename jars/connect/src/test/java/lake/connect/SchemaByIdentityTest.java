@@ -1,9 +1,13 @@
 package lake.connect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.apicurio.registry.resolver.SchemaLookupResult;
 import io.apicurio.registry.resolver.data.Record;
+import io.apicurio.registry.rest.client.exception.RestClientException;
+import io.apicurio.registry.rest.v2.beans.Error;
 import io.apicurio.registry.serde.data.KafkaSerdeMetadata;
 import io.apicurio.registry.serde.data.KafkaSerdeRecord;
 import java.util.ArrayList;
@@ -11,17 +15,25 @@ import java.util.List;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
+import org.apache.kafka.connect.errors.RetriableException;
 import org.junit.jupiter.api.Test;
 
 class SchemaByIdentityTest {
 
+    private static final SchemaLookupResult<Schema> ANSWER =
+            SchemaLookupResult.<Schema>builder().contentId(7).build();
+
     private long now;
+    private RestClientException refusal;
     private final List<Object> asked = new ArrayList<>();
     private final SchemaByIdentity<Schema, Object> resolver = new SchemaByIdentity<>(() -> now) {
         @Override
         SchemaLookupResult<Schema> ask(Record<Object> data) {
             asked.add(data.payload());
-            return null;
+            if (refusal != null) {
+                throw refusal;
+            }
+            return ANSWER;
         }
     };
 
@@ -58,14 +70,46 @@ class SchemaByIdentityTest {
     }
 
     @Test
+    void anOldAnswerHoldsWhileTheRegistryIsAway() {
+        Schema schema = schema();
+        resolve("t", schema);
+        now += SchemaByIdentity.FRESH_NANOS + 1;
+        refusal = refused(null);
+        assertSame(ANSWER, resolve("t", schema));
+        assertEquals(2, asked.size());
+    }
+
+    @Test
+    void aNewSchemaIsTriedAgainWhileTheRegistryIsAway() {
+        for (Integer code : new Integer[] {null, 500, 503}) {
+            refusal = refused(code);
+            assertThrows(RetriableException.class, () -> resolve("t", schema()));
+        }
+        refusal = null;
+        assertSame(ANSWER, resolve("t", schema()));
+    }
+
+    @Test
+    void aRefusalIsNotTriedAgain() {
+        refusal = refused(409);
+        assertSame(refusal, assertThrows(RestClientException.class, () -> resolve("t", schema())));
+    }
+
+    @Test
     void whatHasNoSchemaGoesTheDefaultWay() {
         resolver.resolveSchema(record("t", "text"));
         resolver.resolveSchema(record("t", "text"));
         assertEquals(2, asked.size());
     }
 
-    private void resolve(String topic, Schema schema) {
-        resolver.resolveSchema(record(topic, new GenericData.Record(schema)));
+    private static RestClientException refused(Integer code) {
+        Error error = new Error();
+        error.setErrorCode(code);
+        return new RestClientException(error);
+    }
+
+    private SchemaLookupResult<Schema> resolve(String topic, Schema schema) {
+        return resolver.resolveSchema(record(topic, new GenericData.Record(schema)));
     }
 
     private static Record<Object> record(String topic, Object payload) {
