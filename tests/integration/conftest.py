@@ -76,7 +76,9 @@ class RunningLake:
 
     def json(self, *arguments: str) -> Any:
         """The facts that `lake ARGUMENTS --json` prints."""
-        return json.loads(self.run(*arguments, "--json", check=False).stdout)
+        done = self.run(*arguments, "--json", check=False)
+        assert done.stdout, f"lake {' '.join(arguments)} printed no facts: {done.stderr}"
+        return json.loads(done.stdout)
 
     def services(self) -> dict[str, dict[str, Any]]:
         return {line["name"]: line for line in self.json("status")["services"]}

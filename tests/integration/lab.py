@@ -230,7 +230,9 @@ class Lab:
         return {field.name(): field.dataType().simpleString() for field in table.schema().fields()}
 
     def partitions(self, name: str) -> list[str]:
-        """The partitions of a table as the metastore has them."""
+        """The partitions of a table as the metastore has them; none of a table that it does not know yet."""
+        if not self._catalogue().tableExists(*name.split(".")):
+            return []
         nothing = self.spark._jvm.scala.Option.apply(None)  # type: ignore[union-attr]
         names = self._catalogue().listPartitionNames(*name.split("."), nothing)
         return str(names.mkString("\n")).splitlines()
