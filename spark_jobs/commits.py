@@ -34,6 +34,12 @@ def exists(spark: SparkSession, path: str) -> bool:
     return bool(location.getFileSystem(spark._jsc.hadoopConfiguration()).exists(location))
 
 
+def written(spark: SparkSession, path: str) -> bool:
+    """True when a commit is complete. The first change of a source table makes its lake table, so there may be none."""
+    line = timeline(spark, path)
+    return line is not None and not line.getCommitsTimeline().filterCompletedInstants().empty()
+
+
 def timeline(spark: SparkSession, path: str) -> Optional[Any]:
     """The active timeline as it is now (a Java HoodieActiveTimeline); None when there is no table."""
     if not exists(spark, path):

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.utils import AnalysisException
 
-from spark_jobs import parity
+from spark_jobs import commits, parity
 from spark_jobs.pipeline import Table
 from spark_jobs.type_map import PgType
 
@@ -59,9 +59,23 @@ class LakeRows:
 def of_target(
     spark: SparkSession, path: str, kind: str, table: Table, names: List[str], types: List[PgType]
 ) -> LakeRows:
-    """A Hudi table by its path as it is now; WrongType when a column is not what the map says."""
-    stored = spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind]).load(path)
+    """A Hudi table by its path as it is now; WrongType when a column is not what the map says.
+
+    One that nothing was ever written to has no rows.
+    """
+    stored = stored_rows(spark, path, kind) if commits.written(spark, path) else no_rows(spark, names, types)
     return of_lake(stored, table, names, types)
+
+
+def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
+    """kind: cow, rt or ro."""
+    return spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind]).load(path)
+
+
+def no_rows(spark: SparkSession, names: List[str], types: List[PgType]) -> DataFrame:
+    """What a table with these columns holds before its first commit."""
+    columns = ["`{}` {}".format(name, kind.lake) for name, kind in zip(names, types)]
+    return spark.createDataFrame([], ", ".join(columns + ["__deleted string", "_order bigint"]))
 
 
 def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgType]) -> LakeRows:
@@ -135,12 +149,7 @@ def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int
             by_name = int(spark.table(name).count())
             if by_name == rows:
                 return None
-            rows = _count_by_path(spark, path, kind)
+            rows = int(stored_rows(spark, path, kind).count())
     except AnalysisException as problem:
         return "cannot be queried by name: {}".format(str(problem).splitlines()[0])
     return "has {} rows by name and {} by path".format(by_name, rows)
-
-
-def _count_by_path(spark: SparkSession, path: str, kind: str) -> int:
-    reader = spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind])
-    return int(reader.load(path).count())

@@ -1,5 +1,7 @@
 """The metrics by which a lake is watched, and the right to report them."""
 
+from collections.abc import Mapping
+
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
@@ -18,32 +20,26 @@ def report_metrics() -> iam.PolicyStatement:
 
 def reported(environment: str, name: str) -> cloudwatch.Metric:
     """One of those that report_freshness.py sends every minute: ReportAge, Lag, StoppedTables."""
-    return cloudwatch.Metric(
-        namespace=NAMESPACE,
-        metric_name=name,
-        dimensions_map={"Environment": environment},
-        statistic="Maximum",
-        period=Duration.minutes(1),
-    )
+    return _metric(NAMESPACE, name, {"Environment": environment}, "Maximum", minutes=1)
 
 
 def emr(cluster: str, name: str) -> cloudwatch.Metric:
     """One of the cluster's own."""
-    return cloudwatch.Metric(
-        namespace="AWS/ElasticMapReduce",
-        metric_name=name,
-        dimensions_map={"JobFlowId": cluster},
-        statistic="Minimum",
-        period=Duration.minutes(5),
-    )
+    return _metric("AWS/ElasticMapReduce", name, {"JobFlowId": cluster}, "Minimum", minutes=5)
 
 
 def kafka(cluster: str, name: str) -> cloudwatch.Metric:
     """One of a provisioned cluster."""
+    return _metric("AWS/Kafka", name, {"Cluster Name": cluster}, "Maximum", minutes=5)
+
+
+def _metric(
+    namespace: str, name: str, dimensions: Mapping[str, str], statistic: str, *, minutes: int
+) -> cloudwatch.Metric:
     return cloudwatch.Metric(
-        namespace="AWS/Kafka",
+        namespace=namespace,
         metric_name=name,
-        dimensions_map={"Cluster Name": cluster},
-        statistic="Maximum",
-        period=Duration.minutes(5),
+        dimensions_map=dimensions,
+        statistic=statistic,
+        period=Duration.minutes(minutes),
     )

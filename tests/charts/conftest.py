@@ -5,6 +5,7 @@ from types import ModuleType
 
 import pytest
 
+from tests.charts.fake_connect import connect as connect
 from tests.charts.rendering import HELM, ROOT
 
 if not HELM.exists():

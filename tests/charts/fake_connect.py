@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
 
+import pytest
+
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 Answer = tuple[int, Any]
 
@@ -80,3 +82,9 @@ def serving(fake: FakeConnect) -> Iterator[FakeConnect]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+@pytest.fixture
+def connect() -> Iterator[FakeConnect]:
+    with serving(FakeConnect()) as fake:
+        yield fake

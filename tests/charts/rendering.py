@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -36,7 +37,8 @@ def helm(
 ) -> "subprocess.CompletedProcess[str]":
     """Runs helm; values go in through standard input."""
     command = [str(HELM), *map(str, arguments), *(() if values is None else ("-f", "-"))]
-    text = None if values is None else yaml.safe_dump(values)
+    # JSON: a text that one reader of YAML takes for a number stays a text.
+    text = None if values is None else json.dumps(values)
     # Whatever helm is set up for on this machine must not matter.
     homes = {f"HELM_{name}_HOME": str(ROOT / "build" / "helm") for name in ("CACHE", "CONFIG", "DATA")}
     environment = {**os.environ, **homes, **(variables or {})}
@@ -60,7 +62,7 @@ def rendered(scenario: Path, values: Values | None = None) -> list[Manifest]:
 
 def parsed(result: "subprocess.CompletedProcess[str]") -> list[Manifest]:
     assert result.returncode == 0, result.stderr
-    return [manifest for manifest in yaml.safe_load_all(result.stdout) if manifest]
+    return [manifest for manifest in yaml.load_all(result.stdout, yaml.CSafeLoader) if manifest]
 
 
 def of_kind(manifests: list[Manifest], kind: str, name: str = "") -> list[Manifest]:
@@ -84,4 +86,4 @@ def containers(pod: Manifest) -> list[Manifest]:
 
 
 def selects(selector: dict[str, str], pod: Manifest) -> bool:
-    return selector.items() <= pod["metadata"]["labels"].items()
+    return bool(selector.items() <= pod["metadata"]["labels"].items())

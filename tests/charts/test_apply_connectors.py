@@ -2,26 +2,20 @@
 
 import json
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from lake.rendering.connector import TEMPLATE, render
-from tests.charts.fake_connect import POSTGRES, FakeConnect, serving
+from tests.charts.fake_connect import POSTGRES, FakeConnect
 from tests.charts.rendering import ROOT, only, rendered, scenarios
 
 OWNER = "lake/connect"
 MOMA = {"connector.class": POSTGRES, "topic.prefix": "moma"}
 OWNED = {**MOMA, "lake.owner": OWNER}
 Run = Callable[..., int]
-
-
-@pytest.fixture
-def connect() -> Iterator[FakeConnect]:
-    with serving(FakeConnect()) as fake:
-        yield fake
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """Which tables a connector knows: only while its task runs, and keeps running; an unread one asks for a new start."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tests.charts.fake_connect import Answer, FakeConnect, serving
+from tests.charts.fake_connect import Answer, FakeConnect
 
 TABLES = "public.artists,public.artworks"
 Run = Callable[..., dict[str, str]]
@@ -29,12 +29,6 @@ RUNNING = [state("RUNNING"), tasks(TABLES)]
 ABSENT: Answer = (404, {"error_code": 404, "message": "No status found"})
 STARTS: Answer = (202, {"tasks": [{"id": 0, "state": "RESTARTING"}]})
 STREAMS = offsets({"lsn": 1})
-
-
-@pytest.fixture
-def connect() -> Iterator[FakeConnect]:
-    with serving(FakeConnect()) as fake:
-        yield fake
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.charts.rendering import HELM
 from tests.emulated_account.account import Account, running
 from tests.emulated_account.command import CDK, ROOT
-from tests.emulated_account.helm import HELM
 from tests.emulated_account.story import One, Two, play_one, play_two
 
 for needed in (CDK, HELM):

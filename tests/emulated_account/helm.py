@@ -1,23 +1,15 @@
 """The real helm, rendering; what it renders is checked against the schemas of Kubernetes."""
 
 import io
-import json
-import os
-import subprocess
 import tempfile
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
-import yaml
 
+from tests.charts.rendering import Manifest, helm, parsed
 from tests.emulated_account.errors import Refused
-
-ROOT = Path(__file__).resolve().parents[2]
-HELM = ROOT / "build/bin/helm"  # from the CDK's own kubectl layer, see tools/project.py
-Manifest = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,20 +32,14 @@ def install(chart: bytes, name: str, namespace: str, values: dict[str, Any], ver
     """Refused with helm's own words, or with those of the schemas."""
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(io.BytesIO(chart)).extractall(folder)
-        where = ("--namespace", namespace, "--kube-version", f"{version}.0", "-f", "-")
-        command = [str(HELM), "template", name, folder, *where]
-        done = subprocess.run(command, env=_homes(folder), input=json.dumps(values), capture_output=True, text=True)
+        where = ("--namespace", namespace, "--kube-version", f"{version}.0")
+        done = helm("template", name, folder, *where, values=values)
     if done.returncode:
         raise Refused(f"helm: {done.stderr.strip()}")
-    manifests = [one for one in yaml.load_all(done.stdout, yaml.CSafeLoader) if one]
+    manifests = parsed(done)
     for manifest in manifests:
         _check(manifest, version)
     return Release(name, namespace, values, manifests)
-
-
-def _homes(folder: str) -> dict[str, str]:
-    """Whatever helm is set up for on this machine must not matter."""
-    return {**os.environ, **{f"HELM_{name}_HOME": f"{folder}/.helm" for name in ("CACHE", "CONFIG", "DATA")}}
 
 
 def _check(manifest: Manifest, version: str) -> None:

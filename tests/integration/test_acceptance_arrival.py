@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx
-import psycopg
 import pytest
 from confluent_kafka.admin import AdminClient
-from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.broker import Broker
 from lake.connect_rest import Connect
@@ -19,6 +17,7 @@ from lake.rendering.connector import envelope_connector
 from lake.rendering.topics import Topic
 from tests.integration import readers
 from tests.integration.museum import ARTISTS, Museum, Seen
+from tests.integration.remains import delete_topics, drop_slot
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 ARTIST_TOPIC = "moma.public.artists"
@@ -50,16 +49,7 @@ def envelopes(home: Home) -> Iterator[str]:
     yield made[0]
     httpx.delete(f"{home.connect}/connectors/{config['name']}", trust_env=False).raise_for_status()
     drop_slot(home, config["slot.name"])
-    client = AdminClient({"bootstrap.servers": home.kafka})
-    for future in client.delete_topics(made).values():
-        future.result(10)
-
-
-@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
-def drop_slot(home: Home, name: str) -> None:
-    """Possible once the task has let go of it."""
-    with psycopg.connect(home.dsn(), autocommit=True) as connection:
-        connection.execute("SELECT pg_drop_replication_slot(%s)", [name])
+    delete_topics(home, made)
 
 
 def test_a1_envelope(home: Home, envelopes: str) -> None:

@@ -5,11 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
-import psycopg
 import pytest
 import yaml
-from confluent_kafka.admin import AdminClient
-from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.apply import apply
@@ -24,6 +21,7 @@ from tests.charts import hook
 from tests.charts.rendering import Manifest, chart_of, helm, of_kind, only, parsed, scenarios
 from tests.integration import readers
 from tests.integration.conftest import RunningLake
+from tests.integration.remains import delete_topics, drop_slot
 
 pytestmark = pytest.mark.integration
 NAME = "hooked"
@@ -53,9 +51,7 @@ def home(lake: RunningLake) -> Iterator[Home]:
         drop_slot(home, slot)
     lake.execute("postgres", f"DROP DATABASE {NAME}")
     made = [*TOPICS, *(topic.name for topic in topics(DATABASE, home.environment))]
-    client = AdminClient({"bootstrap.servers": home.kafka})
-    for future in client.delete_topics(made).values():
-        future.result(10)
+    delete_topics(home, made)
 
 
 def put_by_the_lake(home: Home) -> None:
@@ -65,14 +61,6 @@ def put_by_the_lake(home: Home) -> None:
         one for one in changes([DATABASE], home.environment, facts) if one.kind in ("source", "topic", "connector")
     ]
     apply(found, [DATABASE], home.environment, facts, say=lambda line: None)
-
-
-@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
-def drop_slot(home: Home, slot: str) -> None:
-    """Possible once the task has let go of it."""
-    query = sql.SQL("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = {}")
-    with psycopg.connect(home.dsn(), autocommit=True) as connection:
-        connection.execute(query.format(slot))
 
 
 def declaration(home: Home, **changed: str) -> Settings:

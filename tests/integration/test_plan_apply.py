@@ -16,6 +16,7 @@ from lake.local.home import Home
 from lake.plan import Change, changes
 from lake.plan_facts import read_facts
 from lake.refusals import refuse
+from tests.integration.remains import drop_slot
 
 pytestmark = pytest.mark.integration
 NAME = "depot"
@@ -58,16 +59,9 @@ def home(lake) -> Iterator[Home]:  # type: ignore[no-untyped-def]
         connection.execute(SCHEMA)
     yield home
     httpx.delete(f"{home.environment.connect_url}/connectors/source_postgres_{NAME}", trust_env=False)
-    drop_slot(home)
+    drop_slot(home, f"lake_{NAME}")  # one that nobody reads would keep the log from being cut
     if others(home):
         lake.run("apply")
-
-
-@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
-def drop_slot(home: Home) -> None:
-    """Possible once the task has let go of it; a slot that nobody reads would keep the log from being cut."""
-    with psycopg.connect(home.dsn(), autocommit=True) as connection:
-        connection.execute("SELECT pg_drop_replication_slot(%s)", [f"lake_{NAME}"])
 
 
 def others(home: Home) -> list[Database]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from lake.versions import KUBERNETES
+from tests.charts.fake_connect import connect as connect
 from tests.charts.rendering import Manifest
 from tests.kube_api.api_server import ApiServer, missing
 from tests.kube_api.kube import Kube, mapping

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.charts import hook
-from tests.charts.fake_connect import POSTGRES, FakeConnect, serving
+from tests.charts.fake_connect import POSTGRES, FakeConnect
 from tests.charts.rendering import Manifest, Values, chart_of, scenarios
 from tests.kube_api import stand_in
 from tests.kube_api.kube import Kube
@@ -19,12 +19,6 @@ SCENARIO = scenarios("kafka-connect")[0]
 OF_SCENARIO = "source_postgres_moma"
 MORE: Values = {"connectors": {"another": f'{{"connector.class": "{POSTGRES}"}}'}}
 Deploy = Callable[..., Done]
-
-
-@pytest.fixture
-def connect() -> Iterator[FakeConnect]:
-    with serving(FakeConnect()) as fake:
-        yield fake
 
 
 @pytest.fixture

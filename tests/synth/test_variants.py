@@ -8,24 +8,11 @@ import pytest
 import yaml
 
 from lake.aws.source import ExistingDatabase, Source
+from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 from tests.synth.rights import allowed, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 
-VPC = {
-    "vpc_id": "vpc-0123456789abcdef0",
-    "cidr": "10.50.0.0/16",
-    "availability_zones": ["eu-central-1a", "eu-central-1b"],
-    "private_subnets": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
-    "route_tables": ["rtb-0123456789abcdef0", "rtb-0123456789abcdef1"],
-}
-DATABASE = {
-    "host": "db.example.com",
-    "admin_secret": "shop/admin",
-    "admin_key": "01234567-89ab-cdef-0123-456789abcdef",
-    "security_group": "sg-0123456789abcdef0",
-}
-
-
+DATABASE = {**EXISTING_DATABASE, "admin_key": "01234567-89ab-cdef-0123-456789abcdef"}
 OWN = "-----BEGIN CERTIFICATE-----\nRXhhbXBsZQ==\n-----END CERTIFICATE-----\n"
 
 
@@ -38,7 +25,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
         "name": "other",
         "region": "us-east-1",
         "keep_data": True,
-        "network": {"existing": VPC},
+        "network": {"existing": EXISTING_VPC},
         "source": {"existing": DATABASE},
         "connect": {"api_access": ["203.0.113.0/24"]},
         "processing": {"metastore": "hive", "certificates": "s3://certificates/lake/nodes.zip"},
@@ -76,7 +63,7 @@ def test_no_network_and_no_database_are_made(other: Synthesized) -> None:
 
 
 def test_everything_stands_in_the_existing_subnets(other: Synthesized) -> None:
-    subnets = set(VPC["private_subnets"])
+    subnets = set(EXISTING_VPC["private_subnets"])
     assert set(other.only("AWS::MSK::Cluster")["BrokerNodeGroupInfo"]["ClientSubnets"]) == subnets
     assert set(other.only("AWS::EKS::Cluster")["ResourcesVpcConfig"]["SubnetIds"]) == subnets
     assert other.only("AWS::EMR::Cluster")["Instances"]["Ec2SubnetId"] in subnets

@@ -8,21 +8,10 @@ import yaml
 
 from lake.aws.environment import load_aws_environment
 from lake.errors import BadInput
+from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 
 PROJECT = Path(__file__).parents[2]
 AWS = ["demo", "dev", "prod"]
-EXISTING_VPC = {
-    "vpc_id": "vpc-0123456789abcdef0",
-    "cidr": "10.50.0.0/16",
-    "availability_zones": ["eu-central-1a", "eu-central-1b"],
-    "private_subnets": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
-    "route_tables": ["rtb-0123456789abcdef0", "rtb-0123456789abcdef1"],
-}
-EXISTING_DATABASE = {
-    "host": "db.example.com",
-    "admin_secret": "shop/admin",
-    "security_group": "sg-0123456789abcdef0",
-}
 JOB = {"layers": ["silver", "bronze"]}
 # What is changed in a good file (None removes the key), and the words that the one line must hold.
 MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [

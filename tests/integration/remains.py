@@ -1,0 +1,24 @@
+"""What a connector of a test leaves behind, taken away."""
+
+from collections.abc import Iterable
+
+import psycopg
+from confluent_kafka.admin import AdminClient
+from tenacity import retry, stop_after_delay, wait_fixed
+
+from lake.local.home import Home
+
+DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+
+
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
+def drop_slot(home: Home, name: str) -> None:
+    """Possible once the task has let go of it; nothing where there is none."""
+    with psycopg.connect(home.dsn(), autocommit=True) as connection:
+        connection.execute(DROP, [name])
+
+
+def delete_topics(home: Home, names: Iterable[str]) -> None:
+    client = AdminClient({"bootstrap.servers": home.kafka})
+    for future in client.delete_topics(list(names)).values():
+        future.result(10)
