@@ -2,7 +2,7 @@
 
 import json
 import logging
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -41,12 +41,14 @@ class BronzeTopic:
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
         """Archives one batch; the same batch again overwrites the same files."""
+        storage.delete(self._spark, self._scratch)  # a crash left it
         files = with_file(messages.where("value is not null"), self._max_records).persist()
         try:
             ranges = offset_ranges(files)
             self._refuse_gap(ranges)
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
+            self._publish()
             self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
         finally:
             files.unpersist()
@@ -58,16 +60,22 @@ class BronzeTopic:
         columns = files.select(row, F.col("offset").alias(OFFSET_FIELD), FILE).select("row.*", OFFSET_FIELD, FILE)
         ordered = columns.sortWithinPartitions(FILE, OFFSET_FIELD)
         output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset(schema)))
-        output.partitionBy(FILE).mode("overwrite").save(self._scratch)
-        self._publish()
+        output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
     def _publish(self) -> None:
-        """Gives each file its final name."""
-        for folder in storage.names(self._spark, self._scratch):
-            if folder.startswith(FILE + "="):
-                partition, start = folder[len(FILE) + 1 :].split("+")
-                self._publish_file(self._scratch + "/" + folder, partition, start)
+        """Gives each file its final name, in the order of the offsets: who sees a file sees all before it."""
+        for file, folder in sorted(self._written()):
+            self._publish_file(folder, *file.split("+"))
         storage.delete(self._spark, self._scratch)
+
+    def _written(self) -> List[Tuple[str, str]]:
+        """'<partition>+<start offset>' and folder of each file of the batch."""
+        written = []
+        for writer in storage.names(self._spark, self._scratch):
+            scratch = "{}/{}".format(self._scratch, writer)
+            folders = [name for name in storage.names(self._spark, scratch) if name.startswith(FILE + "=")]
+            written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
+        return written
 
     def _publish_file(self, folder: str, partition: str, start: str) -> None:
         parts = [name for name in storage.names(self._spark, folder) if name.endswith(".avro")]

@@ -8,9 +8,9 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
+from spark_jobs.row_sql import order
 from spark_jobs.type_map import lake_columns
 
-EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 QUANTILES = [index / 20.0 for index in range(21)]
 METADATA_FIELDS = (("__lsn", "long"), ("__op", "string"), ("__source_ts_ms", "long"))
 METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint>"
@@ -33,12 +33,11 @@ class Decoder:
 
     def __init__(self, writer_schema: Dict[str, Any], epoch: int) -> None:
         self._row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema)).alias("row")
-        self._order = (F.lit(epoch * EPOCH_SIZE) + F.col("offset")).alias("_order")
-        self._columns = lake_columns(writer_schema, F.col("row"))
+        self._columns = [F.expr(column) for column in [*lake_columns(writer_schema, "row"), order(epoch, "offset")]]
 
     def rows(self, messages: DataFrame) -> DataFrame:
         """One row per message. messages: value binary, offset long (other columns are ignored)."""
-        return messages.select(self._row, self._order).select(*self._columns, "_order")
+        return messages.select(self._row, "offset").select(*self._columns)
 
 
 def together(parts: List[DataFrame]) -> DataFrame:

@@ -10,15 +10,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from spark_jobs import catalogue, changes, commits, evolution
+from spark_jobs import catalogue, changes, commits, evolution, row_sql
 from spark_jobs.pipeline import Pipeline, Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("silver")
-# What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order"}
 SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
 
@@ -230,26 +228,13 @@ def committed_ms(summary: List[Any]) -> List[int]:
 
 
 def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
-    """Takes the data out of deleted rows where they must not stay, or were invented.
-
-    Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
-    again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
-    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (correctness F7).
-    """
-    if table.delete == "soft" and table.replica_identity == "full":
-        return rows
-    kept = set(table.keys) | ADDED
-    if table.replica_identity == "full":
-        kept.add(table.partition)
-    gone = F.col("__deleted") == "true"
-    return rows.select(*[F.col(c) if c in kept else F.when(~gone, F.col(c)).alias(c) for c in rows.columns])
+    """The rows without the data of deleted ones, as the table's delete policy wants it."""
+    return rows.selectExpr(*row_sql.erased(rows.columns, table))
 
 
 def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
-    """Adds `_key` for composite keys: a JSON array of the values, which no separator in a value can confuse."""
-    if len(table.keys) == 1:
-        return rows
-    return rows.withColumn("_key", F.to_json(F.array(*[F.col(key).cast("string") for key in table.keys])))
+    """The rows with `_key` if their key is composite."""
+    return rows.selectExpr("*", *row_sql.record_key(table))
 
 
 def first_line(error: Exception) -> str:

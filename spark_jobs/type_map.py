@@ -47,25 +47,37 @@ CAST_FROM_TEXT = {
     "FLOAT8": "double",
 }
 TEMPORAL_FROM_TEXT = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}
-NESTED = "\0"  # how the converter marks the literal of an array of several dimensions
+NESTED = "chr(0)"  # how the converter marks the literal of an array of several dimensions
 SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
 Conversion = Callable[[Column], Column]
 
 
-# --- From the writer's Avro schema to the lake.
+# --- From the writer's Avro schema to the lake, as SQL: silver and HoodieStreamer convert with the same text.
 
 
-def lake_columns(writer_schema: Dict[str, Any], value: Column) -> List[Column]:
-    """The fields of a decoded record in their order, each in its lake type under its own name.
+def lake_columns(writer_schema: Dict[str, Any], row: str = "") -> List[str]:
+    """The fields of a decoded record in their order, each as SQL of its lake type under its own name.
 
-    A value that the lake type cannot hold fails the query with a message that names the column and the value.
+    row: the struct that holds them, or '' when they are columns. A value that the lake type cannot hold fails the
+    query with a message that names the column and the value.
     """
-    return [_lake_column(field, value.getField(field["name"])) for field in writer_schema["fields"]]
+    return [_lake_column(field, row) for field in writer_schema["fields"]]
 
 
-def _lake_column(field: Dict[str, Any], column: Column) -> Column:
-    shape = _shape(field["type"])
-    return _converted(shape, _source_type(shape), column, field["name"]).alias(field["name"])
+def _lake_column(field: Dict[str, Any], row: str) -> str:
+    shape, name = _shape(field["type"]), identifier(field["name"])
+    column = "{}.{}".format(row, name) if row else name
+    return "{} AS {}".format(_converted(shape, _source_type(shape), column, field["name"]), name)
+
+
+def identifier(name: str) -> str:
+    """A column's name in Spark SQL."""
+    return "`{}`".format(name.replace("`", "``"))
+
+
+def text_literal(text: str) -> str:
+    """A text constant in Spark SQL."""
+    return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
 
 
 def _shape(avro_type: Any) -> Dict[str, Any]:
@@ -80,7 +92,7 @@ def _source_type(shape: Dict[str, Any]) -> str:
     return str(parameters.get(BASE_TYPE) or parameters.get(SOURCE + "type", "")).upper()
 
 
-def _converted(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
+def _converted(shape: Dict[str, Any], source: str, column: str, name: str) -> str:
     kind, semantic = shape["type"], shape.get("connect.name", "")
     if semantic in SEMANTIC:
         return SEMANTIC[semantic](column, name)
@@ -91,33 +103,34 @@ def _converted(shape: Dict[str, Any], source: str, column: Column, name: str) ->
     if kind == "string":
         return _from_text(shape, source, column, name)
     if kind == "bytes" and source in TEXT_AS_BYTES:
-        return F.decode(column, "UTF-8")
+        return "decode({}, 'UTF-8')".format(column)
     return column
 
 
-def _from_text(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
+def _from_text(shape: Dict[str, Any], source: str, column: str, name: str) -> str:
     if source == "NUMERIC":
         parameters = shape["connect.parameters"]
         return _numeric(column, parameters.get(SOURCE + "length"), parameters.get(SOURCE + "scale"), name)
     if source == "BYTEA":
-        return F.unhex(F.substring_index(column, "\\x", -1))
+        return "unhex(substring_index({}, 'x', -1))".format(column)
     if source in TEMPORAL_FROM_TEXT and not shape.get("connect.name"):
         return _temporal_text(column, TEMPORAL_FROM_TEXT[source], name)
     if source == "MONEY":
-        return _checked(column, _amount(column).cast(MONEY), MONEY, name)
+        return _checked(column, "CAST({} AS {})".format(_amount(column), MONEY), MONEY, name)
     return _cast(column, CAST_FROM_TEXT[source], name) if source in CAST_FROM_TEXT else column
 
 
-def _amount(column: Column) -> Column:
+def _amount(column: str) -> str:
     """'-$1,234.50' as -1234.50; null for an amount that is written with another decimal point or other digits."""
-    digits = F.regexp_replace(column, r"[^0-9.-]", "")
-    return F.when(digits.rlike(r"^-?[0-9]+[.][0-9]{2}$"), digits)
+    digits = "regexp_replace({}, '[^0-9.-]', '')".format(column)
+    return "CASE WHEN {0} RLIKE '^-?[0-9]+[.][0-9]{{2}}$' THEN {0} END".format(digits)
 
 
-def _numeric(column: Column, precision: Optional[str], scale: Optional[str], name: str) -> Column:
+def _numeric(column: str, precision: Optional[str], scale: Optional[str], name: str) -> str:
     lake = numeric_type(int(precision or 0), _signed(int(scale or 0)))
     if lake == "string":
-        return _renamed_specials(column)
+        cases = ["WHEN '{}' THEN '{}'".format(*pair) for pair in SPECIAL_NUMERICS.items()]
+        return "CASE {0} {1} ELSE {0} END".format(column, " ".join(cases))
     return _cast(column, lake, name)
 
 
@@ -134,122 +147,119 @@ def numeric_type(precision: int, scale: int) -> str:
     return "string"
 
 
-def _renamed_specials(column: Column) -> Column:
-    for written, name in SPECIAL_NUMERICS.items():
-        column = F.when(column == written, name).otherwise(column)
-    return column
-
-
-def _array(shape: Dict[str, Any], source: str, column: Column, name: str) -> Column:
+def _array(shape: Dict[str, Any], source: str, column: str, name: str) -> str:
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
     inherited.pop(SOURCE + "length", None)  # of numeric: text, see ELEMENTS
     element = {**items, "connect.parameters": inherited}
-    return F.transform(column, lambda item: _element(element, source.lstrip("_"), item, name))
+    return "transform({}, item -> {})".format(column, _element(element, source.lstrip("_"), name))
 
 
-def _element(shape: Dict[str, Any], source: str, item: Column, name: str) -> Column:
-    converted = _converted(shape, source, item, name)
+def _element(shape: Dict[str, Any], source: str, name: str) -> str:
+    converted = _converted(shape, source, "item", name)
     if source == "MONEY":
-        converted = converted.cast("string")
+        converted = "CAST({} AS string)".format(converted)
     if shape["type"] != "string":
         return converted
-    message = "column {} holds an array of several dimensions, which no ARRAY type can hold".format(name)
-    return F.when(item.startswith(NESTED), F.raise_error(F.lit(message))).otherwise(converted)
+    message = text_literal("column {} holds an array of several dimensions, which no ARRAY type can hold".format(name))
+    return "CASE WHEN startswith(item, {}) THEN raise_error({}) ELSE {} END".format(NESTED, message, converted)
 
 
-def _cast(column: Column, lake: str, name: str) -> Column:
-    return _checked(column, column.cast(lake), lake, name)
+def _cast(column: str, lake: str, name: str) -> str:
+    return _checked(column, "CAST({} AS {})".format(column, lake), lake, name)
 
 
-def _checked(column: Column, converted: Column, lake: str, name: str) -> Column:
+def _checked(column: str, converted: str, lake: str, name: str) -> str:
     """The converted value; where there was one and the lake type has none for it, the query fails."""
-    message = F.concat(
-        F.lit("column {} holds ".format(name)),
-        F.substring(column.cast("string"), 1, 60),
-        F.lit(", which {} cannot hold: change the value, or the column's type, in PostgreSQL".format(lake.upper())),
+    message = "concat({}, substring(CAST({} AS string), 1, 60), {})".format(
+        text_literal("column {} holds ".format(name)),
+        column,
+        text_literal(
+            ", which {} cannot hold: change the value, or the column's type, in PostgreSQL".format(lake.upper())
+        ),
     )
-    return F.when(column.isNull() | converted.isNotNull(), converted).otherwise(F.raise_error(message))
+    return "CASE WHEN {0} IS NULL OR ({1}) IS NOT NULL THEN {1} ELSE raise_error({2}) END".format(
+        column, converted, message
+    )
 
 
-def _micros(column: Column) -> Column:
-    return F.call_udf("timestamp_micros", column)
+def _infinite(column: str, finite: str, low: str, high: str) -> str:
+    """finite, but for the values for which the conditions on the column say that it is infinite."""
+    ends = "WHEN {} THEN timestamp_micros({}L) WHEN {} THEN timestamp_micros(-{}L - 1)".format(
+        high, INFINITY_MICROS, low, INFINITY_MICROS
+    )
+    return "CASE {} ELSE {} END".format(ends, finite).replace("{x}", column)
 
 
-def _infinity(sign: int) -> Column:
-    return _micros(F.lit(INFINITY_MICROS if sign > 0 else -INFINITY_MICROS - 1).cast("bigint"))
+def _date(column: str, name: str) -> str:
+    return "date_add(DATE'1970-01-01', {})".format(column)
 
 
-def _date(column: Column, name: str) -> Column:
-    return F.date_add(F.lit("1970-01-01").cast("date"), column)
+def _timestamp_ms(column: str, name: str) -> str:
+    finite = "CASE WHEN {{x}} BETWEEN -{0}L AND {0}L THEN timestamp_micros({{x}} * 1000) END".format(GREATEST_MS)
+    low, high = "{{x}} < -{}L".format(INFINITY_MS), "{{x}} > {}L".format(INFINITY_MS)
+    return _checked(column, _infinite(column, finite, low, high), "timestamp", name)
 
 
-def _timestamp_ms(column: Column, name: str) -> Column:
-    fits = column.between(-GREATEST_MS, GREATEST_MS)
-    exact = F.when(fits, _micros(F.when(fits, column) * 1000))
-    bounded = F.when(column > INFINITY_MS, _infinity(1)).when(column < -INFINITY_MS, _infinity(-1)).otherwise(exact)
-    return _checked(column, bounded, "timestamp", name)
-
-
-def _timestamp_micros(column: Column, name: str) -> Column:
+def _timestamp_micros(column: str, name: str) -> str:
     # Debezium's arithmetic wraps beyond the year 294247, to values before PostgreSQL's first timestamp.
-    wrapped = (column < LEAST_MICROS) & (column != -INFINITY_MICROS - 1)
-    return _checked(column, F.when(~wrapped, _micros(column)), "timestamp", name)
+    wrapped = "{0} < {1}L AND {0} <> -{2}L - 1".format(column, LEAST_MICROS, INFINITY_MICROS)
+    return _checked(
+        column, "CASE WHEN NOT ({}) THEN timestamp_micros({}) END".format(wrapped, column), "timestamp", name
+    )
 
 
-def _timestamp_nanos(column: Column, name: str) -> Column:
-    return _micros(F.floor(column / 1000))
+def _timestamp_nanos(column: str, name: str) -> str:
+    return "timestamp_micros(floor({} / 1000))".format(column)
 
 
-def _timestamp_text(column: Column, name: str) -> Column:
-    finite = column.cast("timestamp")
-    bounded = F.when(column == "infinity", _infinity(1)).when(column == "-infinity", _infinity(-1)).otherwise(finite)
+def _timestamp_text(column: str, name: str) -> str:
+    bounded = _infinite(column, "CAST({x} AS timestamp)", "{x} = '-infinity'", "{x} = 'infinity'")
     return _checked(column, bounded, "timestamp", name)
 
 
-def _time_text(per_second: int) -> Callable[[Column, str], Column]:
+def _time_text(per_second: int) -> Callable[[str, str], str]:
     """'HH:MM:SS[.ffffff]' as PostgreSQL writes it, 24:00:00 included."""
 
-    def convert(column: Column, name: str) -> Column:
-        seconds = F.floor(column / per_second)
-        fraction = F.lpad(((column % per_second) * (1000000 // per_second)).cast("string"), 6, "0")
-        clock = F.format_string("%02d:%02d:%02d", F.floor(seconds / 3600), F.floor(seconds / 60) % 60, seconds % 60)
-        whole = F.concat(clock, F.lit("."), fraction)
-        return F.when(column.isNotNull(), F.regexp_replace(F.regexp_replace(whole, "0+$", ""), r"\.$", ""))
+    def convert(column: str, name: str) -> str:
+        seconds = "floor({} / {})".format(column, per_second)
+        fraction = "lpad(CAST(({} % {}) * {} AS string), 6, '0')".format(column, per_second, 1000000 // per_second)
+        clock = "format_string('%02d:%02d:%02d', floor({0} / 3600), floor({0} / 60) % 60, {0} % 60)".format(seconds)
+        whole = "concat({}, '.', {})".format(clock, fraction)
+        short = "regexp_replace(regexp_replace({}, '0+$', ''), '[.]$', '')".format(whole)
+        return "CASE WHEN {} IS NOT NULL THEN {} END".format(column, short)
 
     return convert
 
 
-def _temporal_text(column: Column, lake: str, name: str) -> Column:
+def _temporal_text(column: str, lake: str, name: str) -> str:
     """A date or timestamp as PostgreSQL writes it: '0044-03-15 12:00:00 BC', '10000-01-01', 'infinity'."""
-    year = F.regexp_extract(column, r"^(\d+)-", 1).cast("int")
-    rest = F.regexp_replace(F.regexp_replace(column, r"^\d+-", "-"), " BC$", "")
-    era = F.when(column.endswith(" BC"), F.format_string("-%04d", year - 1)).otherwise(F.format_string("+%04d", year))
-    finite = F.when(~column.endswith("infinity"), F.concat(era, rest).cast(lake))
-    ends = _infinite_dates if lake == "date" else _infinity
-    bounded = F.when(column == "infinity", ends(1)).when(column == "-infinity", ends(-1)).otherwise(finite)
+    year = "CAST(regexp_extract({x}, '^([0-9]+)-', 1) AS int)"
+    rest = "regexp_replace(regexp_replace({x}, '^[0-9]+-', '-'), ' BC$', '')"
+    before, after = "format_string('-%04d', {} - 1)".format(year), "format_string('+%04d', {})".format(year)
+    era = "CASE WHEN endswith({{x}}, ' BC') THEN {} ELSE {} END".format(before, after)
+    finite = "CASE WHEN NOT endswith({{x}}, 'infinity') THEN CAST(concat({}, {}) AS {}) END".format(era, rest, lake)
+    if lake == "date":
+        days = "CASE {{x}} WHEN 'infinity' THEN {0} WHEN '-infinity' THEN -{0} - 1 END".format(INFINITY_DAYS)
+        bounded = "coalesce({}, date_add(DATE'1970-01-01', {}))".format(finite, days).replace("{x}", column)
+    else:
+        bounded = _infinite(column, finite, "{x} = '-infinity'", "{x} = 'infinity'")
     return _checked(column, bounded, lake, name)
 
 
-def _infinite_dates(sign: int) -> Column:
-    days = F.lit(INFINITY_DAYS if sign > 0 else -INFINITY_DAYS - 1)
-    return F.date_add(F.lit("1970-01-01").cast("date"), days)
-
-
-def _bits(column: Column, length: int) -> Column:
+def _bits(column: str, length: int) -> str:
     """'0101': the bytes arrive with the last eight bits first."""
     size = (length + 7) // 8
-    last_first = F.rpad(F.hex(column), 2 * size, "0")
-    digits = F.concat(*[F.substring(last_first, 2 * place + 1, 2) for place in reversed(range(size))])
-    letters = F.translate(digits, "0123456789ABCDEF", "ghijklmnopqrstuv")
+    last_first = "rpad(hex({}), {}, '0')".format(column, 2 * size)
+    places = ["substring({}, {}, 2)".format(last_first, 2 * place + 1) for place in reversed(range(size))]
+    letters = "translate(concat({}), '0123456789ABCDEF', 'ghijklmnopqrstuv')".format(", ".join(places))
     for value in range(16):
-        letters = F.regexp_replace(letters, chr(ord("g") + value), "{:04b}".format(value))
-    return F.substring(letters, 8 * size - length + 1, length)
+        letters = "replace({}, '{}', '{:04b}')".format(letters, chr(ord("g") + value), value)
+    return "substring({}, {}, {})".format(letters, 8 * size - length + 1, length)
 
 
-def _point(column: Column, name: str) -> Column:
-    fields = F.struct(column["x"].alias("x"), column["y"].alias("y"))
-    return F.when(column.isNotNull(), fields)
+def _point(column: str, name: str) -> str:
+    return "CASE WHEN {0} IS NOT NULL THEN named_struct('x', {0}.x, 'y', {0}.y) END".format(column)
 
 
 SEMANTIC = {
@@ -261,7 +271,7 @@ SEMANTIC = {
     "io.debezium.time.NanoTimestamp": _timestamp_nanos,
     "io.debezium.time.ZonedTimestamp": _timestamp_text,
     "io.debezium.data.geometry.Point": _point,
-}  # type: Dict[str, Callable[[Column, str], Column]]
+}  # type: Dict[str, Callable[[str, str], str]]
 
 
 # --- From PostgreSQL and from the lake to one canonical text.
@@ -302,6 +312,12 @@ def _same(column: Column) -> Column:
 
 def _text(column: Column) -> Column:
     return column.cast("string")
+
+
+def _renamed_specials(column: Column) -> Column:
+    for written, name in SPECIAL_NUMERICS.items():
+        column = F.when(column == written, name).otherwise(column)
+    return column
 
 
 def _hex(column: Column) -> Column:

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-DOWNLOADS = ("build/kafka", "build/connect", "build/registry", "build/spark", "build/aws")
+DOWNLOADS = ("build/kafka", "build/connect", "build/registry", "build/spark", "build/aws", "build/utilities")
 OURS = (  # built here, so not listed
     "build/connect/apicurio/apicurio-converter-service.jar",
     "build/connect/debezium/lake-transforms.jar",
+    "build/streamer/hudi-utilities.jar",
+    "build/streamer/lake-streamer.jar",
 )
 LIST = "jars/SHA256SUMS"
 REMEDY = (

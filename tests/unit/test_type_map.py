@@ -87,7 +87,7 @@ def test_a_decoded_value_becomes_its_lake_value(
 ) -> None:
     schema = {"fields": [{"name": "c", "type": shape}, {"name": "absent", "type": shape}]}
     row = spark.createDataFrame([((value, None),)], f"row struct<c {kind}, absent {kind}>")
-    lake_row = row.select(*lake_columns(schema, F.col("row")))
+    lake_row = row.selectExpr(*lake_columns(schema, "row"))
     assert [kind for _, kind in lake_row.dtypes] == [lake, lake]
     found = lake_row.select(F.col("c").cast("string"), "absent").first()
     assert found is not None and found["absent"] is None
@@ -107,7 +107,7 @@ def test_bit_strings_keep_their_length(spark: SparkSession, bits: bytes, length:
     schema = {"fields": [{"name": "c", "type": avro("bytes", "io.debezium.data.Bits", "BIT", length=str(length))}]}
     schema["fields"][0]["type"][1]["connect.parameters"]["length"] = str(length)
     row = spark.createDataFrame([((bytearray(bits),),)], "row struct<c binary>")
-    assert row.select(*lake_columns(schema, F.col("row"))).collect()[0]["c"] == text
+    assert row.selectExpr(*lake_columns(schema, "row")).collect()[0]["c"] == text
 
 
 UNFIT = [
@@ -132,7 +132,7 @@ def test_a_value_that_the_lake_type_cannot_hold_stops_the_query(
     spark: SparkSession, shape: Any, kind: str, value: Any, message: str
 ) -> None:
     row = spark.createDataFrame([((value,),)], f"row struct<c {kind}>")
-    lake_row = row.select(*lake_columns({"fields": [{"name": "c", "type": shape}]}, F.col("row")))
+    lake_row = row.selectExpr(*lake_columns({"fields": [{"name": "c", "type": shape}]}, "row"))
     with pytest.raises(Exception, match=re.escape(message)):
         lake_row.collect()
 
@@ -154,7 +154,7 @@ def test_infinity_is_no_finite_value(
     spark: SparkSession, shape: Any, kind: str, value: Any, source: str, text: str
 ) -> None:
     row = spark.createDataFrame([((value,),)], f"row struct<c {kind}>")
-    lake_row = row.select(*lake_columns({"fields": [{"name": "c", "type": shape}]}, F.col("row")))
+    lake_row = row.selectExpr(*lake_columns({"fields": [{"name": "c", "type": shape}]}, "row"))
     assert lake_row.select(PG_TYPES[source].text(F.col("c"))).collect()[0][0] == text
 
 

@@ -1,0 +1,49 @@
+"""The rows of a table as SQL over the decoded records of its topic: silver and HoodieStreamer run the same text."""
+
+from typing import Any, Dict, List, Sequence
+
+from spark_jobs.pipeline import Table
+from spark_jobs.type_map import identifier, lake_columns
+
+EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
+# What the pipeline adds to a row, and the tombstone of a deleted one keeps.
+ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order"}
+
+
+def order(epoch: int, offset: str) -> str:
+    """The column `_order` of a record. offset: the column that holds its Kafka offset."""
+    return "{}L + {} AS _order".format(epoch * EPOCH_SIZE, identifier(offset))
+
+
+def erased(columns: Sequence[str], table: Table) -> List[str]:
+    """The columns, with the data taken out of deleted rows where they must not stay, or were invented.
+
+    Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
+    again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
+    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (correctness F7).
+    """
+    if table.delete == "soft" and table.replica_identity == "full":
+        return [identifier(name) for name in columns]
+    kept = set(table.keys) | ADDED
+    if table.replica_identity == "full":
+        kept.add(table.partition)
+    lives = "CASE WHEN __deleted <> 'true' THEN {0} END AS {0}"
+    return [identifier(name) if name in kept else lives.format(identifier(name)) for name in columns]
+
+
+def record_key(table: Table) -> List[str]:
+    """The column `_key` of a composite key: a JSON array of the values, which no separator in a value can confuse."""
+    if len(table.keys) == 1:
+        return []
+    texts = ["CAST({} AS string)".format(identifier(key)) for key in table.keys]
+    return ["to_json(array({})) AS _key".format(", ".join(texts))]
+
+
+def query(schema: Dict[str, Any], table: Table, offset: str) -> str:
+    """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included."""
+    fields = [field for field in schema["fields"] if field["name"] != offset]
+    decoded = lake_columns({"fields": fields}) + [order(table.epoch, offset)]
+    names = [field["name"] for field in fields] + ["_order"]
+    inner = "SELECT\n    {}\n  FROM <SRC>".format(",\n    ".join(decoded))
+    outer = ",\n  ".join(erased(names, table) + record_key(table))
+    return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(outer, inner)
