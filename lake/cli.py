@@ -6,7 +6,7 @@ from types import FrameType
 
 import typer
 
-from lake import compact, demo, moma, plan_commands, sql, verify
+from lake import compact, demo, moma, plan_commands, sql, streamer, verify
 from lake.errors import LakeError
 from lake.local import commands
 
@@ -26,6 +26,7 @@ plan_commands.add_to(app)
 moma.add_to(load)
 sql.add_to(app)
 compact.add_to(app)
+streamer.add_to(app)
 verify.add_to(app)
 demo.add_to(app)
 

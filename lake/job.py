@@ -4,8 +4,9 @@ import json
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lake.errors import BadInput, LakeError
@@ -13,15 +14,25 @@ from lake.local.home import Home
 from lake.spark import SHORT_JOB, spark_environment, spark_submit_command
 
 KILL_AFTER_S = 10
+WATCH_S = 0.5
+NOTHING: Mapping[str, str] = MappingProxyType({})
 REFUSED = 2
 LOG_LINES = 5
 
 
-def run_job(home: Home, name: str, args: Sequence[str], secrets: dict[str, str] | None = None) -> dict[str, Any]:
+def run_job(
+    home: Home,
+    name: str,
+    args: Sequence[str],
+    secrets: Mapping[str, str] = NOTHING,
+    conf: Mapping[str, str] = NOTHING,
+    watch: Callable[[], None] | None = None,
+) -> dict[str, Any]:
     """The content of the job's --output file.
 
-    The job is spark_jobs/<name>.py; secrets reach it by environment only. BadInput when it refused its input
-    (exit code 2), LakeError with the last lines of its log for any other failure. Ctrl-C stops it.
+    The job is spark_jobs/<name>.py; secrets reach it by environment only, conf overrides Spark's settings, and watch is
+    called while it runs. BadInput when it refused its input (exit code 2), LakeError with the last lines of its log
+    for any other failure. Ctrl-C stops it.
     """
     config = home.rendered / "pipeline.json"
     if not config.exists():
@@ -29,13 +40,20 @@ def run_job(home: Home, name: str, args: Sequence[str], secrets: dict[str, str] 
     with tempfile.TemporaryDirectory(prefix="lake-") as folder:
         output = Path(folder) / "result.json"
         arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
-        code = _run(home, name, arguments, secrets or {})
+        code = _run(home, name, arguments, secrets, {**SHORT_JOB, **conf}, watch)
         return _result(home, name, code, output)
 
 
-def _run(home: Home, name: str, arguments: list[str], secrets: dict[str, str]) -> int:
+def _run(
+    home: Home,
+    name: str,
+    arguments: list[str],
+    secrets: Mapping[str, str],
+    conf: Mapping[str, str],
+    watch: Callable[[], None] | None,
+) -> int:
     script = home.root / "spark_jobs" / f"{name}.py"
-    command = spark_submit_command(home.environment, script, arguments, SHORT_JOB)
+    command = spark_submit_command(home.environment, script, arguments, conf)
     keys = {
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
         "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
@@ -44,9 +62,19 @@ def _run(home: Home, name: str, arguments: list[str], secrets: dict[str, str]) -
     with log_path(home, name).open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            return process.wait()
+            return _watched(process, watch) if watch else process.wait()
         finally:
             _end(process)
+
+
+def _watched(process: subprocess.Popen[bytes], watch: Callable[[], None]) -> int:
+    while True:
+        try:
+            code = process.wait(WATCH_S)
+            watch()
+            return code
+        except subprocess.TimeoutExpired:
+            watch()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

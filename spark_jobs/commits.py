@@ -46,3 +46,21 @@ def timeline(spark: SparkSession, path: str) -> Optional[Any]:
         return None
     builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build().getActiveTimeline()
+
+
+def last_instant(spark: SparkSession, path: str) -> str:
+    """The newest complete commit; '' when there is none."""
+    line = timeline(spark, path)
+    last = line.getCommitsTimeline().filterCompletedInstants().lastInstant() if line else None
+    return str(last.get().getTimestamp()) if last and last.isPresent() else ""
+
+
+def rows_written(spark: SparkSession, path: str, instant: str) -> int:
+    """How many rows a commit inserted or updated."""
+    line = timeline(spark, path)
+    found = line.filterCompletedInstants().findInstantsAfterOrEquals(instant, 1).firstInstant() if line else None
+    if not line or not found or not found.isPresent():
+        return 0
+    content = json.loads(bytes(line.getInstantDetails(found.get()).get()).decode("utf-8"))
+    stats = [stat for files in content["partitionToWriteStats"].values() for stat in files]
+    return sum(stat["numInserts"] + stat["numUpdateWrites"] for stat in stats)

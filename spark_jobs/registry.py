@@ -3,13 +3,13 @@
 import json
 import urllib.error
 import urllib.request
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 TIMEOUT_S = 10
 
 
 class UnknownSchema(Exception):
-    """A message names a schema id that the registry does not have."""
+    """The registry does not have a schema that a message or a topic names."""
 
 
 class Registry:
@@ -25,12 +25,22 @@ class Registry:
             self._known[schema_id] = self._fetch(schema_id)
         return self._known[schema_id]
 
+    def versions(self, subject: str) -> List[Dict[str, Any]]:
+        """All schemas of a subject ("moma.public.artists-value"), oldest first; UnknownSchema when it has none."""
+        missing = "subject {} is not in the registry {}: nothing was captured yet".format(subject, self._url)
+        numbers = self._ask("subjects/{}/versions".format(subject), missing)
+        answers = [self._ask("subjects/{}/versions/{}".format(subject, number), missing) for number in numbers]
+        return [dict(json.loads(answer["schema"])) for answer in answers]
+
     def _fetch(self, schema_id: int) -> Dict[str, Any]:
-        address = "{}/schemas/ids/{}".format(self._url, schema_id)
+        missing = "schema id {} is not in the registry {}".format(schema_id, self._url)
+        return dict(json.loads(self._ask("schemas/ids/{}".format(schema_id), missing)["schema"]))
+
+    def _ask(self, path: str, missing: str) -> Any:
         try:
-            with urllib.request.urlopen(address, timeout=TIMEOUT_S) as answer:
-                return dict(json.loads(json.loads(answer.read().decode("utf-8"))["schema"]))
+            with urllib.request.urlopen("{}/{}".format(self._url, path), timeout=TIMEOUT_S) as answer:
+                return json.loads(answer.read().decode("utf-8"))
         except urllib.error.HTTPError as error:
             if error.code == 404:
-                raise UnknownSchema("schema id {} is not in the registry {}".format(schema_id, self._url)) from None
+                raise UnknownSchema(missing) from None
             raise

@@ -7,7 +7,7 @@ from spark_jobs.type_map import identifier, lake_columns
 
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order"}
+ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key"}
 
 
 def order(epoch: int, offset: str) -> str:
@@ -39,11 +39,20 @@ def record_key(table: Table) -> List[str]:
     return ["to_json(array({})) AS _key".format(", ".join(texts))]
 
 
-def query(schema: Dict[str, Any], table: Table, offset: str) -> str:
-    """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included."""
+def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[str] = ()) -> str:
+    """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included.
+
+    stored: the columns that the table has; new ones go behind them, because the metastore compares by position.
+    """
     fields = [field for field in schema["fields"] if field["name"] != offset]
-    decoded = lake_columns({"fields": fields}) + [order(table.epoch, offset)]
-    names = [field["name"] for field in fields] + ["_order"]
-    inner = "SELECT\n    {}\n  FROM <SRC>".format(",\n    ".join(decoded))
-    outer = ",\n  ".join(erased(names, table) + record_key(table))
-    return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(outer, inner)
+    decoded = [*lake_columns({"fields": fields}), order(table.epoch, offset)]
+    keys = record_key(table)
+    inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM <SRC>\n  )"
+    rows = (
+        inner.format(",\n    ".join(keys), ",\n      ".join(decoded))
+        if keys
+        else ("SELECT\n    {}\n  FROM <SRC>".format(",\n    ".join(decoded)))
+    )
+    names = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
+    ordered = sorted(names, key=lambda name: stored.index(name) if name in stored else len(stored))
+    return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(",\n  ".join(erased(ordered, table)), rows)

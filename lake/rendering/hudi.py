@@ -14,28 +14,36 @@ SYNC = "hoodie.datasource.hive_sync"
 def hudi_options(*, database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, str]:
     """All options of one Hudi table, key to value, ready for DataFrameWriter or a properties file."""
     return {
-        **_identity(table, table_type),
-        **_ordering(),
-        **_partitioning(table),
-        **_index(table),
-        **_commit_path(),
-        **_retention(),
-        **_catalogue(f"{database}_{table_type}", table, environment.metastore_uri),
-    }
-
-
-def _identity(table: Table, table_type: str) -> dict[str, str]:
-    # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
-    # would be one row. The job writes an unambiguous text of all key columns to _key instead.
-    return {
         "hoodie.table.name": table.name,
         "hoodie.datasource.write.table.type": TYPES[table_type],
         "hoodie.datasource.write.operation": "upsert",
-        "hoodie.datasource.write.recordkey.field": table.key[0] if len(table.key) == 1 else KEY,
+        **record_key(table),
+        **stored_order(),
+        "hoodie.combine.before.upsert": "true",
+        "hoodie.combine.before.insert": "true",
+        **partitioning(table),
+        **_index(table),
+        **small_commits(),
+        "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
+        # Everything that is not the commit itself is off here; the table services run beside the writer.
+        "hoodie.compact.inline": "false",
+        "hoodie.clean.automatic": "false",
+        "hoodie.archive.automatic": "false",
+        **retention(),
+        **catalogue(environment.metastore_uri),
+        **catalogue_name(f"{database}_{table_type}", table),
     }
 
 
-def _ordering() -> dict[str, str]:
+def record_key(table: Table) -> dict[str, str]:
+    """The field that Hudi knows a row by."""
+    # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
+    # would be one row. The job writes an unambiguous text of all key columns to _key instead.
+    return {"hoodie.datasource.write.recordkey.field": table.key[0] if len(table.key) == 1 else KEY}
+
+
+def stored_order() -> dict[str, str]:
+    """The newest by _order stays, whatever comes later."""
     # The default payload ignores the order of what is stored (apache/hudi#2756): an old event delivered again
     # would overwrite a newer row. Compaction has an option of its own for the same class.
     return {
@@ -43,12 +51,11 @@ def _ordering() -> dict[str, str]:
         "hoodie.payload.ordering.field": ORDER,
         "hoodie.datasource.write.payload.class": PAYLOAD,
         "hoodie.compaction.payload.class": PAYLOAD,
-        "hoodie.combine.before.upsert": "true",
-        "hoodie.combine.before.insert": "true",
     }
 
 
-def _partitioning(table: Table) -> dict[str, str]:
+def partitioning(table: Table) -> dict[str, str]:
+    """By the table's partition column, or not at all."""
     name = "Simple" if table.partition else "Nonpartitioned"
     extractor = "MultiPartKeysValueExtractor" if table.partition else "NonPartitionedExtractor"
     return {
@@ -68,6 +75,11 @@ def _index(table: Table) -> dict[str, str]:
     if not table.partition:
         buckets = str(table.buckets)
         return {"hoodie.index.type": "BUCKET", BUCKETS: buckets, "hoodie.metadata.enable": "false"}
+    return record_index()
+
+
+def record_index() -> dict[str, str]:
+    """The file of each key, in Hudi's metadata table."""
     return {
         "hoodie.index.type": "RECORD_INDEX",
         "hoodie.record.index.update.partition.path": "true",
@@ -78,8 +90,8 @@ def _index(table: Table) -> dict[str, str]:
     }
 
 
-def _commit_path() -> dict[str, str]:
-    # Everything that is not the commit itself is off here; the table services run beside the writer.
+def small_commits() -> dict[str, str]:
+    """Few tasks and no servers: a commit of some rows pays for each of them."""
     return {
         "hoodie.embed.timeline.server": "false",
         "hoodie.write.markers.type": "DIRECT",
@@ -88,14 +100,11 @@ def _commit_path() -> dict[str, str]:
         "hoodie.insert.shuffle.parallelism": "2",
         "hoodie.global.index.reconcile.parallelism": "2",
         "hoodie.parquet.small.file.limit": "134217728",
-        "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
-        "hoodie.compact.inline": "false",
-        "hoodie.clean.automatic": "false",
-        "hoodie.archive.automatic": "false",
     }
 
 
-def _retention() -> dict[str, str]:
+def retention() -> dict[str, str]:
+    """How far back a table can be travelled."""
     # Each commit lists the timeline several times, so its length is paid for in every commit.
     # Archived commits can't be travelled to, so the archive starts behind the cleaner (correctness F33).
     return {
@@ -106,13 +115,17 @@ def _retention() -> dict[str, str]:
     }
 
 
-def _catalogue(hive_database: str, table: Table, metastore: str) -> dict[str, str]:
+def catalogue(metastore: str) -> dict[str, str]:
+    """Sync through the metastore's own interface. metastore: '' where Spark's settings name it."""
     return {
         "hoodie.meta.sync.client.tool.class": "org.apache.hudi.hive.HiveSyncTool",
         f"{SYNC}.mode": "hms",
-        f"{SYNC}.metastore.uris": metastore,
-        f"{SYNC}.database": hive_database,
-        f"{SYNC}.table": table.name,
+        **({f"{SYNC}.metastore.uris": metastore} if metastore else {}),
         f"{SYNC}.support_timestamp": "true",
         f"{SYNC}.sync_as_datasource": "true",
     }
+
+
+def catalogue_name(hive_database: str, table: Table) -> dict[str, str]:
+    """The name that a table is found by."""
+    return {f"{SYNC}.database": hive_database, f"{SYNC}.table": table.name}

@@ -1,0 +1,165 @@
+"""HoodieStreamer over the archive: its properties files, its command line, and the file that its job reads.
+
+The tables of this path never meet those that silver writes: they lie below another folder, and in databases of the
+catalog with another name, moma_cow_streamer beside moma_cow.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lake.definition import Database, Table, TableType
+from lake.environment import Environment
+from lake.rendering import hudi
+
+CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
+BASE = "base.properties"
+FILE_NAME = "streamer.json"
+STREAMER = "hoodie.streamer"
+LOAD = ("--op", "BULK_INSERT", "--filter-dupes")
+FOLLOW = ("--op", "UPSERT")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where HoodieStreamer reads and writes, as URIs. metastore: '' where Spark's own settings name it."""
+
+    archive: str  # bronze
+    tables: str
+    files: str  # the properties files, and the schema and SQL of each table
+    registry: str
+    metastore: str = ""
+
+
+def local_places(environment: Environment) -> Places:
+    """Those of the lake on this machine."""
+    return Places(
+        archive=f"{environment.bucket_uri}/bronze",
+        tables=f"{environment.bucket_uri}/streamer",
+        files=streamer_path(environment).as_uri(),
+        registry=f"{environment.registry_url}/apis/ccompat/v7",
+        metastore=environment.metastore_uri,
+    )
+
+
+def streamer_path(environment: Environment) -> Path:
+    return environment.rendered_path / "streamer"
+
+
+def write_streamer(databases: list[Database], places: Places, folder: Path) -> Path:
+    """Writes all files into the folder, which places.files names; returns the one that the job reads."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in streamer_files(databases, places).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder / FILE_NAME
+
+
+def streamer_files(databases: list[Database], places: Places) -> dict[str, str]:
+    """Name to content: the base properties, one small file per table and type, and streamer.json."""
+    files = {BASE: properties(base_properties(places))}
+    for database, table, kind in targets(databases):
+        content = table_properties(database, table, kind, places)
+        files[properties_name(database, table, kind)] = f"include={BASE}\n{properties(content)}"
+    return {**files, FILE_NAME: json.dumps(streamer(databases, places), indent=2) + "\n"}
+
+
+def properties(settings: dict[str, str]) -> str:
+    """Hudi reads a line up to the first '=' as the key, and the rest as it stands."""
+    return "".join(f"{key}={value}\n" for key, value in sorted(settings.items()))
+
+
+def targets(databases: list[Database]) -> Iterator[tuple[str, Table, TableType]]:
+    """Every Hudi table: its database, source table and type."""
+    for database in databases:
+        for table in database.tables:
+            for kind in table.types:
+                yield database.database, table, kind
+
+
+def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
+    """The content of streamer.json; the job finds the tables themselves in the pipeline file."""
+    return {
+        "targets": [
+            {
+                "name": f"{hive_database(database, kind)}.{table.name}",
+                "table": f"{database}.{table.name}",
+                "type": kind,
+                "path": target_path(database, table, kind, places),
+                "schema": schema_file(database, table, places),
+                "sql": sql_file(database, table, kind, places),
+                "arguments": arguments(database, table, kind, places),
+                "load": list(LOAD),
+                "follow": list(FOLLOW),
+            }
+            for database, table, kind in targets(databases)
+        ]
+    }
+
+
+def arguments(database: str, table: Table, kind: TableType, places: Places) -> list[str]:
+    """HoodieStreamer's command line for one table, but for the operation: LOAD or FOLLOW, and --continuous."""
+    return [
+        *("--target-base-path", target_path(database, table, kind, places)),
+        *("--target-table", table.name),
+        *("--table-type", hudi.TYPES[kind]),
+        *("--props", f"{places.files}/{properties_name(database, table, kind)}"),
+        *("--source-class", "org.apache.hudi.utilities.sources.AvroDFSSource"),
+        *("--source-ordering-field", hudi.ORDER),
+        *("--payload-class", hudi.PAYLOAD),
+        *("--schemaprovider-class", "lake.streamer.SourceSchemaFile"),
+        *("--transformer-class", "org.apache.hudi.utilities.transform.SqlFileBasedTransformer"),
+        "--enable-sync",
+    ]
+
+
+def base_properties(places: Places) -> dict[str, str]:
+    """What all tables share."""
+    return {
+        **hudi.stored_order(),
+        **hudi.record_index(),
+        **hudi.small_commits(),
+        **hudi.retention(),
+        **hudi.catalogue(places.metastore),
+        # No one else serves these tables. hoodie.compact.inline must stay unset: HoodieStreamer sets it by the
+        # type of the table, and refuses either value for the other type.
+        "hoodie.clean.automatic": "true",
+        "hoodie.archive.automatic": "true",
+        f"{STREAMER}.source.input.selector": "lake.streamer.BronzeFiles",
+        f"{STREAMER}.schemaprovider.spark_avro_post_processor.enable": "false",  # it drops what Debezium notes
+    }
+
+
+def table_properties(database: str, table: Table, kind: TableType, places: Places) -> dict[str, str]:
+    """What one table has of its own."""
+    return {
+        **hudi.record_key(table),
+        **hudi.partitioning(table),
+        **hudi.catalogue_name(hive_database(database, kind), table),
+        f"{STREAMER}.source.dfs.root": f"{places.archive}/topics/{table.topic(database)}",
+        f"{STREAMER}.schemaprovider.source.schema.file": schema_file(database, table, places),
+        f"{STREAMER}.transformer.sql.file": sql_file(database, table, kind, places),
+    }
+
+
+def hive_database(database: str, kind: TableType) -> str:
+    """Silver's databases end in _cow or _mor, so that no definition can claim this name."""
+    return f"{database}_{kind}_streamer"
+
+
+def target_path(database: str, table: Table, kind: TableType, places: Places) -> str:
+    return f"{places.tables}/{database}/{table.name}_{kind}"
+
+
+def properties_name(database: str, table: Table, kind: TableType) -> str:
+    return f"{database}.{table.name}_{kind}.properties"
+
+
+def schema_file(database: str, table: Table, places: Places) -> str:
+    return f"{places.files}/{database}.{table.name}.avsc"
+
+
+def sql_file(database: str, table: Table, kind: TableType, places: Places) -> str:
+    # Per type: new columns go behind those that a table has, and the two tables may have met them in another order.
+    return f"{places.files}/{database}.{table.name}_{kind}.sql"

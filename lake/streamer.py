@@ -1,0 +1,142 @@
+"""`lake streamer`: the tables that HoodieStreamer writes from the archive, beside those that silver writes."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lake.compact import chosen
+from lake.definition import load_databases
+from lake.errors import LakeError
+from lake.job import log_path, run_job
+from lake.local.home import Home, load_home
+from lake.local.lock import locked
+from lake.rendering.pipeline import read_pipeline
+from lake.rendering.streamer import local_places, streamer_path, write_streamer
+
+console = Console(highlight=False)
+app = typer.Typer(no_args_is_help=True, help="HoodieStreamer: tables from the archive on S3.")
+
+
+class Kind(StrEnum):
+    """The type of a Hudi table."""
+
+    cow = "cow"
+    mor = "mor"
+
+
+def add_to(root: typer.Typer) -> None:
+    """Register the commands."""
+    root.add_typer(app, name="streamer")
+
+
+@app.callback()
+def options() -> None:
+    """HoodieStreamer: tables from the archive on S3, in databases of their own, moma_cow_streamer beside moma_cow."""
+
+
+@app.command()
+def run(
+    names: list[str] = typer.Argument(None, metavar="[DATABASE[.TABLE]]...", help="Which tables; default all."),
+    once: bool = typer.Option(False, "--once", help="Read what the archive has now, and end."),
+    kinds: list[Kind] = typer.Option(list(Kind), "--type", help="Which Hudi tables."),
+    replay: bool = typer.Option(False, "--replay", help="Read the whole archive again first; no row gets older."),
+    interval: float = typer.Option(5, "--interval", min=0, help="Seconds between two looks at the archive."),
+    as_json: bool = typer.Option(False, "--json", help="With --once: print the result as JSON."),
+) -> None:
+    """Read the archive into Hudi tables: the first time by BULK_INSERT without duplicates, then by UPSERT.
+
+    Runs until Ctrl-C unless --once is given; the next run goes on where the last commit ends. The archive is behind
+    Kafka by bronze.trigger_s (environments/). Exit code 1 if a table could not be read, 2 if the input is wrong.
+
+    Example: lake streamer run moma.artists --once --type mor
+    """
+    home = load_home()
+    names = names or []
+    wanted = [name for name in chosen(read_pipeline(home.environment), names) if kind_of(name) in kinds]
+    words = ["--tables", ",".join(names), "--types", ",".join(kinds), "--interval-s", str(interval)]
+    flags = [flag for flag, given in (("--once", once), ("--replay", replay)) if given]
+    with ExitStack() as leases:
+        for table in wanted:
+            lease(home, leases, table)
+        result = streamed(home, [*words, *flags], told if not as_json else lambda line: None)
+    print(json.dumps(result)) if as_json else show(result)
+    failed = any(table["state"] == "failed" for table in result["tables"].values())
+    raise typer.Exit(1 if failed else 0)
+
+
+def kind_of(table: str) -> str:
+    """'cow' of 'moma_cow.artists'."""
+    return table.partition(".")[0].rpartition("_")[2]
+
+
+def lease(home: Home, leases: ExitStack, table: str) -> None:
+    """Two writers of one table would roll each other's commits back."""
+    leases.enter_context(locked(home.data / "leases" / f"streamer-{table}", f"HoodieStreamer already writes {table}"))
+
+
+def streamed(home: Home, words: Sequence[str], report: Callable[[str], None]) -> dict[str, Any]:
+    """The result of spark_jobs/streamer.py over freshly rendered files; report gets a line per commit."""
+    folder = streamer_path(home.environment)
+    config = write_streamer(load_databases(home.root), local_places(home.environment), folder)
+    status = folder / "status.json"
+    status.unlink(missing_ok=True)
+    jars = {"spark.driver.extraClassPath": class_path(home)}
+    places = ["--streamer", config.as_uri(), "--status", status.as_uri()]
+    return run_job(home, "streamer", [*places, *words], conf=jars, watch=Watch(status, report).look)
+
+
+def class_path(home: Home) -> str:
+    """Spark's jars, and with them HoodieStreamer, which on EMR lies on the cluster."""
+    return ":".join(str(home.build / folder / "*") for folder in ("spark", "streamer"))
+
+
+class Watch:
+    """Tells each new commit and each new failure once."""
+
+    def __init__(self, status: Path, report: Callable[[str], None]) -> None:
+        self._status = status
+        self._report = report
+        self._told: dict[str, Any] = {}
+
+    def look(self) -> None:
+        """Reads the status file, which the job replaces as a whole."""
+        if not self._status.exists():
+            return
+        for name, table in json.loads(self._status.read_text(encoding="utf-8"))["tables"].items():
+            fact = (table["commits"], table.get("reason"))
+            if table["state"] not in ("waiting", "reading") and self._told.get(name) != fact:
+                self._told[name] = fact
+                self._report(f"{name}: {line(table)}")
+
+
+def line(table: dict[str, Any]) -> str:
+    """What one table has come to."""
+    if table.get("reason"):
+        return f"{table['state']}: {table['reason']}"
+    if not table["commits"]:
+        return "nothing new in the archive"
+    return f"{table['rows']} rows in {table['commits']} commits, {table['operation']} at {table['instant']}"
+
+
+def told(text: str) -> None:
+    console.print(text, soft_wrap=True, markup=False)
+
+
+def show(result: dict[str, Any]) -> None:
+    """One line per Hudi table."""
+    table = Table("table", "state", "rows", "commits", "seconds")
+    for name, one in result["tables"].items():
+        table.add_row(name, one["state"], str(one["rows"]), str(one["commits"]), str(one["seconds"]))
+    console.print(table)
+    failed = [name for name, one in result["tables"].items() if one["state"] == "failed"]
+    if failed:
+        reason = result["tables"][failed[0]]["reason"]
+        what = f"{len(failed)} tables could not be read, {failed[0]}: {reason}"
+        raise LakeError(what, str(log_path(load_home(), "streamer")), "what the tables hold stays right; run it again")

@@ -1,0 +1,201 @@
+"""HoodieStreamer over the archive: several tables in one application, each read on from where its last commit ends.
+
+    spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
+        --streamer <streamer.json> --output <result.json> --status <status.json>
+        [--tables moma.artists,...] [--types cow,mor] [--once] [--replay] [--interval-s 5]
+
+The tables take turns. HoodieStreamer's own --continuous would read one table for ever, and with the schema that it
+began with; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. The exit code
+is 0 when all tables were read, 1 when one failed, 2 on bad input.
+"""
+
+import argparse
+import json
+import logging
+import sys
+import time
+from typing import Any, Dict, List
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import commits, row_sql, storage
+from spark_jobs.archive import OFFSET_FIELD
+from spark_jobs.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.registry import Registry, UnknownSchema
+from spark_jobs.silver import first_line, stored_columns
+
+LOG = logging.getLogger("streamer")
+REFUSED = 2
+BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
+
+
+class Refused(Exception):
+    """The input names something that is not there."""
+
+
+class StreamedTable:
+    """One Hudi table of the streamer path."""
+
+    def __init__(self, spark: SparkSession, table: Table, target: Dict[str, Any], registry: Registry) -> None:
+        self.name = str(target["name"])
+        self._spark = spark
+        self._table = table
+        self._target = target
+        self._registry = registry
+        self.result = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}  # type: Dict[str, Any]
+
+    def sync(self, replay: bool) -> None:
+        """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
+        began = time.time()
+        try:
+            self._prepare()
+            self._run(replay)
+            self.result.update(state="read", reason=None)
+        except UnknownSchema as missing:
+            self.result.update(state="empty", reason=str(missing))
+        except Exception as error:  # py4j wraps whatever HoodieStreamer throws
+            LOG.exception("%s", self.name)
+            self.result.update(state="failed", reason=first_line(error))
+        self.result["seconds"] = round(time.time() - began, 1)
+
+    def _prepare(self) -> None:
+        """The schema that all files of the archive can be read with, and the SQL that makes rows of them."""
+        schema = archive_schema(self._registry.versions(self._table.topic + "-value"))
+        columns = stored_columns(self._spark, self._target["path"]).names
+        storage.write_text(self._spark, self._target["schema"], json.dumps(schema))
+        sql = row_sql.query(schema, self._table, OFFSET_FIELD, columns)
+        storage.write_text(self._spark, self._target["sql"], sql)
+
+    def _run(self, replay: bool) -> None:
+        path = self._target["path"]
+        before = commits.last_instant(self._spark, path)
+        operation = self._target["follow" if before else "load"]
+        words = self._target["arguments"] + operation + (checkpoint() if replay else [])
+        hoodie_streamer(self._spark, words)
+        after = commits.last_instant(self._spark, path)
+        if after != before:
+            self.result.update(
+                commits=self.result["commits"] + 1,
+                rows=self.result["rows"] + commits.rows_written(self._spark, path, after),
+                instant=after,
+                operation=operation[1],
+            )
+
+
+def hoodie_streamer(spark: SparkSession, words: List[str]) -> None:
+    """One run of HoodieStreamer with the words of its command line."""
+    jvm = spark._jvm
+    package = jvm.org.apache.hudi.utilities.streamer
+    config = getattr(package, "HoodieStreamer$Config")()
+    array = spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(words))
+    for place, word in enumerate(words):
+        array[place] = word
+    jvm.org.apache.hudi.com.beust.jcommander.JCommander(config, None, array)
+    job = package.HoodieStreamer(config, spark._jsc)
+    try:
+        job.sync()
+    finally:
+        job.shutdownGracefully()
+
+
+def checkpoint() -> List[str]:
+    """All of the archive again. Another text each time: Hudi obeys one text once."""
+    return ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
+
+
+def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """One schema for files of all versions (oldest first): the newest, then what older ones had, and the offset.
+
+    Every column may be missing, because a file of another version may lack it.
+    """
+    fields = {}  # type: Dict[str, Dict[str, Any]]
+    for version in reversed(versions):
+        for field in version["fields"]:
+            fields.setdefault(field["name"], optional(field))
+    newest = {name: versions[-1][name] for name in ("type", "name", "namespace") if name in versions[-1]}
+    return dict(newest, fields=list(fields.values()) + [{"name": OFFSET_FIELD, "type": "long"}])
+
+
+def optional(field: Dict[str, Any]) -> Dict[str, Any]:
+    """The field of a record, null where a record has none."""
+    branches = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    present = [branch for branch in branches if branch != "null"]
+    return {"name": field["name"], "type": ["null"] + present, "default": None}
+
+
+class Job:
+    """All tables of one run."""
+
+    def __init__(self, spark: SparkSession, pipeline: Pipeline, targets: List[Dict[str, Any]], args: Any) -> None:
+        registry = Registry(pipeline.registry)
+        known = {"{0.database}.{0.table}".format(table): table for table in pipeline.tables}
+        self.tables = [
+            StreamedTable(spark, known[target["table"]], target, registry)
+            for target in targets
+            if target["table"] in known and target["type"] in args.types.split(",") and named(target, args.tables)
+        ]
+        if not self.tables:
+            raise Refused("there is no table {} in the lake; there are: {}".format(args.tables, ", ".join(known)))
+        self._spark = spark
+        self._args = args
+
+    def run(self) -> Dict[str, Any]:
+        """One round, or rounds for ever; after each table the status file says how far all are."""
+        self._round(self._args.replay)
+        while not self._args.once:
+            time.sleep(self._args.interval_s)
+            self._round(False)
+        return self._content()
+
+    def _round(self, replay: bool) -> None:
+        for table in self.tables:
+            table.result["state"] = "reading"
+            self._tell()
+            table.sync(replay)
+            self._tell()
+
+    def _tell(self) -> None:
+        storage.write_text(self._spark, self._args.status, json.dumps(self._content()))
+
+    def _content(self) -> Dict[str, Any]:
+        return {"tables": {table.name: table.result for table in self.tables}}
+
+
+def named(target: Dict[str, Any], names: str) -> bool:
+    """True when the names, comma separated, hold the target's table or its database; also when there is no name."""
+    table = target["table"]
+    return not names or table in names.split(",") or table.partition(".")[0] in names.split(",")
+
+
+def main(argv: List[str]) -> int:
+    """Writes the result file; 0 when all tables were read, 1 when one failed, 2 on bad input."""
+    args = _parser().parse_args(argv)
+    spark = SparkSession.builder.appName("lake streamer").getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    try:
+        targets = json.loads(storage.read_text(spark, args.streamer))["targets"]
+        content = Job(spark, read_pipeline(spark, args.config), targets, args).run()
+        code = 1 if any(table["state"] == "failed" for table in content["tables"].values()) else 0
+    except Refused as problem:
+        content, code = {"error": str(problem)}, REFUSED
+    storage.write_text(spark, args.output, json.dumps(content))
+    spark.stop()
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="streamer")
+    parser.add_argument("--config", required=True, help="pipeline.json")
+    parser.add_argument("--streamer", required=True, help="streamer.json")
+    parser.add_argument("--output", required=True, help="where the result goes, JSON")
+    parser.add_argument("--status", required=True, help="where the progress goes, JSON")
+    parser.add_argument("--tables", default="", help="database or database.table, comma separated")
+    parser.add_argument("--types", default="cow,mor")
+    parser.add_argument("--once", action="store_true", help="one round")
+    parser.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
+    parser.add_argument("--interval-s", type=float, default=5.0)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
