@@ -6,7 +6,7 @@ from types import FrameType
 
 import typer
 
-from lake import compact, demo, moma, plan_commands, sql, streamer, verify
+from lake import compact, demo, moma, plan_commands, sql, streamer, tickit, verify
 from lake.errors import LakeError
 from lake.local import commands
 
@@ -24,6 +24,7 @@ app.add_typer(load, name="load")
 commands.add_to(app)
 plan_commands.add_to(app)
 moma.add_to(load)
+tickit.add_to(load)
 sql.add_to(app)
 compact.add_to(app)
 streamer.add_to(app)

@@ -51,7 +51,7 @@ def load(home: Home, report: Report = lambda table, done, total: None) -> dict[s
     """Rows added and rows present afterwards, by table; LakeError if PostgreSQL does not answer."""
     folder = home.root / "data" / "moma"
     try:
-        _create_database(home)
+        create_database(home, DATABASE)
         with psycopg.connect(home.dsn(DATABASE)) as connection:
             connection.execute(_read(folder / "schema.sql"))
             added = {table: _copy(connection, table, folder / name, report) for table, name in FILES.items()}
@@ -62,11 +62,12 @@ def load(home: Home, report: Report = lambda table, done, total: None) -> dict[s
         raise LakeError(f"PostgreSQL: {reason}", f"127.0.0.1:{home.ports.postgres}", "run: lake up") from None
 
 
-def _create_database(home: Home) -> None:
+def create_database(home: Home, name: str) -> None:
+    """An empty database, unless it is there."""
     with psycopg.connect(home.dsn(), autocommit=True) as connection:
-        found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+        found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
         if found is None:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
 
 
 def _copy(connection: psycopg.Connection, table: str, path: Path, report: Report) -> int:

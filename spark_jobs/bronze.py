@@ -64,7 +64,7 @@ class BronzeTopic:
 
     def _publish(self) -> None:
         """Gives each file its final name, in the order of the offsets: who sees a file sees all before it."""
-        for file, folder in sorted(self._written()):
+        for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
             self._publish_file(folder, *file.split("+"))
         storage.delete(self._spark, self._scratch)
 

@@ -19,6 +19,7 @@ from lake import progress
 from lake.definition import Database, load_database
 from lake.local.home import PROJECT, Home, load_home
 from lake.spark import spark_conf, spark_environment
+from lake.streamer import class_path
 from tests.integration.lab import Lab
 from tests.integration.museum import ALL_VIEWS, Changed, Compacted, Museum, Replayed, Seen
 
@@ -144,7 +145,8 @@ def spark(lake: RunningLake) -> Iterator[SparkSession]:
 def _session(home: Home) -> SparkSession:
     (home.data / "tmp").mkdir(exist_ok=True)
     builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", "1g")
-    for name, value in {**spark_conf(home.environment), "spark.ui.showConsoleProgress": "false"}.items():
+    ours = {"spark.ui.showConsoleProgress": "false", "spark.driver.extraClassPath": class_path(home)}
+    for name, value in {**spark_conf(home.environment), **ours}.items():
         builder = builder.config(name, value)
     keys = {
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,

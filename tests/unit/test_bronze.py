@@ -103,6 +103,15 @@ def test_files_on_disk_and_a_replay(spark: SparkSession, tmp_path: Path) -> None
     assert not (tmp_path / "_scratch" / TOPIC).exists()
 
 
+def test_files_appear_in_the_order_of_their_offsets(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published: list[str] = []
+    monkeypatch.setattr("spark_jobs.storage.rename", lambda _, source, target: published.append(target[-9:-5]))
+    archive(spark, tmp_path).write(batch(spark, [(2, [0]), (1, [1]), (2, [2])]), Progress())
+    assert published == ["0000", "0001", "0002"]
+
+
 def test_each_file_says_its_own_schema(spark: SparkSession, tmp_path: Path) -> None:
     archive(spark, tmp_path).write(batch(spark, [(1, [0]), (2, [1])]), Progress())
     fields = {}

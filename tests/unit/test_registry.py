@@ -14,6 +14,9 @@ from spark_jobs.registry import Registry, UnknownSchema
 ANSWERS = {
     "/ccompat/schemas/ids/4": (200, {"schema": '{"type": "record", "name": "T", "fields": []}'}),
     "/ccompat/schemas/ids/5": (500, {}),
+    "/ccompat/subjects/t-value/versions": (200, [1, 3]),
+    "/ccompat/subjects/t-value/versions/1": (200, {"schema": '{"name": "Old"}'}),
+    "/ccompat/subjects/t-value/versions/3": (200, {"schema": '{"name": "New"}'}),
 }
 
 
@@ -60,3 +63,12 @@ def test_a_frame_without_an_id_is_no_schema(url: str) -> None:
 def test_a_failing_registry_is_no_unknown_schema(url: str) -> None:
     with pytest.raises(urllib.error.HTTPError):
         Registry(url).schema(5)
+
+
+def test_all_versions_of_a_subject_oldest_first(url: str) -> None:
+    assert Registry(url).versions("t-value") == [{"name": "Old"}, {"name": "New"}]
+
+
+def test_a_subject_that_nobody_has_is_named(url: str) -> None:
+    with pytest.raises(UnknownSchema, match="subject u-value is not in the registry"):
+        Registry(url).versions("u-value")

@@ -1,0 +1,216 @@
+"""HoodieStreamer and silver make the same tables of the same changes, whatever the archive goes through."""
+
+import json
+import os
+import random
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from pyspark.sql import DataFrame, SparkSession
+
+from lake.rendering.streamer import streamer_path
+from spark_jobs import archive, coverage, lake_rows, parity
+from spark_jobs.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.silver import META_COLUMNS
+from spark_jobs.source import Moment, Source
+from spark_jobs.streamer import Job
+from spark_jobs.type_map import pg_type
+from tests.integration.conftest import RunningLake
+
+pytestmark = pytest.mark.integration
+NAME = "shop"
+TABLES = {
+    "public.sale": {"key": ["id"], "partition": "status"},
+    "public.pair": {"key": ["a", "b"], "types": ["mor"], "delete": "hard"},
+}
+SCHEMA = """
+CREATE TABLE sale (id int PRIMARY KEY, status text, price numeric(12, 2), any_price numeric, sold date,
+    at timestamptz DEFAULT now(), tags text[], picture bytea);
+CREATE TABLE pair (a text, b int, note text, PRIMARY KEY (a, b));
+INSERT INTO sale SELECT i, 's/' || i % 3, i * 1.25, i * 1.5, date '2024-02-27' + i, '2024-02-29 12:00:00.123456+01',
+    ARRAY['a' || i, NULL], '\\x00ff' FROM generate_series(1, 300) i;
+INSERT INTO sale VALUES (301, NULL, NULL, 'NaN', NULL, 'infinity', NULL, NULL);
+INSERT INTO pair SELECT 'p,' || i % 7, i, 'note ' || i FROM generate_series(1, 40) i;
+"""
+CHANGES = (
+    "UPDATE sale SET status = 'moved', price = price + 1 WHERE id <= 20",
+    "DELETE FROM sale WHERE id IN (21, 22)",
+    "DELETE FROM pair WHERE b <= 3",
+    "INSERT INTO pair VALUES ('p,1', 1, 'again')",
+    "ALTER TABLE sale ADD COLUMN extra int",
+    "INSERT INTO sale (id, status, extra) VALUES (400, 'new', 7)",
+    "UPDATE sale SET extra = 1 WHERE id = 23",
+)
+WITHIN_S = 120
+RESULT = dict[str, dict[str, Any]]
+
+
+class Shop:
+    """The database shop, its archive, and both sets of tables made of it."""
+
+    def __init__(self, lake: RunningLake, spark: SparkSession) -> None:
+        self.lake = lake
+        self.spark = spark
+        self.home = lake.home
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return read_pipeline(self.spark, (self.home.rendered / "pipeline.json").as_uri())
+
+    @property
+    def tables(self) -> list[Table]:
+        return [table for table in self.pipeline.tables if table.database == NAME]
+
+    def drain(self) -> None:
+        """Both silver and the archive hold all that is committed."""
+        self.lake.drain(NAME)
+        deadline = coverage.Deadline(time.monotonic() + WITHIN_S)
+        for table in self.tables:
+            coverage.wait_until(partial(self._unarchived, table), deadline)
+
+    def _unarchived(self, table: Table) -> str:
+        folder = f"{self.home.environment.bucket_uri}/bronze/topics/{table.topic}"
+        end = coverage.topic_offsets(self.spark, self.pipeline, table.topic).end
+        return coverage.lacking("bronze", archive.reached(self.spark, folder), end)
+
+    def files(self) -> list[Path]:
+        """The archive's files as the S3 server keeps them."""
+        root = self.home.data / "s3" / self.home.bucket / "bronze" / "topics"
+        return sorted(path for table in self.tables for path in (root / table.topic).rglob("*.avro"))
+
+    def read(self, *, replay: bool = False) -> RESULT:
+        """One more round of the job, in this process; the files are those that the command line rendered."""
+        folder = streamer_path(self.home.environment)
+        targets = json.loads((folder / "streamer.json").read_text())["targets"]
+        status = (folder / "status.json").as_uri()
+        args = Namespace(tables=NAME, types="cow,mor", once=True, replay=replay, interval_s=0, status=status)
+        tables = dict(Job(self.spark, self.pipeline, targets, args).run()["tables"])
+        assert {table["state"] for table in tables.values()} == {"read"}, tables
+        return tables
+
+    def differences(self) -> dict[str, list[str]]:
+        """The keys that differ between silver and HoodieStreamer, and between the source and HoodieStreamer."""
+        password = self.home.secrets.lake_verify
+        url = f"jdbc:postgresql://127.0.0.1:{self.home.ports.postgres}/{NAME}"
+        moment = Moment(Source(self.spark, url, "lake_verify", password))
+        try:
+            found = [self._compared(moment, table) for table in self.tables]
+            return {name: keys for one in found for name, keys in one.items()}
+        finally:
+            moment.close()
+
+    def _compared(self, moment: Moment, table: Table) -> dict[str, list[str]]:
+        columns = moment.columns(f"{table.schema}.{table.table}")
+        names, types = [column.name for column in columns], [pg_type(column) for column in columns]
+        texts = moment.rows(f"{table.schema}.{table.table}", names, types)
+        sides = {"source": lake_rows.of_source(texts, table, names, types).live()}
+        found = {}
+        for target in table.targets:
+            kind = "cow" if target.type == "cow" else "rt"
+            silver = lake_rows.of_target(self.spark, target.path, kind, table, names, types)
+            path = self.streamed(target.path)
+            ours = lake_rows.of_target(self.spark, path, kind, table, names, types)
+            assert set(self.stored(path).columns) == set(self.stored(target.path).columns)
+            pairs = {"silver": (silver.rows, ours.rows), "source": (sides["source"], ours.live())}
+            for name, pair in pairs.items():
+                found[f"{name} {table.table}_{target.type}"] = list(parity.differing(*pair, limit=20).keys)
+        return found
+
+    def streamed(self, path: str) -> str:
+        return path.replace("/silver/", "/streamer/")
+
+    def stored(self, path: str) -> DataFrame:
+        return self.spark.read.format("hudi").load(path)
+
+    def contents(self) -> dict[str, list[str]]:
+        """All columns of all rows but Hudi's own, sorted."""
+        paths = [self.streamed(target.path) for table in self.tables for target in table.targets]
+        return {path: sorted(repr(row) for row in self._rows(path)) for path in paths}
+
+    def _rows(self, path: str) -> list[Any]:
+        stored = self.stored(path)
+        return list(stored.select(stored.columns[META_COLUMNS:]).collect())
+
+
+SAME: dict[str, list[str]] = {
+    f"{side} {table}": [] for side in ("silver", "source") for table in ("sale_cow", "sale_mor", "pair_mor")
+}
+
+
+@pytest.fixture(scope="module")
+def shop(lake: RunningLake, spark: SparkSession) -> Iterator[Shop]:
+    with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
+    lake.execute(NAME, SCHEMA)
+    lake.define(NAME, TABLES)
+    lake.apply()
+    shop = Shop(lake, spark)
+    shop.drain()
+    yield shop
+
+
+@pytest.fixture(scope="module")
+def loaded(shop: Shop) -> RESULT:
+    """The first run, by the command line."""
+    return dict(shop.lake.json("streamer", "run", NAME, "--once")["tables"])
+
+
+def test_the_first_run_loads_in_bulk_and_equals_silver(shop: Shop, loaded: RESULT) -> None:
+    assert {name: (one["operation"], one["rows"]) for name, one in loaded.items()} == {
+        "shop_cow_streamer.sale": ("BULK_INSERT", 301),
+        "shop_mor_streamer.sale": ("BULK_INSERT", 301),
+        "shop_mor_streamer.pair": ("BULK_INSERT", 40),
+    }
+    assert shop.differences() == SAME
+
+
+def test_tables_are_in_databases_of_their_own(shop: Shop, loaded: RESULT) -> None:
+    shown = {
+        name: {row["tableName"] for row in shop.spark.sql(f"SHOW TABLES IN {name}").collect()}
+        for name in ("shop_cow_streamer", "shop_mor_streamer")
+    }
+    assert shown == {
+        "shop_cow_streamer": {"sale"},
+        "shop_mor_streamer": {"sale_ro", "sale_rt", "pair_ro", "pair_rt"},
+    }
+    assert shop.spark.table("shop_mor_streamer.sale_rt").where("status = 's/1'").count() == 100
+
+
+def test_a_second_run_adds_nothing(shop: Shop, loaded: RESULT) -> None:
+    assert {one["commits"] for one in shop.read().values()} == {0}
+
+
+def test_files_that_come_late_with_an_early_time_are_read(shop: Shop, loaded: RESULT) -> None:
+    old = set(shop.files())
+    shop.lake.execute(NAME, *CHANGES)
+    shop.drain()
+    new = set(shop.files()) - old
+    assert new
+    for path in new:
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    read = shop.read()
+    assert {one["operation"] for one in read.values()} == {"UPSERT"}
+    assert shop.differences() == SAME
+
+
+def test_the_archive_again_in_any_order_changes_nothing(shop: Shop, loaded: RESULT) -> None:
+    """Twice, once of files written anew in a random order, once as a whole with times turned around."""
+    before = shop.contents()
+    files = shop.files()
+    random.Random(7).shuffle(files)
+    for place, path in enumerate(files[::2]):
+        os.utime(path, (2_000_000_000 + place, 2_000_000_000 + place))
+    assert {one["operation"] for one in shop.read().values()} == {"UPSERT"}
+    assert shop.contents() == before
+    for place, path in enumerate(sorted(files, reverse=True)):
+        os.utime(path, (1_000_000_000 + place, 1_000_000_000 + place))
+    assert {one["commits"] for one in shop.read(replay=True).values()} == {1}
+    assert shop.contents() == before
+    assert shop.differences() == SAME
