@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3
 LAKE := .venv/bin/lake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow up down bench lock clean
+.PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ integration: setup ## tests on a local lake, started for them
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration -m slow
 
+package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time
+	@$(LAKE) package
+
 up: setup ## start the local lake
 	@$(LAKE) up
 
@@ -63,5 +66,5 @@ lock: ## renew requirements.txt, jars/SHA256SUMS, go.sum and package-lock.json a
 
 clean: ## stop the lake and remove all that was made, its data included
 	@if [ -d .lake ] && [ -x $(LAKE) ]; then $(LAKE) down; fi
-	@echo "removing .lake/ (the local lake's data), build/ (jars), .venv/, node_modules/ and caches"
-	@rm -rf .lake build .venv node_modules lake.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	@echo "removing .lake/ (the local lake's data), build/ (jars), dist/, .venv/, node_modules/ and caches"
+	@rm -rf .lake build dist .venv node_modules lake.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -6,7 +6,7 @@ from types import FrameType
 
 import typer
 
-from lake import compact, demo, moma, plan_commands, sql, streamer, tickit, verify
+from lake import compact, demo, moma, package, plan_commands, sql, streamer, tickit, verify
 from lake.errors import LakeError
 from lake.local import commands
 
@@ -29,6 +29,7 @@ sql.add_to(app)
 compact.add_to(app)
 streamer.add_to(app)
 verify.add_to(app)
+package.add_to(app)
 demo.add_to(app)
 
 

@@ -9,7 +9,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 from lake_constructs import kafka_statements
-from lake_constructs.brought_plugin import BroughtPlugin
 from lake_constructs.chart import NAMESPACE, Chart
 from lake_constructs.container_logs import ContainerLogs
 from lake_constructs.database_users import read_secret
@@ -25,7 +24,6 @@ from lake import versions
 from lake.aws.authorities import authorities
 from lake.aws.connect import Connect
 from lake.aws.environment import AwsEnvironment
-from lake.aws.prerequisites import PLUGINS, WORKER
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
     SINK,
@@ -49,7 +47,6 @@ REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
 PASSWORD = "${directory:/run/lake/database:password}"
-S3_SINK = "io.confluent.connect.s3.S3SinkConnector"
 CA_FILE = "/etc/lake/worker/database.pem"
 
 
@@ -64,6 +61,7 @@ class ConnectStack(Stack):
         environment: AwsEnvironment,
         databases: list[Database],
         root: Path,
+        plugins: Path,
         network: NetworkStack,
         source: SourceStack,
         streaming: StreamingStack,
@@ -73,6 +71,7 @@ class ConnectStack(Stack):
     ) -> None:
         super().__init__(scope, id, env={"region": environment.region})
         self._environment, self._databases, self._root = environment, databases, root
+        self._plugins = plugins
         self._network, self._source, self._kafka, self._storage = network, source, streaming.kafka, storage
         self.cluster = self._kubernetes(logs_key, removal)
         self.logs = ContainerLogs(
@@ -157,9 +156,7 @@ class ConnectStack(Stack):
         return self._chart("RegistryChart", REGISTRY, values, role)
 
     def _connect(self) -> Chart:
-        bundle = PluginBundle(
-            self, "Plugins", plugins=self._root / PLUGINS, worker=self._root / WORKER, brought=self._brought()
-        )
+        bundle = PluginBundle(self, "Plugins", archive=self._plugins)
         sinks = self._sinks()
         role = self._role(
             "Connect", CONNECT, [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
@@ -206,10 +203,6 @@ class ConnectStack(Stack):
             tls=tls(self._authorities),
         )
         return json.dumps(settings)
-
-    def _brought(self) -> list[BroughtPlugin]:
-        sink = self._environment.connect.s3_sink
-        return [BroughtPlugin("s3-sink", self._root / sink.archive, S3_SINK)] if sink else []
 
     def _sinks(self) -> dict[str, str]:
         """The connectors that archive on S3, where the operator brings their plug-in."""

@@ -6,7 +6,7 @@ from aws_cdk import App, RemovalPolicy, Stack, Tags
 from lake_constructs.handler_logs import keep_handler_logs
 
 from lake.aws.environment import AwsEnvironment
-from lake.aws.prerequisites import check_build
+from lake.aws.package import build
 from lake.aws.rendering import glue_databases
 from lake.definition import Database
 from stacks.catalog import CatalogStack
@@ -24,7 +24,7 @@ class Lake:
     """lake-<environment>-<part>, in the order in which they are deployed."""
 
     def __init__(self, app: App, environment: AwsEnvironment, databases: list[Database], root: Path) -> None:
-        check_build(root, environment)
+        package = build(root, environment, databases)
         prefix = f"lake-{environment.name}"
         removal = RemovalPolicy.RETAIN if environment.keep_data else RemovalPolicy.DESTROY
         self.storage = StorageStack(app, f"{prefix}-storage", environment=environment, removal=removal)
@@ -55,6 +55,7 @@ class Lake:
             environment=environment,
             databases=databases,
             root=root,
+            plugins=package.plugins,
             network=self.network,
             source=self.source,
             streaming=self.streaming,
@@ -67,7 +68,7 @@ class Lake:
             f"{prefix}-processing",
             environment=environment,
             databases=databases,
-            root=root,
+            package=package,
             network=self.network,
             storage=self.storage,
             streaming=self.streaming,

@@ -1,9 +1,8 @@
 """EMR: the cluster and the continuous jobs that write the tables."""
 
-from pathlib import Path
-
 from aws_cdk import Aws, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 from lake_constructs import kafka_statements
 from lake_constructs.catalog import write_tables
@@ -14,7 +13,7 @@ from lake_constructs.emr_encryption import EmrEncryption
 from lake_constructs.emr_groups import EmrGroups
 from lake_constructs.emr_roles import NodeRole, ServiceRole, use_disks_key
 from lake_constructs.encryption_key import EncryptionKey, use_key
-from lake_constructs.job_code import JobCode, JsonFile, script
+from lake_constructs.job_code import JobCode, script
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.metrics import report_metrics
 from lake_constructs.opening import Opening
@@ -22,9 +21,9 @@ from lake_constructs.plugin_bundle import read_asset
 from lake_constructs.private_bucket import write_objects
 
 from lake.aws.environment import AwsEnvironment
-from lake.aws.prerequisites import WORKER, spark_jars
+from lake.aws.package import Package
 from lake.aws.processing import Job
-from lake.aws.rendering import STATE, consumer_group, glue_databases, job_pipeline, layers, table_topics
+from lake.aws.rendering import STATE, consumer_group, glue_databases, layers, table_topics
 from lake.definition import Database
 from lake.rendering.spark import SESSION, STREAMING
 from stacks.connect import ConnectStack
@@ -43,7 +42,7 @@ class ProcessingStack(Stack):
         *,
         environment: AwsEnvironment,
         databases: list[Database],
-        root: Path,
+        package: Package,
         network: NetworkStack,
         storage: StorageStack,
         streaming: StreamingStack,
@@ -51,7 +50,7 @@ class ProcessingStack(Stack):
         removal: RemovalPolicy,
     ) -> None:
         super().__init__(scope, id, env={"region": environment.region})
-        self._environment, self._databases, self._root = environment, databases, root
+        self._environment, self._databases, self._package = environment, databases, package
         self._storage, self._kafka = storage, streaming.kafka
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
         self._code = self._job_code()
@@ -72,13 +71,11 @@ class ProcessingStack(Stack):
             self._launch(name, job)
 
     def _job_code(self) -> JobCode:
-        folders = (self._root / spark_jars(self._environment), self._root / WORKER)
-        jars = [jar for folder in folders for jar in sorted(folder.glob("*.jar"))]
-        return JobCode(self, "Code", package=self._root / "spark_jobs", main="stream.py", jars=jars)
+        package = self._package
+        return JobCode(self, "Code", package=package.code, jobs=package.jobs, main="stream.py", jars=package.jars)
 
-    def _template(self, name: str) -> JsonFile:
-        content = job_pipeline(self._databases, self._environment, self._root, name)
-        return JsonFile(self, f"Pipeline-{name}", content=content)
+    def _template(self, name: str) -> assets.Asset:
+        return assets.Asset(self, f"Pipeline-{name}", path=str(self._package.rendered / f"pipeline-{name}.json"))
 
     def _emr(self, groups: EmrGroups, subnet: str) -> EmrCluster:
         processing, storage = self._environment.processing, self._storage

@@ -1,14 +1,15 @@
 """What must be built before a lake is synthesized."""
 
-import hashlib
 from pathlib import Path
 
 from lake import versions
+from lake.aws.archive import sha256
 from lake.aws.connect import S3Sink
 from lake.aws.environment import AwsEnvironment
 from lake.errors import BadInput
 
 PLUGINS = Path("build/connect")
+STREAMER_JAR = Path("build/streamer/lake-streamer.jar")
 WORKER = Path("build/aws/worker")  # Kafka's login at MSK, for Connect and for Spark
 
 
@@ -19,7 +20,7 @@ def spark_jars(environment: AwsEnvironment) -> Path:
 
 def check_build(root: Path, environment: AwsEnvironment) -> None:
     """BadInput when a folder of jars is missing: the archive would be deployed without them."""
-    for folder in (PLUGINS, WORKER, spark_jars(environment)):
+    for folder in (PLUGINS, WORKER, STREAMER_JAR.parent, spark_jars(environment)):
         if next((root / folder).rglob("*.jar"), None) is None:
             raise BadInput("no jar to deploy", str(root / folder), "run: make setup")
     if environment.connect.s3_sink:
@@ -29,8 +30,7 @@ def check_build(root: Path, environment: AwsEnvironment) -> None:
 def _check_archive(root: Path, sink: S3Sink) -> None:
     path = root / sink.archive
     try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        found = sha256(path)
     except FileNotFoundError:
         now = "download the connector from Confluent, or remove connect.s3_sink"
         raise BadInput("no such archive of a connector", str(path), now) from None

@@ -16,6 +16,7 @@ from lake.rendering.connector import TEMPLATE, render, source_values
 from lake.rendering.pipeline import pipeline
 from lake.rendering.source_setup import REGISTRY_DATABASE as REGISTRY_DATABASE
 from lake.rendering.source_setup import database_script, server_script
+from lake.rendering.streamer import Places
 from lake.rendering.topics import LARGEST_MESSAGE, topics
 
 IAM_LOGIN = {
@@ -174,6 +175,16 @@ def local_form(environment: AwsEnvironment, root: Path) -> Environment:
         ),
         silver=environment.processing.silver,
         bronze=environment.processing.bronze,
+    )
+
+
+def streamer_places() -> Places:
+    """Where HoodieStreamer reads and writes; the cluster's settings name the metastore."""
+    return Places(
+        archive="s3://@BRONZE@/bronze",
+        tables="s3://@SILVER@/streamer",
+        files=f"s3://@ARTIFACTS@/{STATE}/streamer",
+        registry="@REGISTRY@/apis/ccompat/v7",
     )
 
 

@@ -14,8 +14,13 @@ def files(folder: Path, pattern: str) -> list[Path]:
     return sorted(path for path in folder.rglob(pattern) if path.is_file())
 
 
-def write_tar_gz(target: Path, entries: Mapping[str, Path]) -> str:
-    """Files by their names in the archive; returns its SHA-256. Level 0, because jars are compressed already."""
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_tar_gz(target: Path, entries: Mapping[str, Path]) -> None:
+    """Files by their names in the archive. Level 0, because jars are compressed already."""
     with (
         target.open("wb") as file,
         gzip.GzipFile("", "wb", 0, file, mtime=0) as packed,
@@ -26,8 +31,6 @@ def write_tar_gz(target: Path, entries: Mapping[str, Path]) -> str:
             entry.size, entry.mode = path.stat().st_size, 0o644
             with path.open("rb") as content:
                 archive.addfile(entry, content)
-    with target.open("rb") as written:
-        return hashlib.file_digest(written, "sha256").hexdigest()
 
 
 def write_zip(target: Path, root: Path, paths: Iterable[Path]) -> None:

@@ -4,8 +4,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lake_constructs.archive import write_zip
+from lake.aws.archive import write_zip
 
+S3_SINK_CONNECTOR = "io.confluent.connect.s3.S3SinkConnector"
 MANIFEST = "META-INF/services/org.apache.kafka.connect.sink.SinkConnector"
 
 
