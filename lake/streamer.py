@@ -18,10 +18,17 @@ from lake.job import log_path, run_job
 from lake.local.home import Home, load_home
 from lake.local.lock import locked
 from lake.rendering.pipeline import read_pipeline
-from lake.rendering.streamer import local_places, streamer_path, write_streamer
+from lake.rendering.streamer import STATUS, job_arguments, local_places, streamer_path, write_streamer
 
 console = Console(highlight=False)
 app = typer.Typer(no_args_is_help=True, help="HoodieStreamer: tables from the archive on S3.")
+
+
+class Schemas(StrEnum):
+    """Where HoodieStreamer has the schema of the archive from."""
+
+    file = "file"
+    registry = "registry"
 
 
 class Kind(StrEnum):
@@ -47,6 +54,9 @@ def run(
     once: bool = typer.Option(False, "--once", help="Read what the archive has now, and end."),
     kinds: list[Kind] = typer.Option(list(Kind), "--type", help="Which Hudi tables."),
     replay: bool = typer.Option(False, "--replay", help="Read the whole archive again first; no row gets older."),
+    schemas: Schemas = typer.Option(
+        Schemas.file, "--schemas", help="file: all versions that the registry has; registry: its newest."
+    ),
     interval: float = typer.Option(5, "--interval", min=0, help="Seconds between two looks at the archive."),
     as_json: bool = typer.Option(False, "--json", help="With --once: print the result as JSON."),
 ) -> None:
@@ -60,12 +70,14 @@ def run(
     home = load_home()
     names = names or []
     wanted = [name for name in chosen(read_pipeline(home.environment), names) if kind_of(name) in kinds]
-    words = ["--tables", ",".join(names), "--types", ",".join(kinds), "--interval-s", str(interval)]
-    flags = [flag for flag, given in (("--once", once), ("--replay", replay)) if given]
+    files = streamer_path(home.environment).as_uri()
+    words = job_arguments(
+        files, names=names, kinds=kinds, schemas=schemas, once=once, replay=replay, interval_s=interval
+    )
     with ExitStack() as leases:
         for table in wanted:
             lease(home, leases, table)
-        result = streamed(home, [*words, *flags], told if not as_json else lambda line: None)
+        result = streamed(home, words, told if not as_json else lambda line: None)
     print(json.dumps(result)) if as_json else show(result)
     failed = any(table["state"] == "failed" for table in result["tables"].values())
     raise typer.Exit(1 if failed else 0)
@@ -84,12 +96,11 @@ def lease(home: Home, leases: ExitStack, table: str) -> None:
 def streamed(home: Home, words: Sequence[str], report: Callable[[str], None]) -> dict[str, Any]:
     """The result of spark_jobs/streamer.py over freshly rendered files; report gets a line per commit."""
     folder = streamer_path(home.environment)
-    config = write_streamer(load_databases(home.root), local_places(home.environment), folder)
-    status = folder / "status.json"
+    write_streamer(load_databases(home.root), local_places(home.environment), folder)
+    status = folder / STATUS
     status.unlink(missing_ok=True)
     jars = {"spark.driver.extraClassPath": class_path(home)}
-    places = ["--streamer", config.as_uri(), "--status", status.as_uri()]
-    return run_job(home, "streamer", [*places, *words], conf=jars, watch=Watch(status, report).look)
+    return run_job(home, "streamer", words, conf=jars, watch=Watch(status, report).look)
 
 
 def class_path(home: Home) -> str:

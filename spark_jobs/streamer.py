@@ -2,7 +2,7 @@
 
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
         --streamer <streamer.json> --output <result.json> --status <status.json>
-        [--tables moma.artists,...] [--types cow,mor] [--once] [--replay] [--interval-s 5]
+        [--tables moma.artists,...] [--types cow,mor] [--schemas file|registry] [--once] [--replay] [--interval-s 5]
 
 The tables take turns. HoodieStreamer's own --continuous would read one table for ever, and with the schema that it
 began with; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. The exit code
@@ -36,12 +36,15 @@ class Refused(Exception):
 class StreamedTable:
     """One Hudi table of the streamer path."""
 
-    def __init__(self, spark: SparkSession, table: Table, target: Dict[str, Any], registry: Registry) -> None:
+    def __init__(
+        self, spark: SparkSession, table: Table, target: Dict[str, Any], registry: Registry, schemas: str
+    ) -> None:
         self.name = str(target["name"])
         self._spark = spark
         self._table = table
         self._target = target
         self._registry = registry
+        self._schemas = schemas
         self.result = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}  # type: Dict[str, Any]
 
     def sync(self, replay: bool) -> None:
@@ -60,7 +63,8 @@ class StreamedTable:
 
     def _prepare(self) -> None:
         """The schema that all files of the archive can be read with, and the SQL that makes rows of them."""
-        schema = archive_schema(self._registry.versions(self._table.topic + "-value"))
+        versions = self._registry.versions(self._table.topic + "-value")
+        schema = archive_schema(versions if self._schemas == "file" else versions[-1:])
         columns = stored_columns(self._spark, self._target["path"]).names
         storage.write_text(self._spark, self._target["schema"], json.dumps(schema))
         sql = row_sql.query(schema, self._table, OFFSET_FIELD, columns)
@@ -70,7 +74,8 @@ class StreamedTable:
         path = self._target["path"]
         before = commits.last_instant(self._spark, path)
         operation = self._target["follow" if before else "load"]
-        words = self._target["arguments"] + operation + (checkpoint() if replay else [])
+        schemas = self._target["schemas"][self._schemas]
+        words = self._target["arguments"] + schemas + operation + (checkpoint() if replay else [])
         hoodie_streamer(self._spark, words)
         after = commits.last_instant(self._spark, path)
         if after != before:
@@ -130,7 +135,7 @@ class Job:
         registry = Registry(pipeline.registry)
         known = {"{0.database}.{0.table}".format(table): table for table in pipeline.tables}
         self.tables = [
-            StreamedTable(spark, known[target["table"]], target, registry)
+            StreamedTable(spark, known[target["table"]], target, registry, args.schemas)
             for target in targets
             if target["table"] in known and target["type"] in args.types.split(",") and named(target, args.tables)
         ]
@@ -191,6 +196,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--status", required=True, help="where the progress goes, JSON")
     parser.add_argument("--tables", default="", help="database or database.table, comma separated")
     parser.add_argument("--types", default="cow,mor")
+    parser.add_argument("--schemas", choices=("file", "registry"), default="file")
     parser.add_argument("--once", action="store_true", help="one round")
     parser.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
     parser.add_argument("--interval-s", type=float, default=5.0)

@@ -5,7 +5,7 @@ catalog with another name, moma_cow_streamer beside moma_cow.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,15 @@ from lake.rendering import hudi
 CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 BASE = "base.properties"
 FILE_NAME = "streamer.json"
+STATUS = "status.json"
 STREAMER = "hoodie.streamer"
 LOAD = ("--op", "BULK_INSERT", "--filter-dupes")
 FOLLOW = ("--op", "UPSERT")
+# Neither gives the table's schema, which is that of the rows the SQL yields.
+SCHEMAS = {
+    "file": ("--schemaprovider-class", "lake.streamer.SourceSchemaFile"),
+    "registry": ("--schemaprovider-class", "org.apache.hudi.utilities.schema.NullTargetSchemaRegistryProvider"),
+}
 
 
 @dataclass(frozen=True)
@@ -48,12 +54,11 @@ def streamer_path(environment: Environment) -> Path:
     return environment.rendered_path / "streamer"
 
 
-def write_streamer(databases: list[Database], places: Places, folder: Path) -> Path:
-    """Writes all files into the folder, which places.files names; returns the one that the job reads."""
+def write_streamer(databases: list[Database], places: Places, folder: Path) -> None:
+    """Writes all files into the folder, which places.files names."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in streamer_files(databases, places).items():
         (folder / name).write_text(text, encoding="utf-8")
-    return folder / FILE_NAME
 
 
 def streamer_files(databases: list[Database], places: Places) -> dict[str, str]:
@@ -90,6 +95,7 @@ def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
                 "schema": schema_file(database, table, places),
                 "sql": sql_file(database, table, kind, places),
                 "arguments": arguments(database, table, kind, places),
+                "schemas": {name: list(words) for name, words in SCHEMAS.items()},
                 "load": list(LOAD),
                 "follow": list(FOLLOW),
             }
@@ -99,7 +105,7 @@ def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
 
 
 def arguments(database: str, table: Table, kind: TableType, places: Places) -> list[str]:
-    """HoodieStreamer's command line for one table, but for the operation: LOAD or FOLLOW, and --continuous."""
+    """HoodieStreamer's command line for one table, without one of SCHEMAS and the operation: LOAD or FOLLOW."""
     return [
         *("--target-base-path", target_path(database, table, kind, places)),
         *("--target-table", table.name),
@@ -108,9 +114,42 @@ def arguments(database: str, table: Table, kind: TableType, places: Places) -> l
         *("--source-class", "org.apache.hudi.utilities.sources.AvroDFSSource"),
         *("--source-ordering-field", hudi.ORDER),
         *("--payload-class", hudi.PAYLOAD),
-        *("--schemaprovider-class", "lake.streamer.SourceSchemaFile"),
         *("--transformer-class", "org.apache.hudi.utilities.transform.SqlFileBasedTransformer"),
         "--enable-sync",
+    ]
+
+
+def class_submit(bundle: str, words: Sequence[str], jars: Sequence[str] = ()) -> list[str]:
+    """spark-submit's arguments for HoodieStreamer itself, without our job around it.
+
+    bundle: the jar that holds the class, on EMR /usr/lib/hudi/hudi-utilities-bundle.jar. jars: lake-streamer.jar, where
+    Spark does not have it. words: arguments(), one of SCHEMAS, LOAD or FOLLOW, and --continuous. The schema and the
+    SQL of the table must be there: our job writes them in each of its rounds.
+    """
+    ours = ["--jars", ",".join(jars)] if jars else []
+    return ["--class", CLASS, *ours, bundle, *words]
+
+
+def job_arguments(
+    files: str,
+    *,
+    names: Sequence[str],
+    kinds: Sequence[str],
+    schemas: str,
+    once: bool,
+    replay: bool,
+    interval_s: float,
+) -> list[str]:
+    """The arguments of spark_jobs/streamer.py beside --config and --output. files: as Places.files."""
+    flags = [flag for flag, given in (("--once", once), ("--replay", replay)) if given]
+    return [
+        *("--streamer", f"{files}/{FILE_NAME}"),
+        *("--status", f"{files}/{STATUS}"),
+        *("--tables", ",".join(names)),
+        *("--types", ",".join(kinds)),
+        *("--schemas", schemas),
+        *("--interval-s", str(interval_s)),
+        *flags,
     ]
 
 
@@ -127,17 +166,20 @@ def base_properties(places: Places) -> dict[str, str]:
         "hoodie.clean.automatic": "true",
         "hoodie.archive.automatic": "true",
         f"{STREAMER}.source.input.selector": "lake.streamer.BronzeFiles",
+        f"{STREAMER}.schemaprovider.registry.schemaconverter": "lake.streamer.ArchiveSchema",
         f"{STREAMER}.schemaprovider.spark_avro_post_processor.enable": "false",  # it drops what Debezium notes
     }
 
 
 def table_properties(database: str, table: Table, kind: TableType, places: Places) -> dict[str, str]:
     """What one table has of its own."""
+    topic = table.topic(database)
     return {
         **hudi.record_key(table),
         **hudi.partitioning(table),
         **hudi.catalogue_name(hive_database(database, kind), table),
-        f"{STREAMER}.source.dfs.root": f"{places.archive}/topics/{table.topic(database)}",
+        f"{STREAMER}.source.dfs.root": f"{places.archive}/topics/{topic}",
+        f"{STREAMER}.schemaprovider.registry.url": f"{places.registry}/subjects/{topic}-value/versions/latest",
         f"{STREAMER}.schemaprovider.source.schema.file": schema_file(database, table, places),
         f"{STREAMER}.transformer.sql.file": sql_file(database, table, kind, places),
     }

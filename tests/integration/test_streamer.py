@@ -85,12 +85,14 @@ class Shop:
         root = self.home.data / "s3" / self.home.bucket / "bronze" / "topics"
         return sorted(path for table in self.tables for path in (root / table.topic).rglob("*.avro"))
 
-    def read(self, *, replay: bool = False) -> RESULT:
+    def read(self, *, replay: bool = False, schemas: str = "file") -> RESULT:
         """One more round of the job, in this process; the files are those that the command line rendered."""
         folder = streamer_path(self.home.environment)
         targets = json.loads((folder / "streamer.json").read_text())["targets"]
         status = (folder / "status.json").as_uri()
-        args = Namespace(tables=NAME, types="cow,mor", once=True, replay=replay, interval_s=0, status=status)
+        args = Namespace(
+            tables=NAME, types="cow,mor", schemas=schemas, once=True, replay=replay, interval_s=0, status=status
+        )
         tables = dict(Job(self.spark, self.pipeline, targets, args).run()["tables"])
         assert {table["state"] for table in tables.values()} == {"read"}, tables
         return tables
@@ -211,6 +213,6 @@ def test_the_archive_again_in_any_order_changes_nothing(shop: Shop, loaded: RESU
     assert shop.contents() == before
     for place, path in enumerate(sorted(files, reverse=True)):
         os.utime(path, (1_000_000_000 + place, 1_000_000_000 + place))
-    assert {one["commits"] for one in shop.read(replay=True).values()} == {1}
+    assert {one["commits"] for one in shop.read(replay=True, schemas="registry").values()} == {1}
     assert shop.contents() == before
     assert shop.differences() == SAME

@@ -17,6 +17,7 @@ from spark_jobs.pipeline import Table
 from spark_jobs.streamer import archive_schema, named
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
+REGISTERED = "http://127.0.0.1:27004/apis/ccompat/v7/subjects/shop.public.pair-value/versions/latest"
 PLACES = local_places(LOCAL)
 SALE = {"key": ["id"], "partition": "status"}
 PAIR = {"key": ["a", "b"], "types": ["mor"], "delete": "hard"}
@@ -51,6 +52,7 @@ def test_a_table_file_holds_what_is_its_own() -> None:
         "hoodie.datasource.hive_sync.database": "shop_mor_streamer",
         "hoodie.datasource.hive_sync.table": "pair",
         "hoodie.streamer.source.dfs.root": "s3a://lake/bronze/topics/shop.public.pair",
+        "hoodie.streamer.schemaprovider.registry.url": REGISTERED,
         "hoodie.streamer.schemaprovider.source.schema.file": (root / "shop.pair.avsc").as_uri(),
         "hoodie.streamer.transformer.sql.file": (root / "shop.pair_mor.sql").as_uri(),
     }

@@ -1,0 +1,91 @@
+"""Cases A22 to A25 on the ticket sales: seven tables by HoodieStreamer, one sale updated, deleted and travelled to."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lake import tickit
+from lake.local.home import PROJECT
+from lake.yaml_file import read_mapping
+from spark_jobs import archive, coverage
+from spark_jobs.pipeline import read_pipeline
+from tests.integration.conftest import RunningLake
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+WITHIN_S = 300
+FUTURE = "20991231000000000"
+BEFORE_ALL = "20000101000000000"
+UPDATE = "UPDATE ecomm.sale SET qtysold = qtysold + 1 WHERE salesid = 200"
+DELETE = "DELETE FROM ecomm.sale WHERE salesid = 200"
+
+
+class Tickets:
+    """The database tickit, its archive, and the table of sales that HoodieStreamer makes."""
+
+    def __init__(self, lake: RunningLake, spark: SparkSession) -> None:
+        self.lake = lake
+        self.spark = spark
+        self.path = f"{lake.home.environment.bucket_uri}/streamer/tickit/sale_cow"
+
+    def read(self, table: str = "tickit") -> dict[str, Any]:
+        """One run over all that is committed now."""
+        self._await_archive()
+        done = self.lake.run("streamer", "run", table, "--once", "--type", "cow", "--json")
+        return dict(json.loads(done.stdout)["tables"])
+
+    def _await_archive(self) -> None:
+        self.lake.drain("tickit")
+        pipeline = read_pipeline(self.spark, (self.lake.home.rendered / "pipeline.json").as_uri())
+        deadline = coverage.Deadline(time.monotonic() + WITHIN_S)
+        for table in [one for one in pipeline.tables if one.database == "tickit"]:
+            end = coverage.topic_offsets(self.spark, pipeline, table.topic).end
+            folder = f"{pipeline.bronze['path']}/topics/{table.topic}"
+            while coverage.lacking("bronze", archive.reached(self.spark, folder), end):
+                assert not deadline.passed()
+                time.sleep(coverage.LOOK_EVERY_S)
+
+    def ops(self, **options: str) -> list[str]:
+        """The operations of sale 200 as a query with the options shows it."""
+        named = {f"hoodie.datasource.{name.replace('_', '.')}": value for name, value in options.items()}
+        named = {{"hoodie.datasource.as.of": "as.of.instant"}.get(name, name): value for name, value in named.items()}
+        rows = self.spark.read.format("hudi").options(**named).load(self.path).where("salesid = 200").collect()
+        return [f"{row['__op']} {row['__deleted']}" for row in rows]
+
+
+@pytest.fixture(scope="module")
+def tickets(lake: RunningLake, spark: SparkSession) -> Iterator[Tickets]:
+    tickit.load(lake.home)
+    lake.define("tickit", dict(read_mapping(PROJECT / "data" / "tickit" / "tickit.yaml")["tables"]))
+    lake.apply()
+    yield Tickets(lake, spark)
+
+
+def test_a22_to_a25(tickets: Tickets) -> None:
+    first = tickets.read()
+    assert {name: one["rows"] for name, one in first.items()} == {
+        f"tickit_cow_streamer.{table.partition('.')[2]}": count for table, count in tickit.COUNTS.items()
+    }
+    shown = {row["tableName"] for row in tickets.spark.sql("SHOW TABLES IN tickit_cow_streamer").collect()}
+    assert shown == {table.partition(".")[2] for table in tickit.COUNTS}
+
+    tickets.lake.execute("tickit", UPDATE)
+    second = tickets.read("tickit.sale")["tickit_cow_streamer.sale"]
+    t1, t2 = first["tickit_cow_streamer.sale"]["instant"], second["instant"]
+    assert second["rows"] == 1
+    assert tickets.ops() == tickets.ops(as_of=FUTURE) == ["u false"]
+    assert tickets.ops(as_of=t1) == ["r false"]
+    incremental = {"query_type": "incremental", "read_begin_instanttime": BEFORE_ALL}
+    assert tickets.ops(**incremental) == ["u false"]
+    assert tickets.ops(**incremental, read_end_instanttime=t1) == ["r false"]
+
+    tickets.lake.execute("tickit", DELETE)
+    tickets.read("tickit.sale")
+    assert tickets.ops() == ["d true"]
+    assert tickets.ops(as_of=t2) == ["u false"]
+    assert tickets.ops(as_of=t1) == ["r false"]
+    live = tickets.spark.table("tickit_cow_streamer.sale").where("salesid = 200 AND __op <> 'd'")
+    assert live.count() == 0
