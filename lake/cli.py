@@ -6,7 +6,8 @@ from types import FrameType
 
 import typer
 
-from lake import compact, demo, moma, package, plan_commands, sql, streamer, tickit, verify
+from lake import compact, demo, moma, plan_commands, sql, streamer, tickit, verify
+from lake.aws import cost_command, package_command
 from lake.errors import LakeError
 from lake.local import commands
 
@@ -29,8 +30,9 @@ sql.add_to(app)
 compact.add_to(app)
 streamer.add_to(app)
 verify.add_to(app)
-package.add_to(app)
 demo.add_to(app)
+cost_command.add_to(app)
+package_command.add_to(app)
 
 
 @app.callback()
