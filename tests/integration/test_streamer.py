@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import subprocess
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -15,7 +16,9 @@ import pytest
 from psycopg import sql
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.rendering.streamer import streamer_path
+from lake.rendering.streamer import class_submit, streamer_path
+from lake.spark import spark_conf, spark_environment, spark_home
+from lake.streamer import class_path
 from spark_jobs import archive, coverage, lake_rows, parity
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.silver import META_COLUMNS
@@ -216,3 +219,23 @@ def test_the_archive_again_in_any_order_changes_nothing(shop: Shop, loaded: RESU
     assert {one["commits"] for one in shop.read(replay=True, schemas="registry").values()} == {1}
     assert shop.contents() == before
     assert shop.differences() == SAME
+
+
+@pytest.mark.slow
+def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
+    """Without our job around it, as a step on EMR may; the schema and the SQL are those of the last round."""
+    shop.lake.execute(NAME, "INSERT INTO pair VALUES ('submitted', 1, 'by the class')")
+    shop.drain()
+    home = shop.home
+    targets = json.loads((streamer_path(home.environment) / "streamer.json").read_text())["targets"]
+    (pair,) = [target for target in targets if target["name"] == "shop_mor_streamer.pair"]
+    words = [*pair["arguments"], *pair["schemas"]["file"], *pair["follow"]]
+    settings = {**spark_conf(home.environment), "spark.driver.extraClassPath": class_path(home)}
+    flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
+    jar = str(home.build / "streamer" / "hudi-utilities.jar")
+    command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, *class_submit(jar, words)]
+    keys = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
+    environment = spark_environment(home.environment, keys)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert shop.spark.table("shop_mor_streamer.pair_rt").where("a = 'submitted'").count() == 1

@@ -1,6 +1,7 @@
 """HoodieStreamer's files from the definition, and the schema and SQL that its job adds."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ from pyspark.sql import SparkSession
 
 from lake.definition import Database
 from lake.environment import Environment
+from lake.errors import LakeError
+from lake.local.home import Home
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import base_properties, local_places, streamer, streamer_files, table_properties, targets
-from lake.streamer import Watch, kind_of
+from lake.streamer import Watch, kind_of, lease
 from spark_jobs import row_sql
 from spark_jobs.pipeline import Table
 from spark_jobs.streamer import archive_schema, named
@@ -180,3 +183,14 @@ def test_each_commit_and_each_failure_is_told_once(tmp_path: Path) -> None:
 
 def test_the_type_of_a_table_is_in_its_name() -> None:
     assert kind_of("moma_default_mor.artists") == "mor"
+
+
+def test_a_second_writer_of_a_table_is_refused(tmp_path: Path) -> None:
+    home = Home(Environment(name="local", root=tmp_path))
+    with ExitStack() as first, ExitStack() as second:
+        lease(home, first, "shop_cow.sale")
+        lease(home, second, "shop_mor.sale")
+        with pytest.raises(LakeError, match=r"already writes shop_cow\.sale"):
+            lease(home, second, "shop_cow.sale")
+    with ExitStack() as third:
+        lease(home, third, "shop_cow.sale")
