@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lake.rendering.streamer import class_submit, streamer_path
 from lake.spark import spark_conf, spark_environment, spark_home
@@ -134,14 +135,15 @@ class Shop:
     def stored(self, path: str) -> DataFrame:
         return self.spark.read.format("hudi").load(path)
 
-    def contents(self) -> dict[str, list[str]]:
-        """All columns of all rows but Hudi's own, sorted."""
+    def contents(self) -> dict[str, list[int]]:
+        """A hash of all columns but Hudi's own, of each row."""
         paths = [self.streamed(target.path) for table in self.tables for target in table.targets]
-        return {path: sorted(repr(row) for row in self._rows(path)) for path in paths}
+        return {path: self._hashes(path) for path in paths}
 
-    def _rows(self, path: str) -> list[Any]:
+    def _hashes(self, path: str) -> list[int]:
         stored = self.stored(path)
-        return list(stored.select(stored.columns[META_COLUMNS:]).collect())
+        # Not the rows themselves: Python has no date for an infinite timestamp.
+        return sorted(row[0] for row in stored.select(F.xxhash64(*stored.columns[META_COLUMNS:])).collect())
 
 
 SAME: dict[str, list[str]] = {
@@ -192,6 +194,7 @@ def test_a_second_run_adds_nothing(shop: Shop, loaded: RESULT) -> None:
     assert {one["commits"] for one in shop.read().values()} == {0}
 
 
+@pytest.mark.slow
 def test_files_that_come_late_with_an_early_time_are_read(shop: Shop, loaded: RESULT) -> None:
     old = set(shop.files())
     shop.lake.execute(NAME, *CHANGES)
@@ -205,6 +208,7 @@ def test_files_that_come_late_with_an_early_time_are_read(shop: Shop, loaded: RE
     assert shop.differences() == SAME
 
 
+@pytest.mark.slow
 def test_the_archive_again_in_any_order_changes_nothing(shop: Shop, loaded: RESULT) -> None:
     """Twice, once of files written anew in a random order, once as a whole with times turned around."""
     before = shop.contents()
