@@ -22,13 +22,18 @@ def erased(columns: Sequence[str], table: Table) -> List[str]:
     again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
     delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (correctness F7).
     """
-    if table.delete == "soft" and table.replica_identity == "full":
+    if keeps_deleted(table):
         return [identifier(name) for name in columns]
     kept = set(table.keys) | ADDED
     if table.replica_identity == "full":
         kept.add(table.partition)
     lives = "CASE WHEN __deleted <> 'true' THEN {0} END AS {0}"
     return [identifier(name) if name in kept else lives.format(identifier(name)) for name in columns]
+
+
+def keeps_deleted(table: Table) -> bool:
+    """True when a deleted row stays with its last data, which the delete brought."""
+    return table.delete == "soft" and table.replica_identity == "full"
 
 
 def record_key(table: Table) -> List[str]:

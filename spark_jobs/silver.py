@@ -229,12 +229,13 @@ def committed_ms(summary: List[Any]) -> List[int]:
 
 def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
     """The rows without the data of deleted ones, as the table's delete policy wants it."""
-    return rows.selectExpr(*row_sql.erased(rows.columns, table))
+    return rows if row_sql.keeps_deleted(table) else rows.selectExpr(*row_sql.erased(rows.columns, table))
 
 
 def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
     """The rows with `_key` if their key is composite."""
-    return rows.selectExpr("*", *row_sql.record_key(table))
+    key = row_sql.record_key(table)
+    return rows.selectExpr("*", *key) if key else rows
 
 
 def first_line(error: Exception) -> str:
