@@ -10,7 +10,7 @@ from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.local.home import Home
-from tests.integration.conftest import RunningLake
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "golden"
