@@ -96,7 +96,8 @@ def _with_lake(home: Home, spark: SparkSession, database: str, found: Evidence, 
 
 def _live(connection: "psycopg.Connection[Any]", table: Table) -> dict[Key, Row]:
     rows = [
-        _row(_parsed(text)) for (text,) in connection.execute(f"SELECT to_jsonb(t)::text FROM {table.name} t".encode())
+        _row(_parsed(text))
+        for (text,) in connection.execute(f"SELECT to_jsonb(whole)::text FROM {table.name} whole".encode())
     ]
     return {_key(table, row): row for row in rows}
 

@@ -56,7 +56,7 @@ CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON {table}
 """
 FILLED = """
 INSERT INTO audit.transaction (xid) VALUES (pg_current_xact_id()) ON CONFLICT DO NOTHING;
-INSERT INTO audit.version (relation, op, row) SELECT '{table}', 'w', to_jsonb(t) FROM {table} t;
+INSERT INTO audit.version (relation, op, row) SELECT '{table}', 'w', to_jsonb(whole) FROM {table} whole;
 """
 
 

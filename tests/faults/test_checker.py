@@ -114,6 +114,26 @@ def test_each_step_has_a_control() -> None:
     assert {step for step, _ in DAMAGES.values()} == set(checker.STEPS)
 
 
+def test_a_snapshot_that_begins_anew() -> None:
+    """It may pass over versions and be followed by older ones, but not by none of a row that it did not find."""
+    found, again = sound(), version(1, 12)._replace(read=True)
+    found.topic = [
+        version(1, 10)._replace(read=True),
+        *found.audit[1:2],
+        *found.audit[3:7],
+        again,
+        version(1, 11),
+        again,
+    ]
+    found.archive[1].offsets.remove(9)
+    found.consumed.update(cow=9, mor=9)
+    assert checker.check({ACCOUNT.name: found}) == []
+    found.topic.remove(version(2, 20, deleted=True))
+    assert any(
+        line.startswith("e order account: topic: ('2',) lacks 1") for line in checker.check({ACCOUNT.name: found})
+    )
+
+
 def test_data_of_a_hard_delete_that_stay_are_found() -> None:
     found = sound(GONE)
     found.lake["mor"][2] = version(2, 20, deleted=True)

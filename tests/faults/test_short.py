@@ -7,7 +7,7 @@ from tests.faults.rig import Rig
 from tests.faults.trial import Entry, in_snapshot
 
 pytestmark = pytest.mark.integration
-SIZE = 10_000
+SIZE = 6_000
 
 
 @pytest.mark.matrix("1, 6", "kill -9 of Connect in the snapshot, of the Spark driver later", phase="both")

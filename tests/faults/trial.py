@@ -17,7 +17,7 @@ from tests.integration.lab import in_background
 
 LOOK_EVERY_S = 0.3
 LEAST = 1000  # row versions committed during a trial, or it proves nothing
-LEAST_DURING = 20  # transactions between the fault and its end, unless the source itself is down
+LEAST_DURING = 20  # transactions between the fault and the recovery from it, unless the source itself is down
 WARM = 30  # transactions before the fault
 SEEN_WITHIN_S = 45.0  # also what the product shows while it is asked
 RECOVERED_WITHIN_S = 60.0
@@ -73,10 +73,9 @@ def under_load(
         _await_transactions(writing, WARM)
         for fault in faults:
             before = writing.committed
-            wrong += _hold(rig, entry, fault, hold_s)
+            wrong += [*_hold(rig, entry, fault, hold_s), *_recovery(rig, entry, database, recovers_within_s)]
             if not source_down and writing.committed - before < LEAST_DURING:
                 raise Void(f"{writing.committed - before} transactions during {fault.name}")
-            wrong += _recovery(rig, entry, database, recovers_within_s)
         _await_versions(rig, database, begin + least)
     conclude(rig, entry, database, wrong)
 
@@ -169,9 +168,12 @@ def filled(rig: Rig, size: int) -> str:
 
 
 def await_share(rig: Rig, topic: str, share: float, size: int) -> float:
-    """Returns when Kafka has that much of the snapshot; how much it has then."""
+    """Returns when Kafka has that much of the snapshot; how much it has then. Void when it has all."""
     until(lambda: _reached(rig, topic) >= share * size, "the snapshot does not begin", 90, every_s=0.02)
-    return _reached(rig, topic) / size
+    reached = _reached(rig, topic) / size
+    if reached >= 1:
+        raise Void("the snapshot is over")
+    return reached
 
 
 def _reached(rig: Rig, topic: str) -> int:

@@ -18,7 +18,7 @@ from tests.faults.source import TABLES, Table
 
 HOT = 40  # keys that nearly all changes meet
 WARM = 600
-COPIED = 50
+COPIED = 20
 COPIED_AT_ONCE = 1000
 AFTER_A_LOST_CONNECTION_S = 0.2
 ROLLED_BACK = 0.1  # of all transactions
@@ -57,7 +57,7 @@ class Sequel:
     def _change(self, table: Table) -> list[Statement]:
         kinds = (self._put, self._put, self._update, self._update, self._touch, self._delete, self._again, self._move)
         rare = (self._range, self._copy)
-        return self._chance.choice(kinds if self._chance.random() < 0.9 else rare)(table)
+        return self._chance.choice(kinds if self._chance.random() < 0.96 else rare)(table)
 
     def _put(self, table: Table) -> list[Statement]:
         return [upsert(table, self.row(table))]
@@ -187,7 +187,7 @@ class Workload:
         seed: int,
         tables: tuple[Table, ...] = TABLES,
         sessions: int = 3,
-        pause_s: float = 0.04,
+        pause_s: float = 0.1,
         grows: bool = False,
         sequel: type[Sequel] = Sequel,
     ) -> None:
