@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.faults import report
 from tests.faults.rig import Rig
-from tests.faults.source import TABLES
+from tests.faults.source import ACCOUNT, OTHER, TABLES
 from tests.faults.trial import Entry, Void
 from tests.running_lake import RunningLake
 
@@ -84,3 +84,16 @@ def shop(rig: Rig) -> str:
     rig.capture(SHOP)
     rig.come_to_rest(SHOP)
     return SHOP
+
+
+@pytest.fixture
+def small(rig: Rig) -> Iterator[str]:
+    """A captured database of its own with two tables, at rest: for what can't be undone."""
+    with rig.temporary((ACCOUNT, OTHER)) as database:
+        rig.execute(
+            database,
+            "INSERT INTO account (id, version, note) SELECT i, i, 'old' FROM generate_series(1, 100) i",
+            "INSERT INTO other (id, version, n) SELECT i, i, i FROM generate_series(1, 100) i",
+        )
+        rig.come_to_rest(database)
+        yield database

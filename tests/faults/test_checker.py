@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -146,6 +147,15 @@ def test_a_seed_repeats_the_statements() -> None:
         return [sequel.transaction() for _ in range(200)]
 
     assert some("1.0") == some("1.0") != some("1.1")
+
+
+def test_too_little_traffic_is_void(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "WRITTEN_WITHIN_S", 0.2)
+    monkeypatch.setattr(trial.evidence, "committed", lambda home, database: 999)
+    rig: Any = SimpleNamespace(home=None)
+    trial.await_versions(rig, "shop", 999)
+    with pytest.raises(trial.Void):
+        trial.await_versions(rig, "shop", 1000)
 
 
 def test_the_table_shows_verdicts() -> None:

@@ -62,7 +62,7 @@ def test_jndi(rig: Rig, entry: Entry, shop: str) -> None:
         delete(rig, "intruder")
 
 
-@pytest.mark.xfail(strict=True, reason="connector.client.config.override.policy is All")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="connector.client.config.override.policy is All")
 @pytest.mark.matrix("34", "a connector that brings its own Kafka broker")
 def test_override(rig: Rig, entry: Entry, shop: str) -> None:
     try:
@@ -71,7 +71,7 @@ def test_override(rig: Rig, entry: Entry, shop: str) -> None:
         delete(rig, "intruder")
 
 
-@pytest.mark.xfail(strict=True, reason="the local registry asks nobody who he is")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="the local registry asks nobody who he is")
 @pytest.mark.matrix("34", "a schema written without a role")
 def test_registry(rig: Rig, entry: Entry) -> None:
     address = f"{rig.home.registry}/apis/ccompat/v7/subjects/intruder/versions"

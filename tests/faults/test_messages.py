@@ -1,14 +1,12 @@
 """Messages that no connector wrote, and topics that lost theirs."""
 
-from collections.abc import Iterator
-
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
-from tests.faults.source import ACCOUNT, OTHER
+from tests.faults.source import OTHER
 from tests.faults.trial import Entry
 from tests.faults.workload import until
 from tests.integration import remains
@@ -23,14 +21,6 @@ POISON = {
 }
 
 
-@pytest.fixture
-def small(rig: Rig) -> Iterator[str]:
-    with rig.temporary((ACCOUNT, OTHER)) as database:
-        rig.execute(database, "INSERT INTO account (id, version) SELECT i, i FROM generate_series(1, 100) i")
-        rig.come_to_rest(database)
-        yield database
-
-
 @pytest.mark.matrix("31", "a poisoned message: ")
 @pytest.mark.parametrize("kind", POISON)
 def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
@@ -39,7 +29,7 @@ def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
     producer = Producer({"bootstrap.servers": rig.home.kafka})
     producer.produce(f"{small}.public.account", POISON[kind])
     producer.flush(10)
-    rig.execute(small, "UPDATE account SET version = version + 1000", "INSERT INTO other VALUES (1, 1)")
+    rig.execute(small, "UPDATE account SET version = version + 1000", "INSERT INTO other VALUES (1000, 1)")
     for name in ("cow", "mor"):
         told = f"{small}_{name}.account"
         until(lambda: rig.table_status(told)["state"] == "stopped", f"{told} does not stop", TOLD_WITHIN_S)  # noqa: B023

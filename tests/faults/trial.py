@@ -76,7 +76,7 @@ def under_load(
             wrong += [*_hold(rig, entry, fault, hold_s), *_recovery(rig, entry, database, recovers_within_s)]
             if not source_down and writing.committed - before < LEAST_DURING:
                 raise Void(f"{writing.committed - before} transactions during {fault.name}")
-        _await_versions(rig, database, begin + least)
+        await_versions(rig, database, begin + least)
     conclude(rig, entry, database, wrong)
 
 
@@ -107,7 +107,8 @@ def _await_transactions(load: Workload, count: int) -> None:
     until(lambda: load.committed >= count or bool(load.failures), "the workload does not get going", 60)
 
 
-def _await_versions(rig: Rig, database: str, least: int) -> None:
+def await_versions(rig: Rig, database: str, least: int) -> None:
+    """Void when so many row versions are not committed in time."""
     try:
         until(
             lambda: evidence.committed(rig.home, database) >= least,
