@@ -156,12 +156,15 @@ def _print(evidence: Evidence, version: Version) -> tuple[bool, frozenset[tuple[
 
 
 def _by_key(evidence: Evidence, versions: list[Version]) -> dict[Key, list[tuple[object, bool]]]:
-    """What tells each version of a key from the others, and whether a snapshot read it."""
+    """What tells each version of a key from the others, and whether a snapshot read it.
+
+    A delete that brings the key alone is like any other of that key, and is left out.
+    """
     found: dict[Key, list[tuple[object, bool]]] = {}
     for version in versions:
-        bare = evidence.table.partial_deletes and version.deleted
-        row = () if bare else frozenset(version.row.items())
-        found.setdefault(version.key, []).append(((version.deleted, row), version.read))
+        if not (version.deleted and evidence.table.partial_deletes):
+            known = (version.deleted, frozenset(version.row.items()))
+            found.setdefault(version.key, []).append((known, version.read))
     return found
 
 

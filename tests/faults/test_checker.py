@@ -135,6 +135,16 @@ def test_a_snapshot_that_begins_anew() -> None:
     )
 
 
+def test_deletes_that_bring_the_key_alone_are_alike() -> None:
+    found = sound(BARE)
+    found.audit = [version(3, 29), version(3, 29, deleted=True), *found.audit]
+    bare = Version(("3",), True, {"id": "3", "version": "0"})
+    found.topic = [version(3, 29), bare, *[bare if one == version(3, 30, True) else one for one in found.topic]]
+    found.archive.append(File("t+0+0000000010.avro", 10, [10, 11]))
+    found.consumed.update(cow=12, mor=12)
+    assert checker.check({BARE.name: found}) == []
+
+
 def test_data_of_a_hard_delete_that_stay_are_found() -> None:
     found = sound(GONE)
     found.lake["mor"][2] = version(2, 20, deleted=True)
