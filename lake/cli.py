@@ -7,6 +7,7 @@ from types import FrameType
 import typer
 
 from lake import compact, demo, moma, plan_commands, sql, verify
+from lake.aws import cost_command
 from lake.errors import LakeError
 from lake.local import commands
 
@@ -28,6 +29,7 @@ sql.add_to(app)
 compact.add_to(app)
 verify.add_to(app)
 demo.add_to(app)
+cost_command.add_to(app)
 
 
 @app.callback()
