@@ -22,6 +22,7 @@ from tests.faults.rig import Rig
 from tests.faults.workload import until
 
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore")
+LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 BACK_WITHIN_S = 90.0
 CUT = {"dport": 10, "sport": 11}  # preference of the rule for each direction
 LOCAL_RULE = 100
@@ -197,7 +198,7 @@ class FullDisk:
     def inject(self, rig: Rig) -> None:
         with self._ballast(rig).open("wb") as file:
             state = os.statvfs(rig.home.data)
-            os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize)
+            os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize - LEFT)
 
     def heal(self, rig: Rig) -> None:
         self._ballast(rig).unlink()
