@@ -321,7 +321,7 @@ def isolated() -> bool:
 def own_disk(rig: Rig) -> bool:
     """Whether the lake's file system is there for it alone."""
     disk = os.environ.get("FAULTS_DISK")
-    return disk is not None and os.path.ismount(disk) and rig.home.data.is_relative_to(disk)
+    return disk is not None and os.path.ismount(disk) and rig.home.data.resolve().is_relative_to(Path(disk).resolve())
 
 
 def _ip(*arguments: str) -> None:

@@ -1,8 +1,8 @@
-"""The choice of trials that each change must pass: one of the snapshot, one of the stream, on tables of their own."""
+"""The choice of trials that each change must pass: the first snapshot of a database, and the stream after it."""
 
 import pytest
 
-from tests.faults.faults import Kill
+from tests.faults.faults import KillAll
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, in_snapshot
 
@@ -10,6 +10,6 @@ pytestmark = pytest.mark.integration
 SIZE = 6_000
 
 
-@pytest.mark.matrix("1, 6", "kill -9 of Connect in the snapshot, of the Spark driver later", phase="both")
+@pytest.mark.matrix("1, 6", "kill -9 of Connect and the Spark driver", phase="snapshot")
 def test_killed(rig: Rig, entry: Entry) -> None:
-    in_snapshot(rig, entry, Kill("connect"), 0.3, Kill("stream"), hold_s=0, size=SIZE)
+    in_snapshot(rig, entry, KillAll(("connect", "stream")), 0.3, hold_s=0, size=SIZE, pause_s=0.3)
