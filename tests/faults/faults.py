@@ -299,7 +299,10 @@ def ask_for_services(rig: Rig) -> None:
 
 
 def pid_of(rig: Rig, service: str) -> int:
-    return rig.stack.supervisor.states()[service].pid
+    """Of a service that runs: a signal to pid 0 would end this process and its relatives."""
+    pid = rig.stack.supervisor.states()[service].pid
+    assert pid > 0, f"{service} does not run"
+    return pid
 
 
 def is_back(rig: Rig, service: str, before: int) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults.faults import KillAll
+from tests.faults.faults import Kill
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, in_snapshot
 
@@ -12,4 +12,4 @@ SIZE = 6_000
 
 @pytest.mark.matrix("1, 6", "kill -9 of Connect and the Spark driver", phase="snapshot")
 def test_killed(rig: Rig, entry: Entry) -> None:
-    in_snapshot(rig, entry, KillAll(("connect", "stream")), 0.3, hold_s=0, size=SIZE, pause_s=0.3)
+    in_snapshot(rig, entry, Kill("connect"), 0.3, Kill("stream"), hold_s=0, size=SIZE, pause_s=0.3)

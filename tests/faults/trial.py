@@ -133,12 +133,14 @@ def in_snapshot(
     entry: Entry,
     fault: Fault,
     share: float,
+    *later: Fault,
     hold_s: float = 2.0,
     size: int = SNAPSHOT_SIZE,
     **load: Any,
 ) -> None:
     """Injects the fault when the first snapshot of a new database is that far, while sessions write to it.
 
+    The later ones follow once `lake apply` is through: only then does the streaming job of a new lake run.
     No key is deleted for good: what a snapshot that began anew leaves of such rows is
     test_order.test_deleted_between_two_snapshots. load: settings of the workload.
     """
@@ -149,6 +151,7 @@ def in_snapshot(
             entry.fault += f" at {await_share(rig, f'{database}.public.account', share, size):.0%}"
             wrong = _hold(rig, entry, fault, hold_s)
             resume(rig, database, applied)
+            wrong += [line for one in later for line in _hold(rig, entry, one, hold_s)]
             wrong += _recovery(rig, entry, database, SNAPSHOT_WITHIN_S)
             _await_transactions(writing, WARM)
         conclude(rig, entry, database, wrong)
