@@ -5,7 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3
 LAKE := .venv/bin/lake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow up down bench package lock clean
+.PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,13 +44,25 @@ account: setup ## deploy, change and destroy whole lakes in an emulated AWS acco
 	.venv/bin/pytest tests/emulated_account
 
 integration: setup ## tests on a local lake, started for them
-	.venv/bin/pytest tests/integration -m "not slow" --durations=12
+	.venv/bin/pytest tests/integration tests/faults -m "not (slow or faults or soak)" --durations=12
 
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration -m slow
 
 package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time
 	@$(LAKE) package
+
+# Without rights to do so, the trials that cut the network or fill the disk are skipped, and say so.
+APART = $(shell unshare --net --mount tests/faults/apart.sh true 2>/dev/null && \
+	echo unshare --net --mount tests/faults/apart.sh)
+SEED ?= 0
+SOAK ?= 3600
+
+faults: setup ## break every part on purpose and hold the lake against the source; SEED=n repeats, REPORT=docs/reliability.md
+	$(APART) .venv/bin/pytest tests/faults -m faults --seed $(SEED) $(if $(REPORT),--report $(REPORT))
+
+soak: setup ## an hour (SOAK=seconds) of load with kills of all processes, then the same check
+	$(APART) .venv/bin/pytest tests/faults -m soak --seed $(SEED) --soak $(SOAK)
 
 up: setup ## start the local lake
 	@$(LAKE) up

@@ -24,7 +24,7 @@ from lake.plan_facts import read_facts
 from tests.integration import readers
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import RunningLake
+    from tests.running_lake import RunningLake
 
 Connection = psycopg.Connection[Any]
 Rows = dict[tuple[Any, ...], tuple[Any, ...]]  # by key

@@ -20,7 +20,7 @@ from spark_jobs import commits, history, query
 from spark_jobs.pipeline import read_pipeline
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import RunningLake
+    from tests.running_lake import RunningLake
 
 DATABASES = ("moma", "moma_default")
 ARTISTS = {"key": ["artist_id"], "partition": "nationality"}

@@ -39,16 +39,16 @@ def wait_for_end(home: Home, topic: str, least: int) -> None:
         time.sleep(LOOK_EVERY_S)
 
 
-def topic_records(home: Home, topic: str) -> list[Record]:
-    """All values of partition 0 in order of offset, each decoded with the schema of the id in its frame."""
+def topic_records(home: Home, topic: str, begin: int = 0) -> list[Record]:
+    """The values of partition 0 in order of offset, each decoded with the schema of the id in its frame."""
     consumer = _consumer(home)
     try:
-        consumer.assign([TopicPartition(topic, 0, 0)])
-        end = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
+        consumer.assign([TopicPartition(topic, 0, begin)])
+        count = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1]) - begin
         values: list[Record] = []
-        while len(values) < end:
-            found = consumer.consume(min(end - len(values), 5000), timeout=10)
-            assert found, f"{topic} ends at {len(values)}, not {end}"
+        while len(values) < count:
+            found = consumer.consume(min(count - len(values), 5000), timeout=10)
+            assert found, f"{topic} ends at {begin + len(values)}, not {begin + count}"
             values += [_decoded(home, message.value()) for message in found]
         return values
     finally:
@@ -77,6 +77,10 @@ def object_keys(home: Home, prefix: str) -> list[str]:
     pages = _store(home).get_paginator("list_objects_v2").paginate(Bucket=home.bucket, Prefix=prefix)
     keys = (item["Key"] for page in pages for item in page.get("Contents", []))
     return sorted(key for key in keys if not key.endswith("/"))
+
+
+def object_text(home: Home, key: str) -> str:
+    return str(_store(home).get_object(Bucket=home.bucket, Key=key)["Body"].read().decode())
 
 
 def bronze_folder(topic: str) -> str:

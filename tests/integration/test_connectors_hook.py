@@ -20,8 +20,8 @@ from lake.rendering.topics import Topic, topics
 from tests.charts import hook
 from tests.charts.rendering import Manifest, chart_of, helm, of_kind, only, parsed, scenarios
 from tests.integration import readers
-from tests.integration.conftest import RunningLake
 from tests.integration.remains import delete_topics, drop_slot
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "hooked"

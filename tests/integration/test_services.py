@@ -14,7 +14,7 @@ import pytest
 from lake.local import processes
 from lake.local.preflight import free
 from lake.local.stack import Stack
-from tests.integration.conftest import RunningLake
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 SERVICES = ["postgres", "kafka", "connect", "metastore", "registry", "s3"]

@@ -20,8 +20,8 @@ from lake.rendering.connector import source_connector
 from lake.rendering.source_setup import CAPTURE_USER, REGISTRY_USER, USERS, VERIFY_USER
 from lake.source_catalog import read_source
 from tests.integration import readers
-from tests.integration.conftest import RunningLake
 from tests.integration.source_server import PROGRAMS, SourceServer, prepare, run_psql
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 WITHIN_S = 60.0

@@ -10,7 +10,7 @@ from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.local.home import Home
 from lake.progress import wait_for_snapshots
-from tests.integration.conftest import RunningLake
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "golden"

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.pipeline import Target, read_pipeline
-from tests.integration.conftest import RunningLake
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "proof"

@@ -1,0 +1,99 @@
+"""Trials on the shared lake, and the table of what came of them."""
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.faults import report
+from tests.faults.rig import Rig
+from tests.faults.source import ACCOUNT, OTHER, TABLES
+from tests.faults.trial import Entry, Void
+from tests.running_lake import RunningLake
+
+FIXED = 20261121
+SHOP = "shop"
+ENTRY = pytest.StashKey[Entry]()
+ENTRIES = pytest.StashKey[list[Entry]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seed", type=int, default=FIXED, help="of the workloads; 0 takes a new one")
+    parser.addoption("--soak", type=int, default=3600, help="seconds of the soak")
+    parser.addoption("--report", type=Path, help="write the table of the run to this Markdown file")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[ENTRIES] = []
+    config.option.seed = seed(config) or random.SystemRandom().randrange(1, 2**31)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"faults: --seed {seed(config)}"
+
+
+def seed(config: pytest.Config) -> int:
+    return int(config.getoption("--seed", FIXED))
+
+
+@pytest.fixture
+def entry(request: pytest.FixtureRequest) -> Entry:
+    """This test's line of the table; @pytest.mark.matrix(row, fault, phase) says what it is."""
+    marker = request.node.get_closest_marker("matrix")
+    variant = getattr(getattr(request.node, "callspec", None), "id", "")
+    fault = " ".join(filter(None, [marker.args[1], variant]))
+    made = Entry(str(marker.args[0]), fault, marker.kwargs.get("phase", "streaming"), seed(request.config))
+    request.node.stash[ENTRY] = made
+    request.config.stash[ENTRIES].append(made)
+    return made
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Iterator[None]:
+    result = yield
+    if call.when == "call" and (made := item.stash.get(ENTRY, None)):
+        void = call.excinfo is not None and call.excinfo.errisinstance(Void)
+        made.seconds = call.duration
+        made.verdict = "void" if void else "known fault" if hasattr(result, "wasxfail") else result.outcome
+    return result
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    entries = [entry for entry in config.stash[ENTRIES] if entry.verdict]
+    if not entries:
+        return
+    terminalreporter.section("faults")
+    terminalreporter.write_line(report.plain(entries))
+    if path := config.getoption("--report", None):
+        path.write_text(report.markdown(entries, time.time()))
+
+
+@pytest.fixture(scope="session")
+def rig(lake: RunningLake, spark: SparkSession, pytestconfig: pytest.Config) -> Rig:
+    """The shared lake, as the trials use it."""
+    return Rig(lake, spark, seed(pytestconfig))
+
+
+@pytest.fixture(scope="session")
+def shop(rig: Rig) -> str:
+    """The database of the streaming phase: captured, and at rest."""
+    rig.create(SHOP, TABLES)
+    rig.capture(SHOP)
+    rig.come_to_rest(SHOP)
+    return SHOP
+
+
+@pytest.fixture
+def small(rig: Rig) -> Iterator[str]:
+    """A captured database of its own with two tables, at rest: for what can't be undone."""
+    with rig.temporary((ACCOUNT, OTHER)) as database:
+        rig.execute(
+            database,
+            "INSERT INTO account (id, version, note) SELECT i, i, 'old' FROM generate_series(1, 100) i",
+            "INSERT INTO other (id, version, n) SELECT i, i, i FROM generate_series(1, 100) i",
+        )
+        rig.come_to_rest(database)
+        yield database

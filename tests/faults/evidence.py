@@ -1,0 +1,218 @@
+"""What is found in PostgreSQL, Kafka, the archive and the Hudi tables, in one form that can be compared.
+
+Nothing of the pipeline is asked: PostgreSQL's own audit, a Kafka consumer, and Hudi tables, base files and Avro files
+by path. A row is its columns as text, without those that are NULL and those that the lake adds.
+"""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import psycopg
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lake.local.home import Home
+from tests.faults.source import Table
+from tests.integration import readers
+
+Key = tuple[str, ...]
+Row = dict[str, str]
+LONG = 100  # characters of a value that are kept; of a longer one there is a digest, too
+INSTANTS = 4  # earlier states of a merge-on-read table that are looked at
+ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", "__offset"}
+
+
+class Version(NamedTuple):
+    """One row version: what a committed transaction left of a row, or the row that it deleted."""
+
+    key: Key
+    deleted: bool
+    row: Row
+    read: bool = False  # an event of a snapshot
+
+
+class File(NamedTuple):
+    """One file of the archive: the first offset that its name says, and the offsets in it."""
+
+    name: str
+    start: int
+    offsets: list[int]
+
+
+@dataclass
+class Evidence:
+    """Of one table. The lake's parts are by table type: cow, mor."""
+
+    table: Table
+    source: dict[Key, Row]
+    audit: list[Version]  # in commit order
+    topic: list[Version]  # by offset, from 0
+    archive: list[File]
+    lake: dict[str, list[Version]]
+    optimised: list[Version] | None = None  # the read-optimised view, once it was brought up to date
+    observed: dict[str, list[Version]] = field(default_factory=dict)  # whatever the lake ever held, as far as is left
+    consumed: dict[str, int] = field(default_factory=dict)  # the next offset that the last commit names
+
+
+def gather(
+    home: Home, spark: SparkSession, database: str, tables: Iterable[Table], seed: int = 0, compacted: bool = False
+) -> dict[str, Evidence]:
+    """All of it, by table. The lake must have come to rest; the source is read in one snapshot."""
+    with psycopg.connect(home.dsn(database)) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        sources = {table.name: (_live(connection, table), _audit(connection, table)) for table in tables}
+    return {
+        table.name: _with_lake(
+            home, spark, database, Evidence(table, *sources[table.name], [], [], {}), seed, compacted
+        )
+        for table in tables
+    }
+
+
+def _with_lake(home: Home, spark: SparkSession, database: str, found: Evidence, seed: int, compacted: bool) -> Evidence:
+    table = found.table
+    topic = f"{database}.public.{table.name}"
+    found.topic = [_version(table, record) for record in readers.topic_records(home, topic)]
+    found.archive = _archive(home, spark, topic)
+    for kind in table.types:
+        path = f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
+        stored = spark.read.format("hudi").load(path)
+        found.lake[kind] = _versions(table, stored)
+        found.observed[kind] = list(_observed(home, spark, table, path, kind, seed))
+        found.consumed[kind] = sum(position(home, database, table, kind).values())
+        if kind == "mor" and compacted:
+            view = spark.read.format("hudi").option("hoodie.datasource.query.type", "read_optimized").load(path)
+            found.optimised = _versions(table, view)
+    return found
+
+
+# --- PostgreSQL.
+
+
+def _live(connection: "psycopg.Connection[Any]", table: Table) -> dict[Key, Row]:
+    rows = [
+        _row(_parsed(text))
+        for (text,) in connection.execute(f"SELECT to_jsonb(whole)::text FROM {table.name} whole".encode())
+    ]
+    return {_key(table, row): row for row in rows}
+
+
+def _audit(connection: "psycopg.Connection[Any]", table: Table) -> list[Version]:
+    query = "SELECT op, row FROM audit.version JOIN audit.transaction USING (xid) WHERE relation = %s "
+    ordered = (query + "ORDER BY place, number").encode()
+    found = ((op == "d", _row(_parsed(text))) for op, text in connection.execute(ordered, [table.name]))
+    return [Version(_key(table, row), deleted, row) for deleted, row in found]
+
+
+def committed(home: Home, database: str) -> int:
+    """How many row versions are committed by now."""
+    with psycopg.connect(home.dsn(database), connect_timeout=3) as connection:
+        row = connection.execute("SELECT count(*) FROM audit.version").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    return dict(json.loads(text, parse_float=str, parse_int=str))
+
+
+# --- The lake.
+
+
+def _versions(table: Table, stored: DataFrame) -> list[Version]:
+    names = [name for name in stored.columns if not name.startswith("_hoodie")]
+    return [_version(table, row.asDict()) for row in stored.select(*names).collect()]
+
+
+def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: str, seed: int) -> Iterator[Version]:
+    """All base files that are still there, of whatever commit, and a choice of earlier states."""
+    if _has(home, path, ".parquet"):
+        options = {"recursiveFileLookup": "true", "pathGlobFilter": "*.parquet", "mergeSchema": "true"}
+        files = spark.read.options(**options).parquet(path)
+        yield from _versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
+    completed = [name.split(".")[0] for name in _timeline(home, path)]
+    chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
+    for instant in sorted(chosen):
+        yield from _versions(table, spark.read.format("hudi").option("as.of.instant", instant).load(path))
+
+
+def _has(home: Home, path: str, ending: str) -> bool:
+    """Whether there is such a file below the path."""
+    prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/"
+    return any(key.endswith(ending) for key in readers.object_keys(home, prefix))
+
+
+def _timeline(home: Home, path: str) -> list[str]:
+    """The names of the completed commits, oldest first."""
+    prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/.hoodie/"
+    names = [key.removeprefix(prefix) for key in readers.object_keys(home, prefix)]
+    return sorted(name for name in names if "/" not in name and name.endswith((".commit", ".deltacommit")))
+
+
+def position(home: Home, database: str, table: Table, kind: str) -> dict[str, int]:
+    """Partition to next offset, as the newest commit says that has it."""
+    path = f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
+    prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/.hoodie/"
+    for name in reversed(_timeline(home, path)):
+        metadata = json.loads(readers.object_text(home, prefix + name))
+        if "lake.offsets" in (metadata.get("extraMetadata") or {}):
+            return dict(json.loads(metadata["extraMetadata"]["lake.offsets"]))
+    return {}
+
+
+def _archive(home: Home, spark: SparkSession, topic: str) -> list[File]:
+    folder = f"s3a://{home.bucket}/{readers.bronze_folder(topic)}"
+    if not _has(home, folder.rstrip("/"), ".avro"):
+        return []
+    files = _offsets(spark, folder).groupBy(F.input_file_name()).agg(F.collect_list("__offset")).collect()
+    return sorted(_file(unquote(name).rsplit("/", 1)[1], offsets) for name, offsets in files)
+
+
+def archived(home: Home, spark: SparkSession, topic: str) -> int:
+    """The offset behind the last one in the archive, as its newest file has it."""
+    folder = readers.bronze_folder(topic)
+    newest = max((key for key in readers.object_keys(home, folder) if key.endswith(".avro")), default=None)
+    if newest is None:
+        return 0
+    return int(_offsets(spark, f"s3a://{home.bucket}/{newest}").agg(F.max("__offset")).collect()[0][0]) + 1
+
+
+def _offsets(spark: SparkSession, path: str) -> DataFrame:
+    schema = '{"type": "record", "name": "Value", "fields": [{"name": "__offset", "type": "long"}]}'
+    return spark.read.format("avro").option("avroSchema", schema).load(path)
+
+
+def _file(name: str, offsets: list[int]) -> File:
+    return File(name, int(name.removesuffix(".avro").rsplit("+", 1)[1]), sorted(offsets))
+
+
+# --- One form.
+
+
+def _version(table: Table, record: dict[str, Any]) -> Version:
+    row = _row({name: value for name, value in record.items() if name not in ADDED})
+    return Version(_key(table, row), record["__deleted"] == "true", row, record["__op"] == "r")
+
+
+def _key(table: Table, row: Row) -> Key:
+    return tuple(row[name] for name in table.key)
+
+
+def _row(values: dict[str, Any]) -> Row:
+    return {name: _text(value) for name, value in values.items() if value is not None}
+
+
+def _text(value: Any) -> str:
+    text = _whole(value)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return text if len(text) <= LONG else f"{text[:LONG]}... {len(text)} characters, SHA-256 {digest}"
+
+
+def _whole(value: Any) -> str:
+    if isinstance(value, (bytes, bytearray)):
+        return "\\x" + value.hex()
+    return str(value).lower() if isinstance(value, bool) else str(value)

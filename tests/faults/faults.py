@@ -1,0 +1,335 @@
+"""Faults: small classes that break one part, and let it be whole again.
+
+inject() breaks; heal() undoes what hands must undo, which for a killed process is nothing; seen() says whether the
+product has noticed, by what it shows its user.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import httpx
+import psutil
+
+from lake import progress
+from lake.local.supervisor import RUNNING
+from tests.faults.rig import Rig
+from tests.faults.workload import until
+
+SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore")
+LEFT = 1024 * 1024  # bytes that others take while a full disk is made
+BACK_WITHIN_S = 90.0
+CUT = {"dport": 10, "sport": 11}  # preference of the rule for each direction
+LOCAL_RULE = 100
+
+
+class Fault(Protocol):
+    """What a trial does to a lake."""
+
+    name: str
+
+    def inject(self, rig: Rig) -> None: ...
+
+    def heal(self, rig: Rig) -> None: ...
+
+    def seen(self, rig: Rig) -> bool: ...
+
+
+@dataclass
+class Kill:
+    """kill -9, or another signal; the supervisor must start it again."""
+
+    service: str
+    signal: int = signal.SIGKILL
+    services: bool = False  # compaction, cleaning and archiving are asked for before
+    after_s: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return f"{signal.Signals(self.signal).name} {self.service}"
+
+    def inject(self, rig: Rig) -> None:
+        if self.services:
+            ask_for_services(rig)
+        time.sleep(self.after_s)
+        self._pid = pid_of(rig, self.service)
+        self._logged = _supervisor_log(rig).stat().st_size
+        os.kill(self._pid, self.signal)
+
+    def heal(self, rig: Rig) -> None:
+        until(lambda: is_back(rig, self.service, self._pid), f"{self.service} is not back", BACK_WITHIN_S)
+
+    def seen(self, rig: Rig) -> bool:
+        with _supervisor_log(rig).open() as log:
+            log.seek(self._logged)
+            return any(f"exited: {self.service} " in line for line in log)
+
+
+@dataclass
+class KillAll:
+    """kill -9 of several in one moment, as when a machine fails."""
+
+    services: tuple[str, ...] = ("connect", "kafka", "registry", "stream", "s3")
+
+    @property
+    def name(self) -> str:
+        return f"SIGKILL {', '.join(self.services)}"
+
+    def inject(self, rig: Rig) -> None:
+        self._kills = [Kill(service) for service in self.services]
+        for kill in self._kills:
+            kill.inject(rig)
+
+    def heal(self, rig: Rig) -> None:
+        for kill in self._kills:
+            kill.heal(rig)
+
+    def seen(self, rig: Rig) -> bool:
+        return all(kill.seen(rig) for kill in self._kills)
+
+
+@dataclass
+class Pause:
+    """SIGSTOP of a process and its children, SIGCONT later."""
+
+    service: str
+
+    @property
+    def name(self) -> str:
+        return f"SIGSTOP {self.service}"
+
+    def inject(self, rig: Rig) -> None:
+        root = psutil.Process(pid_of(rig, self.service))
+        self._processes = [root, *root.children(recursive=True)]
+        for process in self._processes:
+            process.suspend()
+
+    def heal(self, rig: Rig) -> None:
+        for process in self._processes:
+            if process.is_running():
+                process.resume()
+
+    def seen(self, rig: Rig) -> bool:
+        return unwell(rig)
+
+
+@dataclass
+class Stop:
+    """Stopped in order, and started by hand."""
+
+    service: str
+
+    @property
+    def name(self) -> str:
+        return f"stop {self.service}"
+
+    def inject(self, rig: Rig) -> None:
+        rig.stack.supervisor.stop_service(self.service)
+
+    def heal(self, rig: Rig) -> None:
+        rig.stack.start(self.service)
+
+    def seen(self, rig: Rig) -> bool:
+        return unwell(rig)
+
+
+@dataclass
+class Restart:
+    """Stopped and started in one go."""
+
+    service: str
+
+    @property
+    def name(self) -> str:
+        return f"restart {self.service}"
+
+    def inject(self, rig: Rig) -> None:
+        rig.lake.run("restart", self.service)
+
+    def heal(self, rig: Rig) -> None:
+        """It is up already."""
+
+    def seen(self, rig: Rig) -> bool:
+        return True
+
+
+@dataclass
+class Cut:
+    """Drops every packet to and from a service without a word: what is connected hangs, half open.
+
+    Done by routing rules, which needs a network namespace of its own (make faults makes one).
+    """
+
+    service: str
+
+    @property
+    def name(self) -> str:
+        return f"network cut at {self.service}"
+
+    def inject(self, rig: Rig) -> None:
+        port = str(getattr(rig.home.ports, self.service))
+        # The rule of the local table comes first and would win.
+        _ip("rule", "add", "pref", str(LOCAL_RULE), "lookup", "local")
+        _ip("rule", "del", "pref", "0")
+        for direction, preference in CUT.items():
+            _ip("rule", "add", "pref", str(preference), "ipproto", "tcp", direction, port, "blackhole")
+
+    def heal(self, rig: Rig) -> None:
+        for preference in CUT.values():
+            _ip("rule", "del", "pref", str(preference))
+        _ip("rule", "add", "pref", "0", "lookup", "local")
+        _ip("rule", "del", "pref", str(LOCAL_RULE))
+
+    def seen(self, rig: Rig) -> bool:
+        return unwell(rig)
+
+
+@dataclass
+class FullDisk:
+    """Takes all the space that is left, for whoever writes to it; needs a disk of its own, too."""
+
+    name = "disk full"
+
+    def inject(self, rig: Rig) -> None:
+        with self._ballast(rig).open("wb") as file:
+            state = os.statvfs(rig.home.data)
+            os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize - LEFT)
+
+    def heal(self, rig: Rig) -> None:
+        self._ballast(rig).unlink()
+
+    def seen(self, rig: Rig) -> bool:
+        return unwell(rig)
+
+    def _ballast(self, rig: Rig) -> Path:
+        return rig.home.data / "ballast"
+
+
+@dataclass
+class Rewind:
+    """Duplicated delivery: the streaming job forgets its last batches, or all, and reads them again."""
+
+    batches: int | None = None  # None: from offset 0
+    layers: tuple[str, ...] = ("silver",)
+    only: str = ""  # a part of the name
+
+    @property
+    def name(self) -> str:
+        again = "everything" if self.batches is None else f"the last {self.batches} batches"
+        return f"{again} delivered again to {' and '.join(self.layers)}"
+
+    def inject(self, rig: Rig) -> None:
+        rig.stack.supervisor.stop_service("stream")
+        for layer in self.layers:
+            for folder in (rig.home.data / "checkpoints" / layer).rglob("offsets"):
+                if self.only in str(folder):
+                    self._forget(folder)
+
+    def _forget(self, offsets: os.PathLike[str]) -> None:
+        folder = os.fspath(offsets)
+        numbers = sorted(int(name) for name in os.listdir(folder) if name.isdigit())
+        for number in numbers if self.batches is None else numbers[-self.batches :]:
+            for part in (folder, os.path.join(os.path.dirname(folder), "commits")):
+                for name in (str(number), f".{number}.crc"):
+                    path = os.path.join(part, name)
+                    if os.path.exists(path):
+                        os.remove(path)
+
+    def heal(self, rig: Rig) -> None:
+        rig.stack.start("stream")
+
+    def seen(self, rig: Rig) -> bool:
+        return True
+
+
+@dataclass
+class Password:
+    """The capture user's password is another one, and its sessions end."""
+
+    name = "password changed"
+
+    def inject(self, rig: Rig) -> None:
+        rig.execute(
+            "postgres",
+            "ALTER ROLE lake_capture PASSWORD 'another'",
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'lake_capture'",
+        )
+
+    def heal(self, rig: Rig) -> None:
+        rig.execute("postgres", f"ALTER ROLE lake_capture PASSWORD '{rig.home.secrets.lake_capture}'")
+
+    def seen(self, rig: Rig) -> bool:
+        return unwell(rig)
+
+
+@dataclass
+class SecondConnector:
+    """A connector of another name that reads the same slot."""
+
+    database: str
+    name = "second connector on one slot"
+
+    def inject(self, rig: Rig) -> None:
+        config = httpx.get(f"{self._address(rig, '')}/config", trust_env=False).json()
+        second = {**config, "name": f"{config['name']}_second"}
+        httpx.put(f"{self._address(rig, '_second')}/config", json=second, trust_env=False, timeout=60)
+
+    def heal(self, rig: Rig) -> None:
+        httpx.delete(self._address(rig, "_second"), trust_env=False, timeout=60)
+
+    def seen(self, rig: Rig) -> bool:
+        return True
+
+    def _address(self, rig: Rig, ending: str) -> str:
+        return f"{rig.home.connect}/connectors/{rig.connector(self.database)}{ending}"
+
+
+def ask_for_services(rig: Rig) -> None:
+    """As `lake compact` does, without waiting."""
+    folder = rig.home.data / "requests"
+    folder.mkdir(exist_ok=True)
+    for name in progress.reported(rig.home):
+        if not name.startswith("bronze."):
+            (folder / name).touch()
+
+
+def pid_of(rig: Rig, service: str) -> int:
+    """Of a service that runs: a signal to pid 0 would end this process and its relatives."""
+    pid = rig.stack.supervisor.states()[service].pid
+    assert pid > 0, f"{service} does not run"
+    return pid
+
+
+def is_back(rig: Rig, service: str, before: int) -> bool:
+    """Another process of the service answers."""
+    state = rig.stack.supervisor.states()[service]
+    return state.state == RUNNING and state.pid not in (0, before) and rig.stack.service(service).ready()
+
+
+def unwell(rig: Rig) -> bool:
+    """Whether `lake status` says that something is wrong."""
+    return rig.lake.run("status", "--json", check=False).returncode != 0
+
+
+def isolated() -> bool:
+    """Whether this is a network namespace with nothing but a loopback: its rules are nobody else's."""
+    return os.geteuid() == 0 and [name for _, name in socket.if_nameindex()] == ["lo"]
+
+
+def own_disk(rig: Rig) -> bool:
+    """Whether the lake's file system is there for it alone."""
+    disk = os.environ.get("FAULTS_DISK")
+    return disk is not None and os.path.ismount(disk) and rig.home.data.resolve().is_relative_to(Path(disk).resolve())
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+def _supervisor_log(rig: Rig) -> Path:
+    return rig.home.logs / "supervisord.log"

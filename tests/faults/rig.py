@@ -1,0 +1,187 @@
+"""What a trial works with: a lake, a way to look into it, and the databases that it captures for the trials."""
+
+import itertools
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import psycopg
+from confluent_kafka import KafkaException
+from pyspark.sql import SparkSession
+
+from lake import progress
+from lake.local.home import Home
+from lake.local.stack import Stack
+from tests.faults import evidence, source, workload
+from tests.faults.source import Table
+from tests.faults.workload import until
+from tests.integration import readers, remains
+from tests.running_lake import RunningLake
+
+AWAY = (KafkaException, AssertionError, httpx.HTTPError)  # what a reader says of a service that is away
+
+
+@dataclass
+class Rig:
+    """A running lake; its databases for trials by name, with their tables."""
+
+    lake: RunningLake
+    spark: SparkSession
+    seed: int
+    databases: dict[str, tuple[Table, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.home: Home = self.lake.home
+        self.stack = Stack(self.home)
+        self._numbers = itertools.count(1)
+
+    def new_name(self) -> str:
+        return f"trial_{next(self._numbers)}"
+
+    def create(self, database: str, tables: tuple[Table, ...]) -> None:
+        """A source database with empty tables under audit, not yet captured."""
+        self.lake.execute("postgres", f"CREATE DATABASE {database}")
+        with psycopg.connect(self.home.dsn(database)) as connection:
+            source.create(connection, tables)
+        self.databases[database] = tables
+
+    def capture(self, database: str) -> None:
+        """`lake apply` with the tables of the database in the definition."""
+        tables = self.databases[database]
+        self.lake.define(database, {f"public.{table.name}": table.definition for table in tables})
+        self.lake.apply()
+
+    @contextmanager
+    def temporary(self, tables: tuple[Table, ...]) -> Iterator[str]:
+        """A captured database of its own, removed in the end."""
+        database = self.new_name()
+        self.create(database, tables)
+        self.capture(database)
+        try:
+            yield database
+        finally:
+            self.remove(database)
+
+    def remove(self, database: str) -> None:
+        """Takes a database out of the definition, with its connector and slot."""
+        (self.lake.databases / f"{database}.yaml").unlink(missing_ok=True)
+        httpx.delete(f"{self.home.connect}/connectors/{self.connector(database)}", trust_env=False, timeout=60)
+        if list(self.lake.databases.glob("*.yaml")):
+            self.lake.apply()
+        remains.drop_slot(self.home, f"lake_{database}")
+        del self.databases[database]
+
+    def connector(self, database: str) -> str:
+        return f"source_postgres_{database}"
+
+    def load(self, database: str, seed: int, **settings: Any) -> workload.Workload:
+        """Sessions that write to the tables of the database."""
+        return workload.Workload(self.home.dsn(database), seed, self.databases[database], **settings)
+
+    @contextmanager
+    def session(self, database: str) -> Iterator["psycopg.Connection[Any]"]:
+        with psycopg.connect(self.home.dsn(database)) as connection:
+            yield connection
+
+    def execute(self, database: str, *statements: str) -> None:
+        """Each in a transaction of its own."""
+        self.lake.execute(database, *statements)
+
+    def rows(self, database: str, query: str) -> list[tuple[Any, ...]]:
+        return readers.source_rows(self.home, database, query)
+
+    # --- What the product says.
+
+    def source_status(self, database: str) -> dict[str, Any]:
+        return {one["database"]: one for one in self.lake.json("status")["sources"]}[database]
+
+    def table_status(self, name: str) -> dict[str, Any]:
+        """State and reason of a Hudi table ("shop_mor.item") or an archive ("bronze.shop.public.item")."""
+        return {"state": "", "reason": "", **{k: v for k, v in progress.reported(self.home).get(name, {}).items() if v}}
+
+    def consumed(self, database: str, table: str) -> list[int]:
+        """The next offset of each Hudi table of a source table."""
+        found = next(one for one in self.databases[database] if one.name == table)
+        return [sum(evidence.position(self.home, database, found, kind).values()) for kind in found.types]
+
+    # --- The connector.
+
+    def stop_connector(self, database: str) -> None:
+        self._connector_put(database, "stop")
+        slot = f"SELECT 1 FROM pg_replication_slots WHERE slot_name = 'lake_{database}' AND NOT active"
+        until(lambda: bool(self.rows("postgres", slot)), "the connector keeps its slot")
+
+    def start_connector(self, database: str) -> None:
+        self._connector_put(database, "resume")
+
+    def _connector_put(self, database: str, action: str) -> None:
+        address = f"{self.home.connect}/connectors/{self.connector(database)}/{action}"
+        httpx.put(address, trust_env=False, timeout=60).raise_for_status()
+
+    def wait_for_messages(self, topic: str, least: int) -> int:
+        readers.wait_for_end(self.home, topic, least)
+        return readers.end_of(self.home, topic)
+
+    # --- Coming to rest.
+
+    def come_to_rest(self, database: str, within_s: float = 180.0) -> None:
+        """Step a of the checker: a marker is seen in the lake, and the archive has all that is in the topics."""
+        self.reach(database, within_s)
+        self._await_archive(database, within_s)
+
+    def reach(self, database: str, within_s: float = 180.0) -> float:
+        """Writes a marker row to each table and waits until every Hudi table is behind it; seconds until then."""
+        tables, token = self.databases[database], uuid.uuid4().int >> 75
+        begins = self._ends(database)
+        with self.session(database) as connection:
+            workload.perform(connection, [workload.marker(table, token) for table in tables])
+            connection.commit()
+        missing = {table.name: table for table in tables}
+
+        def arrived() -> bool:
+            for name, table in list(missing.items()):
+                if self._arrived(database, table, begins[name], token):
+                    del missing[name]
+            return not missing
+
+        took = until(arrived, f"markers do not come through Kafka: {database}", within_s)
+        ends = self._ends(database)
+        return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s)
+
+    def _ends(self, database: str) -> dict[str, int]:
+        """The next offset of each table's topic."""
+        return {
+            table.name: readers.end_of(self.home, f"{database}.public.{table.name}")
+            for table in self.databases[database]
+        }
+
+    def _arrived(self, database: str, table: Table, begin: int, token: int) -> bool:
+        try:
+            found = readers.topic_records(self.home, f"{database}.public.{table.name}", begin)
+        except AWAY:
+            return False
+        return any(record.get("version") == token for record in found)
+
+    def _behind(self, database: str, ends: dict[str, int]) -> list[str]:
+        return [
+            f"{table.name}_{kind}"
+            for table in self.databases[database]
+            for kind in table.types
+            if sum(evidence.position(self.home, database, table, kind).values()) < ends[table.name]
+        ]
+
+    def _await_archive(self, database: str, within_s: float) -> None:
+        ends = self._ends(database)
+
+        def behind() -> list[str]:
+            topics = {name: f"{database}.public.{name}" for name in ends}
+            return [name for name in ends if evidence.archived(self.home, self.spark, topics[name]) < ends[name]]
+
+        until(lambda: not behind(), "the archive does not catch up", within_s, every_s=1)
+
+    def gather(self, database: str, compacted: bool = False) -> dict[str, evidence.Evidence]:
+        """All that is found of the database's tables."""
+        return evidence.gather(self.home, self.spark, database, self.databases[database], self.seed, compacted)

@@ -1,0 +1,176 @@
+"""Negative controls (step i): a sound lake passes, and each thing that can be wrong is found. No service is started."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.faults import checker, report, trial
+from tests.faults.evidence import Evidence, File, Version
+from tests.faults.source import ACCOUNT, BARE, GONE, Table
+from tests.faults.workload import Sequel
+
+HEX = b"__debezium_unavailable_value".hex()
+Damage = Callable[[Evidence], Any]
+
+
+def version(number: int, token: int, deleted: bool = False) -> Version:
+    return Version((str(number),), deleted, {"id": str(number), "version": str(token), "note": f"n{token}"})
+
+
+def sound(table: Table = ACCOUNT) -> Evidence:
+    """Row 1 was changed twice, row 2 deleted, row 3 deleted and inserted again; event 1 was delivered twice."""
+    audit = [
+        version(1, 10),
+        version(2, 20),
+        version(1, 11),
+        version(3, 30),
+        version(3, 30, deleted=True),
+        version(2, 20, deleted=True),
+        version(3, 31),
+        version(1, 12),
+    ]
+    topic = [*audit[:3], *audit[1:]]
+    live = [version(1, 12), version(3, 31)]
+    gone = Version(("2",), True, {"id": "2"} if table.hard or table.partial_deletes else version(2, 20).row)
+    source = {row.key: row.row for row in live}
+    archive = [File("t+0+0000000000.avro", 0, [0, 1, 2, 3]), File("t+0+0000000004.avro", 4, [4, 5, 6, 7, 8, 9])]
+    lake = {kind: deepcopy([*live, gone]) for kind in ("cow", "mor")}
+    observed = {kind: [version(1, 10), version(3, 30)] for kind in lake}
+    return Evidence(
+        table, source, audit, topic, archive, lake, deepcopy(lake["mor"]), observed, dict.fromkeys(lake, 10)
+    )
+
+
+def swap_in_topic(found: Evidence) -> None:
+    """Two events of one key, in every delivery."""
+    first, second = version(1, 11), version(1, 12)
+    found.topic = [second if one == first else first if one == second else one for one in found.topic]
+
+
+def never_came(found: Evidence, *lost: Version) -> None:
+    found.topic = [one for one in found.topic if one not in lost]
+
+
+def flip(rows: list[Version], place: int) -> None:
+    rows[place] = rows[place]._replace(deleted=not rows[place].deleted)
+
+
+def change(rows: list[Version], **values: str) -> None:
+    rows[0] = rows[0]._replace(row={**rows[0].row, **values})
+
+
+DAMAGES: dict[str, tuple[str, Damage]] = {
+    "a value differs": ("b", lambda found: change(found.lake["cow"], note="other")),
+    "a value is NULL": ("b", lambda found: found.lake["mor"][0].row.pop("note")),
+    "a row is missing": ("b", lambda found: found.lake["cow"].pop(0)),
+    "a row too many": ("b", lambda found: found.lake["mor"].append(version(9, 90))),
+    "an older version": ("b", lambda found: change(found.lake["mor"], version="11", note="n11")),
+    "the read-optimised view is behind": ("b", lambda found: change(found.optimised or [], note="other")),
+    "a key in two rows": ("c", lambda found: found.lake["mor"].append(found.lake["mor"][0])),
+    "a deleted row is gone": ("d", lambda found: found.lake["cow"].pop(2)),
+    "a deleted row lost its data": ("d", lambda found: found.lake["cow"][2].row.pop("note")),
+    "a deleted row lives": ("d", lambda found: flip(found.lake["cow"], 2)),
+    "a live row is deleted": ("d", lambda found: flip(found.lake["mor"], 0)),
+    "an offset is not archived": ("e", lambda found: found.archive[1].offsets.remove(6)),
+    "a file of the archive is missing": ("e", lambda found: found.archive.pop(0)),
+    "an offset is archived twice": ("e", lambda found: found.archive.append(File("t+0+0000000003.avro", 3, [3]))),
+    "a file has a wrong name": ("e", lambda found: found.archive[1].offsets.pop(0)),
+    "a table did not consume all": ("e", lambda found: found.consumed.update(cow=9)),
+    "an event never came": ("e order", lambda found: never_came(found, version(1, 11))),
+    "the first events of a key never came": (
+        "e order",
+        lambda found: never_came(found, version(3, 30), version(3, 30, True), version(3, 31)),
+    ),
+    "two events are swapped": ("e order", swap_in_topic),
+    "an event of a transaction that was rolled back": ("e order", lambda found: found.topic.insert(5, version(1, 99))),
+    "the lake showed what was never committed": ("f", lambda found: found.observed["cow"].append(version(1, 99))),
+    "the lake showed a deletion that never was": (
+        "f",
+        lambda found: found.observed["mor"].append(version(1, 12, True)),
+    ),
+    "a placeholder": ("g", lambda found: change(found.lake["cow"], note="__debezium_unavailable_value")),
+    "a placeholder in bytes": ("g", lambda found: change(found.lake["cow"], note="\\x" + HEX)),
+    "the audit missed a version": ("audit", lambda found: found.audit.pop()),
+}
+
+
+@pytest.mark.parametrize("table", [ACCOUNT, GONE, BARE], ids=lambda table: table.name)
+def test_a_sound_lake_passes(table: Table) -> None:
+    assert checker.check({table.name: sound(table)}) == []
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damage_is_found_by_its_step(name: str) -> None:
+    step, damage = DAMAGES[name]
+    found = deepcopy(sound())
+    damage(found)
+    letters = {line.rsplit(f" {ACCOUNT.name}: ", 1)[0] for line in checker.check({ACCOUNT.name: found})}
+    assert step in letters
+
+
+def test_each_step_has_a_control() -> None:
+    assert {step for step, _ in DAMAGES.values()} == set(checker.STEPS)
+
+
+def test_a_snapshot_that_begins_anew() -> None:
+    """It may pass over versions and be followed by older ones, but not by none of a row that it did not find."""
+    found, again = sound(), version(1, 12)._replace(read=True)
+    found.topic = [
+        version(1, 10)._replace(read=True),
+        *found.audit[1:2],
+        *found.audit[3:7],
+        again,
+        version(1, 11),
+        again,
+    ]
+    found.archive[1].offsets.remove(9)
+    found.consumed.update(cow=9, mor=9)
+    assert checker.check({ACCOUNT.name: found}) == []
+    found.topic.remove(version(2, 20, deleted=True))
+    assert any(
+        line.startswith("e order account: topic: ('2',) lacks 1") for line in checker.check({ACCOUNT.name: found})
+    )
+
+
+def test_deletes_that_bring_the_key_alone_are_alike() -> None:
+    found = sound(BARE)
+    found.audit = [version(3, 29), version(3, 29, deleted=True), *found.audit]
+    bare = Version(("3",), True, {"id": "3", "version": "0"})
+    found.topic = [version(3, 29), bare, *[bare if one == version(3, 30, True) else one for one in found.topic]]
+    found.archive.append(File("t+0+0000000010.avro", 10, [10, 11]))
+    found.consumed.update(cow=12, mor=12)
+    assert checker.check({BARE.name: found}) == []
+
+
+def test_data_of_a_hard_delete_that_stay_are_found() -> None:
+    found = sound(GONE)
+    found.lake["mor"][2] = version(2, 20, deleted=True)
+    assert any(line.startswith("d gone: mor") for line in checker.check({"gone": found}))
+
+
+def test_a_seed_repeats_the_statements() -> None:
+    def some(seed: str) -> list[Any]:
+        sequel = Sequel(seed)
+        return [sequel.transaction() for _ in range(200)]
+
+    assert some("1.0") == some("1.0") != some("1.1")
+
+
+def test_too_little_traffic_is_void(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "WRITTEN_WITHIN_S", 0.2)
+    monkeypatch.setattr(trial.evidence, "committed", lambda home, database: 999)
+    rig: Any = SimpleNamespace(home=None)
+    trial.await_versions(rig, "shop", 999)
+    with pytest.raises(trial.Void):
+        trial.await_versions(rig, "shop", 1000)
+
+
+def test_the_table_shows_verdicts() -> None:
+    entry = trial.Entry("1", "kill -9", "streaming", 7, ["SIGKILL connect"], 1234, 12.3, 56.7, verdict="void")
+    assert report.plain([entry]).splitlines()[1].split() == [
+        *("1", "kill", "-9", "streaming", "7", "SIGKILL", "connect", "1234", "12", "s", "57", "s", "void")
+    ]
+    assert "0 of 1 as they should be" in report.markdown([entry], 0)

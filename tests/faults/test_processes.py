@@ -1,0 +1,138 @@
+"""Processes that are killed, paused, stopped or cut off, in the snapshot and the streaming phase."""
+
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from tests.faults.conftest import SHOP
+from tests.faults.faults import Cut, FullDisk, Kill, KillAll, Pause, Restart, Stop, isolated, own_disk
+from tests.faults.rig import Rig
+from tests.faults.trial import Entry, in_snapshot, under_load
+from tests.faults.workload import Copies
+
+pytestmark = pytest.mark.faults
+DRIVER_KILLS = 8
+RESTARTS = 12
+RESTARTED = ("connect", "kafka", "registry", "s3", "stream", "metastore")
+own_network = pytest.mark.skipif(not isolated(), reason="needs a network namespace of its own: make faults makes one")
+
+
+@contextmanager
+def open_transaction(rig: Rig) -> Iterator[None]:
+    """Changes that are never committed, in the middle of the fault."""
+    connection = psycopg.connect(rig.home.dsn(SHOP))
+    connection.execute("INSERT INTO account (id, version) SELECT -100 - i, i FROM generate_series(1, 500) i")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+@pytest.mark.matrix("1", "kill -9 of Connect", phase="snapshot")
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_connect_killed_in_the_snapshot(rig: Rig, entry: Entry, share: float) -> None:
+    in_snapshot(rig, entry, Kill("connect"), share)
+
+
+@pytest.mark.matrix("1", "kill -9 of Connect, three times")
+def test_connect_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, *[Kill("connect")] * 3, grows=True)
+
+
+@pytest.mark.matrix("1", "kill -9 of Connect during COPY")
+def test_connect_killed_during_copy(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, *[Kill("connect")] * 3, sequel=Copies, least=10_000)
+
+
+@pytest.mark.matrix("2", "kill -9 of the broker")
+def test_broker_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, Kill("kafka"))
+
+
+@pytest.mark.matrix("2", "kill -9 of the broker", phase="snapshot")
+def test_broker_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
+    in_snapshot(rig, entry, Kill("kafka"), 0.3)
+
+
+@pytest.mark.matrix("3", "registry: kill -9, then away for a minute")
+def test_registry_away(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, Kill("registry"), Stop("registry"), hold_s=20, grows=True)
+
+
+@pytest.mark.matrix("3", "kill -9 of the registry", phase="snapshot")
+def test_registry_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
+    in_snapshot(rig, entry, Kill("registry"), 0.1)
+
+
+@pytest.mark.matrix("4", "PostgreSQL in a long transaction")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGQUIT], ids=["kill -9", "immediate mode"])
+def test_source_killed(rig: Rig, entry: Entry, shop: str, how: signal.Signals) -> None:
+    with open_transaction(rig):
+        under_load(rig, entry, shop, Kill("postgres", how), source_down=True)
+
+
+@pytest.mark.matrix("4", "kill -9 of PostgreSQL", phase="snapshot")
+def test_source_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
+    in_snapshot(rig, entry, Kill("postgres"), 0.3)
+
+
+@pytest.mark.matrix("5", "object store and archive writer killed while they write")
+def test_archive_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, Kill("s3"), Kill("stream"), Kill("s3"))
+
+
+@pytest.mark.matrix("6", "kill -9 of the Spark driver at random moments, table services asked for each time")
+def test_driver_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    chance = random.Random(entry.seed)
+    kills = [Kill("stream", services=True, after_s=chance.uniform(0, 8)) for _ in range(DRIVER_KILLS)]
+    under_load(rig, entry, shop, *kills, hold_s=0)
+
+
+@pytest.mark.matrix("6", "kill -9 of the Spark driver", phase="snapshot")
+def test_driver_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
+    in_snapshot(rig, entry, Kill("stream"), 0.9)
+
+
+@pytest.mark.matrix("8", "SIGSTOP for half a minute")
+@pytest.mark.parametrize("service", ["connect", "stream", "kafka"])
+def test_paused(rig: Rig, entry: Entry, shop: str, service: str) -> None:
+    under_load(rig, entry, shop, Pause(service), hold_s=30)
+
+
+@pytest.mark.matrix("8", "SIGSTOP of Connect", phase="snapshot")
+def test_connect_paused_in_the_snapshot(rig: Rig, entry: Entry) -> None:
+    in_snapshot(rig, entry, Pause("connect"), 0.5, hold_s=20)
+
+
+@own_network
+@pytest.mark.matrix("9", "packets dropped for 40 s")
+@pytest.mark.parametrize("service", ["postgres", "kafka", "registry", "s3"])
+def test_cut_off(rig: Rig, entry: Entry, shop: str, service: str) -> None:
+    under_load(rig, entry, shop, Cut(service), hold_s=40, source_down=service == "postgres", recovers_within_s=120)
+
+
+@pytest.mark.matrix("10", "disk full, for all that write")
+def test_disk_full(rig: Rig, entry: Entry, shop: str) -> None:
+    if not own_disk(rig):
+        pytest.skip("needs a disk of its own: make faults makes one")
+    under_load(rig, entry, shop, FullDisk(), hold_s=20, source_down=True, recovers_within_s=120)
+
+
+@pytest.mark.matrix("29", "metastore away")
+def test_metastore_away(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, Stop("metastore"), Kill("metastore"), grows=True)
+
+
+@pytest.mark.matrix("33", "services restarted in random order")
+def test_restarts(rig: Rig, entry: Entry, shop: str) -> None:
+    chance = random.Random(entry.seed)
+    under_load(rig, entry, shop, *[Restart(chance.choice(RESTARTED)) for _ in range(RESTARTS)], hold_s=0)
+
+
+@pytest.mark.matrix("33", "everything but the source killed in one moment")
+def test_all_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, KillAll(), recovers_within_s=120)

@@ -1,0 +1,15 @@
+"""The choice of trials that each change must pass: the first snapshot of a database, and the stream after it."""
+
+import pytest
+
+from tests.faults.faults import Kill
+from tests.faults.rig import Rig
+from tests.faults.trial import Entry, in_snapshot
+
+pytestmark = pytest.mark.integration
+SIZE = 6_000
+
+
+@pytest.mark.matrix("1, 6", "kill -9 of Connect and the Spark driver", phase="snapshot")
+def test_killed(rig: Rig, entry: Entry) -> None:
+    in_snapshot(rig, entry, Kill("connect"), 0.3, Kill("stream"), hold_s=0, size=SIZE, pause_s=0.3)

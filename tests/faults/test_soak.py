@@ -1,0 +1,33 @@
+"""Hours of load, with kills spread over all processes; then the checker."""
+
+import random
+import time
+
+import pytest
+
+from tests.faults import evidence
+from tests.faults.faults import SERVICES, Kill
+from tests.faults.rig import Rig
+from tests.faults.trial import Entry, Void, conclude
+
+pytestmark = pytest.mark.soak
+KILLS_AN_HOUR = 80  # asked for: each waits for the one before to be over
+
+
+@pytest.mark.matrix("33", "soak: kills spread over all processes", phase="streaming")
+def test_soak(rig: Rig, entry: Entry, shop: str, pytestconfig: pytest.Config) -> None:
+    """Void below 50 kills an hour or a tenth of the row versions that the load makes undisturbed."""
+    seconds = int(pytestconfig.getoption("--soak"))
+    chance, end, begin = random.Random(entry.seed), time.monotonic() + seconds, evidence.committed(rig.home, shop)
+    with rig.load(shop, entry.seed, pause_s=0.05, grows=True):
+        while time.monotonic() < end:
+            time.sleep(min(chance.expovariate(KILLS_AN_HOUR / 3600), max(0.0, end - time.monotonic())))
+            kill = Kill(chance.choice(SERVICES))
+            kill.inject(rig)
+            kill.heal(rig)
+            entry.injected.append(kill.name)
+    versions = evidence.committed(rig.home, shop) - begin
+    entry.fault += f", {seconds} s, {versions / seconds:.0f} changes/s"
+    if versions < 20 * seconds or len(entry.injected) < 50 * seconds // 3600:
+        raise Void(f"{versions} row versions and {len(entry.injected)} kills in {seconds} s")
+    conclude(rig, entry, shop, [])

@@ -1,0 +1,121 @@
+"""Values, names and sizes at the edge of what is possible."""
+
+import pytest
+
+from tests.faults import source
+from tests.faults.rig import Rig
+from tests.faults.source import COW, MOR, Table
+from tests.faults.trial import Entry, conclude
+from tests.faults.workload import STRANGE, until
+
+pytestmark = pytest.mark.faults
+LIMIT = 16 * 1024 * 1024  # bytes of a message
+COLUMNS = 1000
+ROWS_AT_ONCE = 300_000
+PLACES = ["/", "a/b", "=", "%", "%2F", ":", "a b", "'", "#", "+", "..", ".", "", None, "x" * 120, "Twin", "twin", "é日"]
+KEYED = Table("keyed", "id text PRIMARY KEY, version bigint NOT NULL, v text", settings=COW)
+PLACED = Table(
+    "placed", "id int PRIMARY KEY, version bigint NOT NULL, v text, place text", settings={"partition": "place"}
+)
+WIDE = Table(
+    "wide",
+    "id int PRIMARY KEY, version bigint NOT NULL, v text, " + ", ".join(f"c{n} int" for n in range(COLUMNS - 3)),
+    settings=MOR,
+)
+HUGE = Table("huge", "id int PRIMARY KEY, version bigint NOT NULL, v text STORAGE EXTERNAL", settings=MOR)
+# Text that no compression makes smaller than half.
+LARGE = "INSERT INTO huge SELECT {key}, 1, (SELECT string_agg(md5(i::text), '') FROM generate_series(1, {size} / 32) i)"
+
+
+def insert(rig: Rig, database: str, table: Table, values: list[object]) -> None:
+    """A row per value, which is the key or the place."""
+    with rig.session(database) as connection:
+        for number, value in enumerate(values):
+            if table is KEYED:
+                connection.execute("INSERT INTO keyed VALUES (%s, %s, %s)", [value, number, value])
+            else:
+                connection.execute("INSERT INTO placed VALUES (%s, %s, 'v', %s)", [number, number, value])
+        connection.commit()
+
+
+@pytest.mark.matrix("22", "a row of nine tenths of the largest message")
+def test_large_row(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((HUGE,)) as database:
+        rig.execute(database, LARGE.format(key=1, size=LIMIT * 9 // 10), "UPDATE huge SET version = 2")
+        conclude(rig, entry, database, [])
+
+
+@pytest.mark.xfail(
+    strict=True, raises=AssertionError, reason="a row above the limit ends the task with a reason that names no key"
+)
+@pytest.mark.matrix("22", "a row greater than the largest message")
+def test_too_large_row(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((HUGE, KEYED)) as database:
+        rig.execute(database, LARGE.format(key=77, size=LIMIT * 11 // 10))
+        until(lambda: "FAILED" in rig.source_status(database)["tasks"], "the task goes on", 60, every_s=1)
+        reason = rig.source_status(database)["reason"]
+        assert "huge" in reason and "77" in reason
+
+
+@pytest.mark.matrix("22", f"{ROWS_AT_ONCE} rows in one transaction")
+def test_large_transaction(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((KEYED,)) as database:
+        with rig.session(database) as connection:
+            source.fill(connection, KEYED, f"SELECT i, i, i FROM generate_series(1, {ROWS_AT_ONCE}) i")
+        conclude(rig, entry, database, [])
+
+
+@pytest.mark.matrix("23", f"{COLUMNS} columns")
+def test_wide_table(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((WIDE,)) as database:
+        rig.execute(
+            database,
+            f"INSERT INTO wide SELECT i, i, 'v', {', '.join(['i'] * (COLUMNS - 3))} FROM generate_series(1, 50) i",
+            f"UPDATE wide SET c{COLUMNS - 4} = -1, version = 1000 + id WHERE id < 20",
+            "DELETE FROM wide WHERE id = 50",
+        )
+        conclude(rig, entry, database, [])
+
+
+@pytest.mark.matrix("23", "names that collide are refused: ")
+@pytest.mark.parametrize("name", ["__op", "_hoodie_commit_time", "a.b", "V"])
+def test_names(rig: Rig, entry: Entry, name: str) -> None:
+    with rig.temporary((KEYED,)) as database:
+        rig.execute(database, f'CREATE TABLE odd (id int PRIMARY KEY, v text, "{name}" text)')
+        tables = {"public.keyed": KEYED.definition, "public.odd": {"key": ["id"]}}
+        rig.lake.define(database, tables)
+        done = rig.lake.run("plan", check=False)
+        assert (done.returncode, "column" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.matrix("24", "texts in values and keys: emoji, right to left, line ends, quotes, 1 MB")
+def test_texts(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((KEYED,)) as database:
+        insert(rig, database, KEYED, [text for text in STRANGE if text] + ["k" * 2600, "_", " ", "\u00e9"])
+        rig.execute(
+            database,
+            "UPDATE keyed SET v = repeat('1 MB ж', 150000) WHERE id = '_'",
+            "DELETE FROM keyed WHERE id LIKE '%\"%'",
+        )
+        conclude(rig, entry, database, [])
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="Hudi refuses a record key that is an empty text")
+@pytest.mark.matrix("24", "an empty text as the key")
+def test_empty_key(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((KEYED,)) as database:
+        insert(rig, database, KEYED, [""])
+        rig.reach(database, within_s=45)
+
+
+@pytest.mark.matrix("25", "partition values: / = % : .. space quotes, empty, NULL, twins in case, long")
+def test_places(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((PLACED,)) as database:
+        insert(rig, database, PLACED, list(PLACES))
+        rig.execute(
+            database,
+            "UPDATE placed SET v = 'changed', version = version + 1000 WHERE id % 2 = 0",
+            "UPDATE placed SET place = 'elsewhere', version = version + 1000 WHERE id % 3 = 0",
+            "DELETE FROM placed WHERE id % 5 = 0",
+        )
+        conclude(rig, entry, database, [])

@@ -1,0 +1,193 @@
+"""A trial: load, a fault in the middle of it, the end of the fault, rest, and the checker."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from confluent_kafka import KafkaException
+
+from tests.faults import checker, evidence, source
+from tests.faults.faults import Fault
+from tests.faults.rig import Rig
+from tests.faults.source import ACCOUNT, COW, ITEM
+from tests.faults.workload import Lasting, Workload, until
+from tests.integration import readers
+from tests.integration.lab import in_background
+
+LOOK_EVERY_S = 0.3
+LEAST = 1000  # row versions committed during a trial, or it proves nothing
+LEAST_DURING = 20  # transactions between the fault and the recovery from it, unless the source itself is down
+WARM = 30  # transactions before the fault
+SEEN_WITHIN_S = 45.0  # also what the product shows while it is asked
+RECOVERED_WITHIN_S = 60.0  # after the failure of one process
+WRITTEN_WITHIN_S = 120.0
+SNAPSHOT_WITHIN_S = 120.0
+SNAPSHOT_SIZE = 15_000
+SNAPSHOT_TABLES = (replace(ACCOUNT, settings=COW), ITEM)
+SNAPSHOT_ROWS = {
+    "account": "SELECT 100000 + i, i, i, repeat(md5(i::text), 10) FROM generate_series(1, {count}) i",
+    "item": "SELECT 100000 + i, i, 'place ' || i % 3, i FROM generate_series(1, {count} / 4) i",
+}
+
+
+class Void(AssertionError):
+    """Too little happened for the trial to prove anything."""
+
+
+@dataclass
+class Entry:
+    """One line of the table: what was done, and what came of it."""
+
+    row: str
+    fault: str
+    phase: str
+    seed: int
+    injected: list[str] = field(default_factory=list)
+    checked: int = 0
+    recovered_s: float | None = None
+    seconds: float = 0.0
+    healing: float = 0.0  # time.monotonic() when the last fault ended
+    verdict: str = ""
+
+
+def under_load(
+    rig: Rig,
+    entry: Entry,
+    database: str,
+    *faults: Fault,
+    hold_s: float = 3.0,
+    least: int = LEAST,
+    source_down: bool = False,
+    recovers_within_s: float = RECOVERED_WITHIN_S,
+    **load: Any,
+) -> None:
+    """Injects the faults one after the other while the workload writes; then the lake must equal the source.
+
+    Void when fewer than `least` row versions were committed, or next to nothing during a fault (source_down:
+    then nothing can be). load: settings of the workload.
+    """
+    begin = evidence.committed(rig.home, database)
+    wrong: list[str] = []
+    with rig.load(database, entry.seed, **load) as writing:
+        _await_transactions(writing, WARM)
+        for fault in faults:
+            before = writing.committed
+            wrong += [*_hold(rig, entry, fault, hold_s), *_recovery(rig, entry, database, recovers_within_s)]
+            if not source_down and writing.committed - before < LEAST_DURING:
+                raise Void(f"{writing.committed - before} transactions during {fault.name}")
+        await_versions(rig, database, begin + least)
+    conclude(rig, entry, database, wrong)
+
+
+def _hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
+    """From the fault to its end; what the product did not tell (step h)."""
+    entry.injected.append(fault.name)
+    began = time.monotonic()
+    fault.inject(rig)
+    try:
+        while not (seen := fault.seen(rig)) and time.monotonic() - began < SEEN_WITHIN_S:
+            time.sleep(LOOK_EVERY_S)
+        time.sleep(max(0.0, hold_s - (time.monotonic() - began)))
+    finally:
+        entry.healing = time.monotonic()
+        fault.heal(rig)
+    return [] if seen else [f"h: nothing told of {fault.name} within {SEEN_WITHIN_S:.0f} s"]
+
+
+def _recovery(rig: Rig, entry: Entry, database: str, within_s: float) -> list[str]:
+    """How long after the end of the fault a fresh row is in every table, under load."""
+    rig.reach(database)
+    took = time.monotonic() - entry.healing
+    entry.recovered_s = max(took, entry.recovered_s or 0.0)
+    return [f"h: {took:.0f} s until a new row was in the lake again"] if took > within_s else []
+
+
+def _await_transactions(load: Workload, count: int) -> None:
+    until(lambda: load.committed >= count or bool(load.failures), "the workload does not get going", 60)
+
+
+def await_versions(rig: Rig, database: str, least: int) -> None:
+    """Void when so many row versions are not committed in time."""
+    try:
+        until(
+            lambda: evidence.committed(rig.home, database) >= least,
+            f"{least} versions are not written",
+            WRITTEN_WITHIN_S,
+        )
+    except AssertionError as error:
+        raise Void(str(error)) from None
+
+
+def conclude(rig: Rig, entry: Entry, database: str, wrong: list[str]) -> None:
+    """Rest and the checker; AssertionError with everything that is wrong."""
+    rig.come_to_rest(database)
+    found = rig.gather(database)
+    entry.checked += checker.rows_checked(found)
+    lines = [*wrong, *checker.check(found)]
+    assert not lines, "\n".join([f"seed {entry.seed}, {', '.join(entry.injected)}:", *lines])
+
+
+def in_snapshot(
+    rig: Rig,
+    entry: Entry,
+    fault: Fault,
+    share: float,
+    *later: Fault,
+    hold_s: float = 2.0,
+    size: int = SNAPSHOT_SIZE,
+    **load: Any,
+) -> None:
+    """Injects the fault when the first snapshot of a new database is that far, while sessions write to it.
+
+    The later ones follow once `lake apply` is through: only then does the streaming job of a new lake run.
+    No key is deleted for good: what a snapshot that began anew leaves of such rows is
+    test_order.test_deleted_between_two_snapshots. load: settings of the workload.
+    """
+    database = filled(rig, size)
+    try:
+        with rig.load(database, entry.seed, sequel=Lasting, **load) as writing:
+            applied = in_background(lambda: rig.capture(database))
+            entry.fault += f" at {await_share(rig, f'{database}.public.account', share, size):.0%}"
+            wrong = _hold(rig, entry, fault, hold_s)
+            resume(rig, database, applied)
+            wrong += [line for one in later for line in _hold(rig, entry, one, hold_s)]
+            wrong += _recovery(rig, entry, database, SNAPSHOT_WITHIN_S)
+            _await_transactions(writing, WARM)
+        conclude(rig, entry, database, wrong)
+    finally:
+        rig.remove(database)
+
+
+def filled(rig: Rig, size: int) -> str:
+    """A new database with rows that are to be read first."""
+    database = rig.new_name()
+    rig.create(database, SNAPSHOT_TABLES)
+    with rig.session(database) as connection:
+        for table in SNAPSHOT_TABLES:
+            source.fill(connection, table, SNAPSHOT_ROWS[table.name].format(count=size))
+    return database
+
+
+def await_share(rig: Rig, topic: str, share: float, size: int) -> float:
+    """Returns when Kafka has that much of the snapshot; how much it has then. Void when it has all."""
+    until(lambda: _reached(rig, topic) >= share * size, "the snapshot does not begin", 90, every_s=0.02)
+    reached = _reached(rig, topic) / size
+    if reached >= 1:
+        raise Void("the snapshot is over")
+    return reached
+
+
+def _reached(rig: Rig, topic: str) -> int:
+    try:
+        return readers.end_of(rig.home, topic)
+    except KafkaException:
+        return 0
+
+
+def resume(rig: Rig, database: str, applied: Callable[[], Any]) -> None:
+    """A broken `lake apply` may be repeated: the second one goes on where the first ended."""
+    try:
+        applied()
+    except AssertionError:
+        rig.capture(database)

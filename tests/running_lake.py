@@ -1,0 +1,156 @@
+"""One lake and one Spark session for the whole run, in a folder of its own and on ports of its own: a plug-in."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from lake import progress
+from lake.definition import Database, load_database
+from lake.local.home import PROJECT, Home, load_home
+from lake.spark import spark_conf, spark_environment
+from lake.streamer import class_path
+
+SHARED_PORTS = 28000
+COMMAND_WITHIN_S = 300
+DRAINED_WITHIN_S = 300
+ENVIRONMENTS = Path(__file__).parent / "integration" / "environments"
+
+
+@dataclass(frozen=True)
+class RunningLake:
+    """A lake used the way a user does: through its command line."""
+
+    data: Path
+    port_base: int
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return {
+            "LAKE_DATA_DIR": str(self.data),
+            "LAKE_PORT_BASE": str(self.port_base),
+            "LAKE_DATABASES_DIR": str(self.databases),
+            "LAKE_ENVIRONMENTS_DIR": str(ENVIRONMENTS),
+        }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, **self.variables}
+
+    @property
+    def databases(self) -> Path:
+        """The folder of the definitions; tests add theirs with define()."""
+        return self.data / "databases"
+
+    @property
+    def home(self) -> Home:
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self.variables.items():
+                patch.setenv(name, value)
+            return load_home()
+
+    def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """`lake ARGUMENTS`; fails with the output unless check is false."""
+        command = [sys.executable, "-m", "lake.cli", *arguments]
+        done = subprocess.run(
+            command,
+            env=self.environment,
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_WITHIN_S,
+        )
+        assert not check or done.returncode == 0, f"lake {' '.join(arguments)}: {done.stdout}{done.stderr}"
+        return done
+
+    def json(self, *arguments: str) -> Any:
+        """The facts that `lake ARGUMENTS --json` prints."""
+        done = self.run(*arguments, "--json", check=False)
+        assert done.stdout, f"lake {' '.join(arguments)} printed no facts: {done.stderr}"
+        return json.loads(done.stdout)
+
+    def services(self) -> dict[str, dict[str, Any]]:
+        return {line["name"]: line for line in self.json("status")["services"]}
+
+    def define(self, database: str, tables: dict[str, Any]) -> None:
+        """Writes databases/<database>.yaml; `lake apply` then makes it so."""
+        self.databases.mkdir(exist_ok=True)
+        definition = {"database": database, "tables": tables}
+        (self.databases / f"{database}.yaml").write_text(yaml.safe_dump(definition))
+
+    def apply(self) -> None:
+        """`lake apply`; the first one starts the streaming job, too."""
+        self.run("apply")
+
+    def definitions(self) -> list[Database]:
+        """All databases defined so far."""
+        return [load_database(path) for path in sorted(self.databases.glob("*.yaml"))]
+
+    def execute(self, database: str, *statements: str) -> None:
+        """Runs the statements in PostgreSQL, each in a transaction of its own."""
+        with psycopg.connect(self.home.dsn(database), autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    def drain(self, *names: str) -> None:
+        """Returns once every Hudi table of the named databases, default all, holds all that is committed now."""
+        databases = [database for database in self.definitions() if not names or database.database in names]
+        progress.wait_for_lake(self.home, databases, lambda line: None, DRAINED_WITHIN_S)
+
+    def remove(self) -> None:
+        """Stop it and delete its folder."""
+        self.run("down")
+        shutil.rmtree(self.data)
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
+    """The shared lake: up, with nothing in it but what earlier tests of the run made."""
+    running = RunningLake(tmp_path_factory.mktemp("lake"), SHARED_PORTS)
+    try:
+        running.run("up")
+        yield running
+    finally:
+        running.remove()
+
+
+@pytest.fixture(scope="session")
+def spark(lake: RunningLake) -> Iterator[SparkSession]:
+    """A warm session over the shared lake, as lake sql starts one for each statement."""
+    home = lake.home
+    session = _session(home)
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    gateway = session.sparkContext._gateway
+    session.stop()
+    # A later session needs another class path and other credentials, so its own JVM.
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(30)
+    session.sparkContext.__class__._gateway = session.sparkContext.__class__._jvm = None
+
+
+def _session(home: Home) -> SparkSession:
+    (home.data / "tmp").mkdir(exist_ok=True)
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", "1g")
+    ours = {"spark.ui.showConsoleProgress": "false", "spark.driver.extraClassPath": class_path(home)}
+    for name, value in {**spark_conf(home.environment), **ours}.items():
+        builder = builder.config(name, value)
+    keys = {
+        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
+        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in spark_environment(home.environment, keys).items():
+            patch.setenv(name, value)
+        return builder.getOrCreate()
