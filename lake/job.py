@@ -34,8 +34,7 @@ def run_job(home: Home, name: str, args: Sequence[str], secrets: dict[str, str] 
 
 
 def _run(home: Home, name: str, arguments: list[str], secrets: dict[str, str]) -> int:
-    script = home.root / "spark_jobs" / f"{name}.py"
-    command = spark_submit_command(home.environment, script, arguments, SHORT_JOB)
+    command = spark_submit_command(home.environment, name, arguments, SHORT_JOB)
     keys = {
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
         "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,

@@ -69,6 +69,7 @@ class Lake:
             databases=databases,
             root=root,
             network=self.network,
+            source=self.source,
             storage=self.storage,
             streaming=self.streaming,
             connect=self.connect,

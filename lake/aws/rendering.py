@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
-from lake.aws.processing import Job
 from lake.definition import Database
 from lake.environment import Environment, Kafka
 from lake.rendering.connector import TEMPLATE, render, source_values
@@ -175,7 +174,3 @@ def local_form(environment: AwsEnvironment, root: Path) -> Environment:
         silver=environment.processing.silver,
         bronze=environment.processing.bronze,
     )
-
-
-def layers(job: Job) -> str:
-    return ",".join(job.layers)

@@ -146,3 +146,8 @@ def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
             "aws:RequestTag/kubernetes-namespace",
             "aws:RequestTag/kubernetes-service-account",
         }
+
+
+def test_jobs_read_the_secret_of_the_user_that_verifies_and_no_other(lake: Synthesized) -> None:
+    (secret,) = allowed(lake.templates["processing"], "Nodes", "secretsmanager")["GetSecretValue"]
+    assert "UsersVerify" in secret
