@@ -120,7 +120,13 @@ class ProcessingStack(Stack):
             },
             source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
             secret=self._source.users.verify.secret_arn,
+            admin=self._source.admin.secret_arn if self._may_load else "",
         )
+
+    @property
+    def _may_load(self) -> bool:
+        """Whether sample rows may be loaded: into the database of a throw-away lake only."""
+        return not self._environment.keep_data and not self._environment.source.existing
 
     def _template(self, name: str) -> JsonFile:
         content = job_pipeline(self._databases, self._environment, self._root, name)
@@ -178,6 +184,7 @@ class ProcessingStack(Stack):
             *write_objects(storage.logs, EMR_LOGS),
             read_asset(*self._code.parts, *self._uploaded, self._reporter, self._bootstrap),
             *read_secret(self._source.users.verify, self._source.secrets_key),
+            *(read_secret(self._source.admin, self._source.admin_key) if self._may_load else []),
             *self._certificates(),
             use_key(storage.key),
             use_disks_key(self._disks_key),

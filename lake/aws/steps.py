@@ -11,10 +11,11 @@ from lake.aws.rendering import STATE
 from lake.rendering.spark import Place, continuous_arguments, name_tag, spark_submit
 
 HUDI = "/usr/lib/hudi/hudi-spark-bundle.jar"  # the cluster's own
-SCRIPTS = ("stream", "verify", "topics")  # of spark_jobs/, those that are started as steps
+SCRIPTS = ("stream", "verify", "topics", "load")  # of spark_jobs/, those that are started as steps
 STARTERS = ("start_job", "stop_job", "run_job")
-VERIFY_USER = "lake_verify"
-PASSWORD = "LAKE_VERIFY_PASSWORD"
+# Users of the source database, and where their jobs look for the password.
+VERIFY_USER, VERIFY_PASSWORD = "lake_verify", "LAKE_VERIFY_PASSWORD"
+ADMIN_USER, LOAD_PASSWORD = "lake_admin", "LAKE_LOAD_PASSWORD"
 
 
 def parameter(environment: str) -> str:
@@ -27,7 +28,8 @@ class Sheet:
     """What a step needs to know of a deployed lake; URLs are s3://.
 
     scripts and starters by name, templates of the pipeline files by job. places: what the @NAMES@ of a template
-    stand for, in the order in which start_job.sh takes them. secret: the ARN of the user that verifies.
+    stand for, in the order in which start_job.sh takes them. secret: the ARN of the user that verifies; admin: of the
+    administrator's, "" where the jobs may not load rows.
     """
 
     region: str
@@ -41,6 +43,7 @@ class Sheet:
     places: Mapping[str, str]
     source: str
     secret: str
+    admin: str
 
     @property
     def runner(self) -> str:
@@ -76,7 +79,8 @@ def stop(name: str, sheet: Sheet) -> list[str]:
 def run(script: str, sheet: Sheet, arguments: Sequence[str]) -> list[str]:
     """Run a job to its end, its driver on the primary node: what it says is the step's log."""
     place = _place(script, ("--deploy-mode", "client"), {}, sheet)
-    return [sheet.starters["run_job"], sheet.secret, PASSWORD, *spark_submit(script, script, place, arguments)]
+    login = (sheet.admin, LOAD_PASSWORD) if script == "load" else (sheet.secret, VERIFY_PASSWORD)
+    return [sheet.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
 
 
 def _place(script: str, flags: tuple[str, ...], settings: Mapping[str, str], sheet: Sheet) -> Place:

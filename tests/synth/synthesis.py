@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 # The CDK's own validation costs three seconds of CPU a time; `cdk synth` runs it, and here cfn-lint does its work.
@@ -15,6 +15,7 @@ os.environ["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENTS = ["dev", "demo", "prod"]
+FOLDERS = TemporaryDirectory(prefix="synth-")  # removed when the tests end
 Template = dict[str, Any]
 HASH = re.compile(r"\b[0-9a-f]{64}\b")
 VOLATILE_SECTIONS = ("Parameters", "Rules")
@@ -54,7 +55,7 @@ def synthesize(name: str, environments: Path = ROOT, root: Path = ROOT) -> Synth
     from lake.definition import load_databases
     from stacks.lake import Lake
 
-    folder = Path(mkdtemp(prefix=f"synth-{name}-"))
+    folder = Path(mkdtemp(prefix=f"{name}-", dir=FOLDERS.name))
     app = App(outdir=str(folder), context=json.loads((ROOT / "cdk.json").read_text())["context"])
     environment = load_aws_environment(environments, name)
     Lake(app, environment, load_databases(root), root)

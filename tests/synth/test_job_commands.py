@@ -64,7 +64,7 @@ def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None
     assert here[here.index("--name") + 1] == step[step.index("--name") + 1] == "stream"
 
 
-@pytest.mark.parametrize("script", ["verify", "topics"])
+@pytest.mark.parametrize("script", ["verify", "topics", "load"])
 def test_a_job_that_ends_has_the_same_settings_and_arguments(script: str) -> None:
     arguments = ["--config", "x", "--output", "y"]
     here = spark_submit_command(load_home().environment, script, arguments)
@@ -87,4 +87,5 @@ def test_the_local_stream_writes_what_one_job_on_aws_does() -> None:
 
 def sheet() -> steps.Sheet:
     names = {name: f"s3://x/{name}" for name in (*steps.SCRIPTS, *steps.STARTERS)}
-    return steps.Sheet("r", "j-1", "s3://x/p.zip", "s3://x/pools.xml", ["s3://x/a.jar"], names, names, {}, {}, "", "")
+    files = ("s3://x/p.zip", "s3://x/pools.xml", ["s3://x/a.jar"])
+    return steps.Sheet("r", "j-1", *files, names, names, {}, {}, source="", secret="", admin="")

@@ -1,0 +1,132 @@
+"""What a lake on AWS costs a month while nothing flows: hours of machines, disks and fixed fees, at list prices.
+
+Not in it: traffic, requests, what S3 stores, logs, taxes, discounts. lake/aws/prices.yaml is the price list, with its
+region and date; a test compares the counts with the synthesized templates.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from lake.aws.environment import AwsEnvironment
+from lake.aws.part import Part
+from lake.errors import BadInput
+from lake.yaml_file import as_model, read_mapping
+
+PRICES = Path(__file__).with_name("prices.yaml")
+HOURS = 730  # of a month, as AWS's own calculator counts
+INTERFACE_ENDPOINTS = 7
+EMR_DISK_GB = 100
+KEYS, SECRETS, ALARMS = 8, 4, 9
+# Assumptions, where AWS decides: Auto Mode's choice of node and what of it pods can use; Connect's own topics.
+NODE, NODE_USABLE_MB = "m5.large", 6144
+REGISTRY_MB = PREPARATION_MB = 1024
+SERVERLESS_PARTITIONS = 40
+Price = Annotated[float, Field(ge=0)]
+
+
+class Prices(Part):
+    """The typed form of prices.yaml, US dollars."""
+
+    date: str
+    region: str
+    hourly: dict[str, Price]
+    surcharge: dict[str, Price]
+    monthly: dict[str, Price]
+
+    def hour(self, name: str) -> float:
+        """BadInput where the list lacks it."""
+        if name not in self.hourly:
+            raise BadInput(f"there is no price of {name}", str(PRICES), "add it under 'hourly', from AWS's price page")
+        return self.hourly[name]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A line of the estimate."""
+
+    what: str
+    count: float
+    each: float  # US dollars a month
+
+    @property
+    def month(self) -> float:
+        return self.count * self.each
+
+
+def load_prices() -> Prices:
+    return as_model(Prices, read_mapping(PRICES), PRICES)
+
+
+def estimate(environment: AwsEnvironment, prices: Prices) -> list[Item]:
+    """All lines, dear or cheap, in the order in which the stacks are deployed."""
+    return [
+        *_network(environment, prices),
+        *_source(environment, prices),
+        *_streaming(environment, prices),
+        *_connect(environment, prices),
+        *_processing(environment, prices),
+        *_fees(environment, prices),
+    ]
+
+
+def _network(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    network = environment.network
+    if network.existing is None:
+        yield Item("NAT gateway", network.nat_gateways, HOURS * prices.hour("nat_gateway"))
+    if network.interface_endpoints:
+        count = INTERFACE_ENDPOINTS * network.zones
+        yield Item("interface endpoint in a zone", count, HOURS * prices.hour("interface_endpoint"))
+
+
+def _source(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    source = environment.source
+    if source.existing is None:
+        zones = 2 if source.multi_az else 1
+        yield Item(f"RDS {source.instance}", zones, HOURS * prices.hour(source.instance))
+        yield Item("GB of its disk", zones * source.storage_gb, prices.monthly["rds_gb"])
+
+
+def _streaming(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    streaming = environment.streaming
+    if streaming.kind == "serverless":
+        yield Item("MSK Serverless", 1, HOURS * prices.hour("msk_serverless_cluster"))
+        yield Item("partition", SERVERLESS_PARTITIONS, HOURS * prices.hour("msk_serverless_partition"))
+        return
+    yield Item(f"MSK {streaming.broker}", environment.brokers, HOURS * prices.hour(streaming.broker))
+    yield Item("GB of their disks", environment.brokers * streaming.volume_gb, prices.monthly["msk_gb"])
+
+
+def _connect(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    node = prices.hour(NODE) * (1 + prices.surcharge["eks_auto_mode"])
+    yield Item("EKS cluster", 1, HOURS * prices.hour("eks_cluster"))
+    yield Item(f"its node, taken as {NODE}", nodes(environment), HOURS * node)
+    yield Item("load balancer of the registry", 1, HOURS * prices.hour("network_load_balancer"))
+
+
+def nodes(environment: AwsEnvironment) -> int:
+    """How many nodes the pods ask for: one per replica of Connect, which keep apart, or more by their memory."""
+    connect = environment.connect
+    memory = connect.replicas * connect.memory_mb + connect.registry_replicas * REGISTRY_MB + PREPARATION_MB
+    return max(connect.replicas, math.ceil(memory / NODE_USABLE_MB))
+
+
+def _processing(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    processing = environment.processing
+    share = 1 + prices.surcharge["emr"]
+    core = processing.nodes.minimum
+    yield Item(f"EMR primary {processing.primary}", 1, HOURS * share * prices.hour(processing.primary))
+    yield Item(f"EMR core {processing.core}", core, HOURS * share * prices.hour(processing.core))
+    yield Item("GB of their disks", (1 + core) * EMR_DISK_GB, prices.monthly["ebs_gb"])
+
+
+def _fees(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    fewer = 1 if environment.streaming.kind == "serverless" else 0  # no broker disks to encrypt and to watch
+    yield Item("KMS key", KEYS - fewer, prices.monthly["kms_key"])
+    yield Item("secret", SECRETS, prices.monthly["secret"])
+    yield Item("alarm", ALARMS - fewer, prices.monthly["alarm"])
+    yield Item("dashboard", 1, prices.monthly["dashboard"])
