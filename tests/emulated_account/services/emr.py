@@ -20,10 +20,10 @@ class Step:
 
     id: str
     wish: Answer
+    machine: Machine  # that runs it
     state: str = "PENDING"
     reason: str = ""
     times: dict[str, datetime] = field(default_factory=lambda: {"CreationDateTime": datetime.now(UTC)})
-    machine: Machine | None = None  # that runs it, once it has begun
 
     @property
     def arguments(self) -> list[str]:
@@ -51,8 +51,10 @@ class Emr(Service):
 
     def add_job_flow_steps(self, region: str, wish: Answer) -> Answer:
         self._check_alive(region, wish["JobFlowId"])
-        added = [Step(f"s-{uuid4().hex[:13].upper()}", one) for one in wish["Steps"]]
+        added = [Step(f"s-{uuid4().hex[:13].upper()}", one, self.machine) for one in wish["Steps"]]
         self.clusters.setdefault(wish["JobFlowId"], []).extend(added)
+        for step in added:
+            step.machine.begin(step.id, str(step.wish["Name"]), step.arguments, region)
         return {"StepIds": [one.id for one in added]}
 
     def list_steps(self, region: str, wish: Answer) -> Answer:
@@ -71,8 +73,7 @@ class Emr(Service):
             step = self._step({**wish, "StepId": id})
             refused = step.state not in ("PENDING", "RUNNING")
             if not refused:
-                if step.machine:
-                    step.machine.cancel(step.id)
+                step.machine.cancel(step.id)
                 step.state, step.times["EndDateTime"] = "CANCELLED", datetime.now(UTC)
             status = {"Status": "FAILED", "Reason": f"Step is {step.state}"} if refused else {"Status": "SUBMITTED"}
             answers.append({"StepId": id, **status})
@@ -87,9 +88,7 @@ class Emr(Service):
     def _further(self, region: str, cluster: str, step: Step) -> Step:
         if step.state == "PENDING":
             step.state, step.times["StartDateTime"] = "RUNNING", datetime.now(UTC)
-            step.machine = self.machine
-            step.machine.begin(step.id, str(step.wish["Name"]), step.arguments, region)
-        elif step.machine and step.state == "RUNNING" and (ended := step.machine.look(step.id)):
+        elif step.state == "RUNNING" and (ended := step.machine.look(step.id)):
             step.state, step.reason = "FAILED" if ended.code else "COMPLETED", ended.reason
             step.times["EndDateTime"] = datetime.now(UTC)
             self._deliver(region, cluster, step, ended)
