@@ -10,6 +10,8 @@ from lake import compact, demo, moma, plan_commands, sql, streamer, tickit, veri
 from lake.aws import cost_command, package_command
 from lake.errors import LakeError
 from lake.local import commands
+from lake.operate import commands as whole_lake
+from lake.operate import connector_commands, job_commands, topic_commands
 
 INTERRUPTED = 130
 
@@ -31,6 +33,10 @@ compact.add_to(app)
 streamer.add_to(app)
 verify.add_to(app)
 demo.add_to(app)
+whole_lake.add_to(app)
+job_commands.add_to(app)
+connector_commands.add_to(app)
+topic_commands.add_to(app)
 cost_command.add_to(app)
 package_command.add_to(app)
 
@@ -46,10 +52,19 @@ def main() -> None:
     try:
         app()
     except LakeError as error:
-        if "--verbose" in sys.argv:
+        _fail(error)
+    except Exception as error:
+        # boto3's errors by their name: to load it takes longer than most commands take.
+        if not type(error).__module__.startswith("botocore."):
             raise
-        print(f"lake: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _fail(LakeError(f"AWS: {error}", "the account of the credentials", "correct it, then run it again"))
+
+
+def _fail(error: LakeError) -> None:
+    if "--verbose" in sys.argv:
+        raise error
+    print(f"lake: {error}", file=sys.stderr)
+    sys.exit(error.exit_code)
 
 
 def _interrupted(number: int, frame: FrameType | None) -> None:

@@ -66,6 +66,13 @@ class Connect:
         """Creates the connector or replaces its settings; twice is the same as once."""
         self._json(self._ask("PUT", f"/connectors/{config['name']}/config", config), config["name"])
 
+    def tell(self, name: str, verb: str) -> None:
+        """restart (with all tasks), pause or resume."""
+        method, more = ("POST", "?includeTasks=true") if verb == "restart" else ("PUT", "")
+        answer = self._ask(method, f"/connectors/{name}/{verb}{more}")
+        if not answer.is_success:
+            self._json(answer, name)
+
     def _ask(self, method: str, path: str, body: dict[str, str] | None = None) -> httpx.Response:
         retrying = Retrying(
             retry=retry_if_result(lambda answer: answer.status_code == CONFLICT),

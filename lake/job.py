@@ -52,8 +52,7 @@ def _run(
     conf: Mapping[str, str],
     watch: Callable[[], None] | None,
 ) -> int:
-    script = home.root / "spark_jobs" / f"{name}.py"
-    command = spark_submit_command(home.environment, script, arguments, conf)
+    command = spark_submit_command(home.environment, name, arguments, conf)
     keys = {
         "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
         "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,

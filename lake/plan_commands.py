@@ -13,13 +13,13 @@ from lake.definition import Database, load_databases
 from lake.environment import Environment, load_environment
 from lake.local.home import PROJECT, Home
 from lake.local.stack import Stack
+from lake.operate import options
 from lake.plan import Change, changes
 from lake.plan_facts import Facts, read_facts
 from lake.refusals import refuse
 
 CHANGES_FOUND = 3
 JSON = typer.Option(False, "--json", help="Print a JSON list of changes.")
-ENVIRONMENT = typer.Option("local", "--environment", "-e", help="The file environments/<name>.yaml.")
 CHECK = typer.Option(False, "--check", help=f"Exit with {CHANGES_FOUND} when there are changes.")
 
 
@@ -29,27 +29,27 @@ def add_to(app: typer.Typer) -> None:
     app.command("apply")(apply)
 
 
-def plan(environment: str = ENVIRONMENT, as_json: bool = JSON, check: bool = CHECK) -> None:
+def plan(env: str = options.ENV, as_json: bool = JSON, check: bool = CHECK) -> None:
     """Show what `lake apply` would change, and change nothing.
 
     Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file.
 
     Example: add a table to databases/moma.yaml, then run: lake plan
     """
-    _, _, _, found = _planned(environment)
+    _, _, _, found = _planned(env)
     _print(found, as_json)
     if check and found:
         raise typer.Exit(CHANGES_FOUND)
 
 
-def apply(environment: str = ENVIRONMENT, as_json: bool = JSON) -> None:
+def apply(env: str = options.ENV, as_json: bool = JSON) -> None:
     """Make what runs equal to the definition; a second time it finds nothing to do.
 
     Everything is checked first: after an error with exit code 2 nothing was changed.
 
     Example: lake apply && lake status
     """
-    found = apply_all(environment, say=lambda line: print(line, file=sys.stderr, flush=True))
+    found = apply_all(env, say=lambda line: print(line, file=sys.stderr, flush=True))
     if as_json:
         _print(found, as_json)
     else:

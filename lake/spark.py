@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lake.environment import Environment
 from lake.errors import BadInput
-from lake.rendering.spark import SESSION
+from lake.rendering.spark import SESSION, Place, spark_submit
 
 S3A = "spark.hadoop.fs.s3a"
 JVM_OPTIONS = (
@@ -21,13 +21,14 @@ SHORT_JOB = {"spark.driver.extraJavaOptions": " ".join((*JVM_OPTIONS, "-XX:Tiere
 
 
 def spark_submit_command(
-    environment: Environment, script: Path, args: Sequence[str], conf: Mapping[str, str] | None = None
+    environment: Environment, script: str, args: Sequence[str], conf: Mapping[str, str] | None = None
 ) -> list[str]:
-    """spark-submit of one script of spark_jobs/; conf overrides spark_conf(). No argument is a secret."""
-    settings = {**spark_conf(environment), **(conf or {})}
-    flags = [flag for name in sorted(settings) for flag in ("--conf", f"{name}={settings[name]}")]
-    size = ["--master", "local[*]", "--driver-memory", environment.spark.driver_memory]
-    return [str(spark_home() / "bin" / "spark-submit"), *size, *flags, str(script), *args]
+    """spark-submit of spark_jobs/<script>.py on this machine; conf overrides the settings of the machine."""
+    size = ("--master", "local[*]", "--driver-memory", environment.spark.driver_memory)
+    folder = environment.root / "spark_jobs"
+    settings = {**_driver(environment), **_object_store(environment), **(conf or {})}
+    place = Place(size, str(folder / f"{script}.py"), (folder / "pools.xml").as_uri(), settings)
+    return [str(spark_home() / "bin" / "spark-submit"), *spark_submit(script, script, place, args)]
 
 
 def spark_environment(environment: Environment, credentials: Mapping[str, str]) -> dict[str, str]:

@@ -46,9 +46,13 @@ class SourceStatus:
 
 def tables(home: Home) -> list[TableStatus]:
     """All tables that the streaming job writes, by name; 'stale' when it no longer reports."""
-    silent = silent_s(home)
-    stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > STALE_S else {}
-    return [_table(name, {**facts, **stale}) for name, facts in sorted(reported(home).items())]
+    return of_report(reported(home), silent_s(home), STALE_S)
+
+
+def of_report(reported: dict[str, dict[str, Any]], silent: float, stale_s: float) -> list[TableStatus]:
+    """All tables of one report, by name; 'stale' when it is older than it may be."""
+    stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > stale_s else {}
+    return [_table(name, {**facts, **stale}) for name, facts in sorted(reported.items())]
 
 
 def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:

@@ -7,10 +7,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lake.aws.environment import LOCAL
 from lake.definition import load_databases
 from lake.environment import LOOPBACK
 from lake.job import run_job
 from lake.local.home import Home, load_home
+from lake.operate import options
 from lake.progress import wait_for_snapshots
 
 USER = "lake_verify"
@@ -27,14 +29,16 @@ def verify(
     names: list[str] = typer.Argument(None, metavar="[DATABASE[.TABLE]]...", help="What to compare; default all."),
     as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
     timeout: float = typer.Option(180, "--timeout", min=1, help="Seconds for the lake to catch up."),
+    env: str = options.ENV,
 ) -> None:
     """Compare every column of every row of the lake with PostgreSQL, both ways, while writes go on.
 
+    On AWS a step of EMR compares; its result stays in S3, and its place is told.
     Exit code 0 only if all is equal, 1 if not, 2 if the input is wrong.
 
     Example: lake verify moma.artists --json
     """
-    result = proof(names or [], timeout)
+    result = proof(names or [], timeout) if env == LOCAL else _proof_on_aws(env, names or [], timeout)
     print(json.dumps(result)) if as_json else show(result)
     raise typer.Exit(0 if result["equal"] else 1)
 
@@ -46,6 +50,12 @@ def proof(names: list[str], timeout_s: float = 180) -> dict[str, Any]:
     url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
     login = ["--jdbc-url", url, "--user", USER, "--timeout-s", str(timeout_s)]
     return run_job(home, "verify", [*login, "--tables", ",".join(names)], {PASSWORD: home.secrets.lake_verify})
+
+
+def _proof_on_aws(env: str, names: list[str], timeout_s: float) -> dict[str, Any]:
+    from lake.operate.places import aws_place  # it imports this file, too
+
+    return aws_place(env).verify(names, timeout_s, options.say)
 
 
 def _wait_for_snapshots(home: Home, names: list[str], timeout_s: float) -> None:
@@ -68,6 +78,8 @@ def show(result: dict[str, Any]) -> None:
             for difference in one[kind]:
                 console.print(f"{name}: {_line(difference)}", soft_wrap=True, markup=False)
     lsns = ", ".join(sorted({one["lsn"] for one in result["tables"].values() if "lsn" in one}))
+    if "result" in result:
+        console.print(f"result: {result['result']}", soft_wrap=True)
     console.print(f"{'equal' if result['equal'] else 'NOT EQUAL'} at LSN {lsns or '-'}, {result['seconds']} s")
 
 

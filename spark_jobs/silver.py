@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -174,9 +174,14 @@ class SilverTable:
 
 
 def start(
-    spark: SparkSession, pipeline: Pipeline, silver: SilverTable, progress: Progress, turns: Turns
+    spark: SparkSession,
+    pipeline: Pipeline,
+    silver: SilverTable,
+    progress: Progress,
+    turns: Turns,
+    may_write: Callable[[], None],
 ) -> StreamingQuery:
-    """The running query of one table; it goes on where its checkpoint ends."""
+    """The running query of one table; it goes on where its checkpoint ends. may_write raises when it must not."""
     source = (
         spark.readStream.format("kafka")
         .options(**pipeline.kafka)
@@ -201,6 +206,7 @@ def start(
 
     def take_turn(batch: DataFrame, _: int) -> None:
         with turns.turn(silver.name):
+            may_write()
             write(batch)
         silver.sync_after_commit()
         turns.await_next(silver.name)

@@ -5,6 +5,8 @@ from typing import Any, List, Tuple
 
 from pyspark.sql import SparkSession
 
+NEXT = ".next"  # ends the name of a local file that is being written
+
 
 def read_text(spark: SparkSession, path: str) -> str:
     """The whole file as text; a Java FileNotFoundException when it is missing."""
@@ -37,6 +39,15 @@ def names(spark: SparkSession, folder: str) -> List[str]:
     return [str(status.getPath().getName()) for status in system.listStatus(location)]
 
 
+def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
+    """Names and modification times (s, by the storage's own clock) of the files in a folder that is there or not."""
+    system, location = _open(spark, folder)
+    if not system.exists(location):
+        return []
+    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in system.listStatus(location)]
+    return [(name, changed) for name, changed in found if not name.endswith(NEXT)]
+
+
 def rename(spark: SparkSession, source: str, target: str) -> None:
     """Moves one file, over whatever stands at the target."""
     system, location = _open(spark, source)
@@ -55,9 +66,10 @@ def delete(spark: SparkSession, path: str) -> None:
 
 
 def _write_local(path: str, text: str) -> None:
-    with open(path + ".next", "w", encoding="utf-8") as stream:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + NEXT, "w", encoding="utf-8") as stream:
         stream.write(text)
-    os.replace(path + ".next", path)
+    os.replace(path + NEXT, path)
 
 
 def _write(stream: Any, text: str) -> None:

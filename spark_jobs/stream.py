@@ -9,12 +9,14 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 from typing import Any, Callable, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, services, silver, storage
 from spark_jobs.background import Background
+from spark_jobs.lease import Held, Leases
 from spark_jobs.pipeline import Pipeline, read_pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
@@ -67,6 +69,28 @@ class Stream:
         self._turns = Turns(spark.sparkContext.defaultParallelism)
         self._background = Background(spark.sparkContext)
         self._stopping = threading.Event()
+        self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
+        self.failed = False
+
+    def admit(self) -> None:
+        """Takes all tables before any is written; Held when another job writes one of them."""
+        try:
+            self._leases.await_all(
+                [target.path for _, target in self._targets(read_pipeline(self._spark, self._config))]
+            )
+        except Held:
+            self._leases.release_all()
+            raise
+
+    def _targets(self, pipeline: Pipeline) -> List[Tuple[Any, Any]]:
+        silver_too = "silver" in self._layers
+        return [(table, target) for table in pipeline.tables for target in table.targets if silver_too]
+
+    def _lose(self, reason: str) -> None:
+        """A table that another job may write by now: all queries stop, and whoever keeps this job starts it anew."""
+        LOG.error("%s: this job ends", reason)
+        self.failed = True
+        self._stopping.set()
 
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
@@ -78,6 +102,7 @@ class Stream:
             storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
         for flow in self._flows.values():
             self._halt(flow)
+        self._leases.release_all()
 
     def stop(self, *_: Any) -> None:
         """Ends run(): each query stops between two commits."""
@@ -93,21 +118,21 @@ class Stream:
 
     def _wanted(self, pipeline: Pipeline) -> Any:
         registry = Registry(pipeline.registry)
-        for table in pipeline.tables:
-            if "silver" in self._layers:
-                for target in table.targets:
-                    yield self._silver(pipeline, table, target, registry)
-            if "bronze" in self._layers:
-                yield self._bronze(pipeline, table, registry)
+        for table, target in self._targets(pipeline):
+            yield self._silver(pipeline, table, target, registry)
+        for table in pipeline.tables if "bronze" in self._layers else ():
+            yield self._bronze(pipeline, table, registry)
 
     def _silver(self, pipeline: Pipeline, table: Any, target: Any, registry: Registry) -> Tuple[str, Any]:
         name = "{}.{}".format(target.options["hoodie.datasource.hive_sync.database"], table.table)
 
         def begin() -> Any:
+            self._leases.take(target.path)
             written = silver.SilverTable(self._spark, table, target, registry)
             self._flows[name].table = written
             self._progress.update(name, **written.position)  # a table that stays idle has a position too
-            return silver.start(self._spark, pipeline, written, self._progress, self._turns)
+            may_write = partial(self._leases.check, target.path)
+            return silver.start(self._spark, pipeline, written, self._progress, self._turns, may_write)
 
         return name, ((table, target), begin)
 
@@ -149,6 +174,8 @@ class Stream:
     def _halt(self, flow: Flow) -> None:
         if flow.query is not None:
             flow.query.stop()
+        if flow.table is not None:
+            self._leases.release(flow.table.target.path)
 
     def _serve(self) -> None:
         """Table services, one table after the other, in a thread of their own."""
@@ -158,7 +185,8 @@ class Stream:
             for table in [flow.table for flow in list(self._flows.values()) if flow.table is not None]:
                 began = time.monotonic()
                 with self._background.turn():
-                    services.attend(self._spark, table, self._progress, pipeline.requests, every)
+                    if self._leases.holds(table.target.path):
+                        services.attend(self._spark, table, self._progress, pipeline.requests, every)
                 self._stopping.wait(REST * (time.monotonic() - began))
 
 
@@ -183,9 +211,14 @@ def main(argv: List[str]) -> int:
     spark.sparkContext.setLogLevel("WARN")
     stream = Stream(spark, args.config, args.layers.split(","))
     signal.signal(signal.SIGTERM, stream.stop)
-    stream.run()
+    try:
+        stream.admit()
+        stream.run()
+    except Held as held:
+        LOG.error("refused: %s", held.args[0])
+        stream.failed = True
     spark.stop()
-    return 0
+    return 1 if stream.failed else 0
 
 
 if __name__ == "__main__":

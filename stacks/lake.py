@@ -70,6 +70,7 @@ class Lake:
             databases=databases,
             package=package,
             network=self.network,
+            source=self.source,
             storage=self.storage,
             streaming=self.streaming,
             connect=self.connect,

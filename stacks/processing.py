@@ -1,12 +1,16 @@
 """EMR: the cluster and the continuous jobs that write the tables."""
 
+from dataclasses import asdict
+
 from aws_cdk import Aws, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
+from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 from lake_constructs import kafka_statements
 from lake_constructs.catalog import write_tables
-from lake_constructs.continuous_job import ContinuousJob, Places
+from lake_constructs.continuous_job import ContinuousJob
+from lake_constructs.database_users import read_secret
 from lake_constructs.emr_cluster import EmrCluster
 from lake_constructs.emr_configurations import configurations
 from lake_constructs.emr_encryption import EmrEncryption
@@ -20,14 +24,15 @@ from lake_constructs.opening import Opening
 from lake_constructs.plugin_bundle import read_asset
 from lake_constructs.private_bucket import write_objects
 
+from lake.aws import steps
 from lake.aws.environment import AwsEnvironment
 from lake.aws.package import Package
-from lake.aws.processing import Job
-from lake.aws.rendering import STATE, consumer_group, glue_databases, layers, table_topics
+from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
 from lake.definition import Database
-from lake.rendering.spark import SESSION, STREAMING
+from lake.rendering.spark import SESSION
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
+from stacks.source import SourceStack
 from stacks.storage import EMR_LOGS, StorageStack
 from stacks.streaming import StreamingStack
 
@@ -44,6 +49,7 @@ class ProcessingStack(Stack):
         databases: list[Database],
         package: Package,
         network: NetworkStack,
+        source: SourceStack,
         storage: StorageStack,
         streaming: StreamingStack,
         connect: ConnectStack,
@@ -51,28 +57,73 @@ class ProcessingStack(Stack):
     ) -> None:
         super().__init__(scope, id, env={"region": environment.region})
         self._environment, self._databases, self._package = environment, databases, package
-        self._storage, self._kafka = storage, streaming.kafka
+        self._storage, self._source, self._kafka = storage, source, streaming.kafka
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
         self._code = self._job_code()
         self._templates = {name: self._template(name) for name in environment.processing.jobs}
+        self._scripts = {name: self._script(name) for name in steps.SCRIPTS if name != "stream"}
+        self._starters = {name: script(self, name, f"{name}.sh") for name in steps.STARTERS if name != "start_job"}
         self._reporter = script(self, "Reporter", "report_freshness.py")
         self._bootstrap = script(self, "Bootstrap", "report_on_primary.sh")
         groups = EmrGroups(self, "Groups", vpc=network.vpc)
         Opening(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
+        Opening(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
         self.cluster = self._emr(groups, network.vpc.private_subnets[0].subnet_id)
-        self._places = Places(
-            brokers=self._kafka.bootstrap_brokers,
-            registry=connect.registry_url,
-            artifacts=storage.artifacts.bucket_name,
-            silver=storage.silver.bucket_name,
-            bronze=storage.bronze.bucket_name,
+        sheet = self._sheet(connect.registry_url)
+        # How the command line starts the same jobs: it renders their steps from what it reads here.
+        ssm.CfnParameter(
+            self,
+            "Sheet",
+            name=steps.parameter(environment.name),
+            type="String",
+            tier="Intelligent-Tiering",  # 4 KiB cost nothing, more does
+            value=self.to_json_string(asdict(sheet)),
         )
         for name, job in environment.processing.jobs.items():
-            self._launch(name, job)
+            ContinuousJob(
+                self,
+                f"Job-{name}",
+                cluster=sheet.cluster,
+                name=name,
+                runner=sheet.runner,
+                arguments=steps.start(name, job, sheet),
+            )
 
     def _job_code(self) -> JobCode:
         package = self._package
         return JobCode(self, "Code", package=package.code, jobs=package.jobs, main="stream.py", jars=package.jars)
+
+    def _script(self, name: str) -> assets.Asset:
+        return assets.Asset(self, f"Script-{name}", path=str(self._package.jobs / f"{name}.py"))
+
+    def _sheet(self, registry: str) -> steps.Sheet:
+        scripts = {"stream": self._code.main, **self._scripts}
+        starters = {"start_job": self._code.start, **self._starters}
+        return steps.Sheet(
+            region=Aws.REGION,
+            cluster=self.cluster.ref,
+            package=self._code.package.s3_object_url,
+            pools=self._code.pools.s3_object_url,
+            jars=[jar.s3_object_url for jar in self._code.jars],
+            scripts={name: asset.s3_object_url for name, asset in scripts.items()},
+            starters={name: asset.s3_object_url for name, asset in starters.items()},
+            templates={name: asset.s3_object_url for name, asset in self._templates.items()},
+            places={
+                "brokers": self._kafka.bootstrap_brokers,
+                "registry": registry,
+                "artifacts": self._storage.artifacts.bucket_name,
+                "silver": self._storage.silver.bucket_name,
+                "bronze": self._storage.bronze.bucket_name,
+            },
+            source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
+            secret=self._source.users.verify.secret_arn,
+            admin=self._source.admin.secret_arn if self._may_load else "",
+        )
+
+    @property
+    def _may_load(self) -> bool:
+        """Whether sample rows may be loaded: into the database of a throw-away lake only."""
+        return not self._environment.keep_data and not self._environment.source.existing
 
     def _template(self, name: str) -> assets.Asset:
         return assets.Asset(self, f"Pipeline-{name}", path=str(self._package.rendered / f"pipeline-{name}.json"))
@@ -127,7 +178,9 @@ class ProcessingStack(Stack):
             *write_objects(storage.bronze, "bronze"),
             *write_objects(storage.artifacts, STATE),
             *write_objects(storage.logs, EMR_LOGS),
-            read_asset(*self._code.parts, *self._templates.values(), self._reporter, self._bootstrap),
+            read_asset(*self._code.parts, *self._uploaded, self._reporter, self._bootstrap),
+            *read_secret(self._source.users.verify, self._source.secrets_key),
+            *(read_secret(self._source.admin, self._source.admin_key) if self._may_load else []),
             *self._certificates(),
             use_key(storage.key),
             use_disks_key(self._disks_key),
@@ -137,29 +190,13 @@ class ProcessingStack(Stack):
             report_metrics(),
         ]
 
+    @property
+    def _uploaded(self) -> list[assets.Asset]:
+        return [*self._templates.values(), *self._scripts.values(), *self._starters.values()]
+
     def _certificates(self) -> list[iam.PolicyStatement]:
         if not self._environment.processing.certificates:
             return []
         place = self._environment.processing.certificates.removeprefix("s3://")
         arn = f"arn:{Aws.PARTITION}:s3:::{place}"
         return [iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn])]
-
-    def _launch(self, name: str, job: Job) -> None:
-        ContinuousJob(
-            self,
-            f"Job-{name}",
-            cluster=self.cluster.ref,
-            name=name,
-            code=self._code,
-            template=self._templates[name],
-            places=self._places,
-            pipeline=self._remembered(name, "pipeline.json"),
-            arguments=["--layers", layers(job)],
-            settings={
-                **STREAMING,
-                "spark.driver.memory": job.driver_memory,
-                "spark.executor.memory": job.executor_memory,
-                "spark.executor.instances": str(job.executors),
-                "spark.dynamicAllocation.enabled": "false",
-            },
-        )

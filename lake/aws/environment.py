@@ -29,6 +29,8 @@ class AwsEnvironment(Part):
     region: Annotated[StrictStr, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[1-9]$")]
     # False: `cdk destroy` deletes buckets, database and keys with their content.
     keep_data: StrictBool
+    # True: `lake teardown` and `lake rebuild` refuse it.
+    protected: StrictBool = False
     network: Network = Network()
     source: Source = Source()
     streaming: Streaming = Streaming()

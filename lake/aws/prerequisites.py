@@ -18,6 +18,14 @@ def spark_jars(environment: AwsEnvironment) -> Path:
     return Path("build/aws") / f"spark-{versions.EMR_RELEASES[environment.processing.release].kafka_connector}"
 
 
+def jdbc_driver(root: Path) -> Path:
+    """The driver of the source database, the local lake's own file; BadInput when it is missing."""
+    found = sorted((root / "build/spark").glob("postgresql-*.jar"))
+    if not found:
+        raise BadInput("no driver of PostgreSQL to deploy", str(root / "build/spark"), "run: make setup")
+    return found[0]
+
+
 def check_build(root: Path, environment: AwsEnvironment) -> None:
     """BadInput when a folder of jars is missing: the archive would be deployed without them."""
     for folder in (PLUGINS, WORKER, STREAMER_JAR.parent, spark_jars(environment)):

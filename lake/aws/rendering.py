@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
-from lake.aws.processing import Job
 from lake.definition import Database
 from lake.environment import Environment, Kafka
 from lake.rendering.connector import TEMPLATE, render, source_values
@@ -186,7 +185,3 @@ def streamer_places() -> Places:
         files=f"s3://@ARTIFACTS@/{STATE}/streamer",
         registry="@REGISTRY@/apis/ccompat/v7",
     )
-
-
-def layers(job: Job) -> str:
-    return ",".join(job.layers)

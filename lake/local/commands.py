@@ -12,12 +12,14 @@ from rich.table import Table
 
 from lake import status as state
 from lake import table_status
+from lake.aws.environment import LOCAL
 from lake.definition import Database, load_databases
 from lake.errors import LakeError
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
 from lake.local.home import Home, load_home
 from lake.local.stack import Stack
+from lake.operate import options
 from lake.rendering.pipeline import pipeline_path
 
 FOLLOW_S = 0.3
@@ -71,13 +73,18 @@ def restart(service: str = typer.Argument(help="Name as in: lake status")) -> No
 def status(
     as_json: bool = typer.Option(False, "--json", help="Print facts for machines."),
     watch: bool = typer.Option(False, "--watch", help="Show it anew every two seconds until Ctrl-C."),
+    env: str = options.ENV,
 ) -> None:
     """Show services, sources and tables; exit code 1 unless all of them are well.
 
     Lag is the time from the commit in PostgreSQL to the commit in the lake, over the changes of the last minute.
 
+    On AWS: stacks, cluster, jobs and tables.
+
     Example: lake status --watch
     """
+    if env != LOCAL:
+        _status_on_aws(env, as_json)
     home = load_home()
     if watch:
         _watch(home)
@@ -92,6 +99,20 @@ def status(
         console.print(_overview(lines, tables, sources))
     if not state.healthy(lines) or (running and not table_status.healthy(tables, sources)):
         raise typer.Exit(1)
+
+
+def _status_on_aws(env: str, as_json: bool) -> None:
+    from lake.operate.aws_status import look
+    from lake.operate.places import aws_place
+
+    found = look(aws_place(env))
+    if as_json:
+        print(json.dumps(found.as_json(), indent=2))
+    else:
+        parts = [f"stack {part}: {state}" for part, state in found.stacks.items()]
+        parts += [f"cluster: {found.cluster}", *(f"job {one.name}: {one.state} {one.reason}" for one in found.jobs)]
+        console.print(Group("\n".join(parts or ["nothing is deployed"]), _tables_table(found.tables)))
+    raise typer.Exit(0 if found.healthy else 1)
 
 
 def _captured(home: Home) -> list[Database]:
@@ -162,11 +183,15 @@ def logs(
     service: str = typer.Argument(help="Name as in: lake status, or supervisord"),
     follow: bool = typer.Option(False, "-f", "--follow", help="Keep printing what comes."),
     lines: int = typer.Option(100, "-n", "--lines", min=0, help="How many lines to begin with."),
+    env: str = options.ENV,
 ) -> None:
-    """Print the end of a service's log.
+    """Print the end of a service's log; on AWS of a pod's, whose name begins so: kafka-connect.
 
     Example: lake logs connect -f
     """
+    if env != LOCAL:
+        _logs_on_aws(env, service, lines, follow)
+        return
     stack = Stack(load_home())
     if service != "supervisord":
         stack.service(service)
@@ -174,6 +199,18 @@ def logs(
     if not path.exists():
         raise LakeError(f"{service} has no log yet", str(path), "run: lake up")
     _print_log(path, lines, follow)
+
+
+def _logs_on_aws(env: str, pod: str, lines: int, follow: bool) -> None:
+    from lake.operate.places import aws_place
+    from lake.operate.pod_logs import follow as follow_pods
+    from lake.operate.pod_logs import last
+
+    found = aws_place(env)
+    for line in last(found.account, env, pod, lines):
+        print(line)
+    if follow:
+        follow_pods(found.account, env, pod, print)
 
 
 def _print_log(path: Path, lines: int, follow: bool) -> None:

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from lake.local.service import Program, Service
-from lake.rendering.spark import STREAMING
+from lake.rendering.spark import continuous_arguments
 from lake.spark import SHORT_JOB, spark_environment, spark_submit_command
 
+LAYERS = ("silver", "bronze")
 CONF = {
-    **STREAMING,
     "spark.sql.shuffle.partitions": "2",
     # The default runs readlink four times and chmod for each local file, two files a batch: 70 ms of each commit.
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -32,10 +32,6 @@ class Stream(Service):
     def pipeline(self) -> Path:
         return self.home.rendered / "pipeline.json"
 
-    @property
-    def job(self) -> Path:
-        return self.home.root / "spark_jobs" / "stream.py"
-
     def secrets(self) -> dict[str, str]:
         secrets = self.home.secrets
         return {"AWS_ACCESS_KEY_ID": secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": secrets.s3_secret_key}
@@ -48,14 +44,13 @@ class Stream(Service):
         return []
 
     def program(self) -> Program:
-        arguments = ["--config", str(self.pipeline)]
-        command = spark_submit_command(self.home.environment, self.job, arguments, self._conf())
+        arguments = continuous_arguments(str(self.pipeline), LAYERS)
+        command = spark_submit_command(self.home.environment, self.name, arguments, self._conf())
         environment = spark_environment(self.home.environment, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
 
     def _conf(self) -> dict[str, str]:
-        pools = {"spark.scheduler.allocation.file": (self.job.parent / "pools.xml").as_uri()}
-        return {**CONF, **pools, **(SHORT_JOB if self.home.environment.spark.short_lived else {})}
+        return {**CONF, **(SHORT_JOB if self.home.environment.spark.short_lived else {})}
 
     def ready(self) -> bool:
         """The supervisor has it running; what it achieves is in the commits of the tables."""

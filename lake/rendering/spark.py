@@ -1,4 +1,7 @@
-"""Spark settings that a job has wherever it runs: here, and on EMR."""
+"""The spark-submit command of a job, the same wherever it runs: here, as a step of EMR, and from the command line."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 # PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
 REBASE = (
@@ -31,3 +34,53 @@ STREAMING = {
     "spark.sql.streaming.minBatchesToRetain": "20",
     "spark.locality.wait": "0",
 }
+# What keeps such an application running on YARN; where there is no YARN it means nothing.
+KEPT_BY_YARN = {
+    # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
+    "spark.yarn.submit.waitAppCompletion": "false",
+    # Started again for ever, but for a job that fails more often than five times in an hour.
+    "spark.yarn.maxAppAttempts": "5",
+    "spark.yarn.am.attemptFailuresValidityInterval": "1h",
+    "spark.yarn.max.executor.failures": "100",
+    "spark.yarn.executor.failuresValidityInterval": "1h",
+}
+CONTINUOUS = ("stream",)  # the scripts of spark_jobs/ that never end
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a job runs: who schedules it, where its files lie, and the settings of that place alone.
+
+    flags are spark-submit's own (--master, --deploy-mode, sizes); package is "" where the folder is on Python's path.
+    """
+
+    flags: tuple[str, ...]
+    main: str
+    pools: str
+    settings: Mapping[str, str]
+    package: str = ""
+    jars: tuple[str, ...] = ()
+
+
+def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str]) -> list[str]:
+    """What follows `spark-submit` for spark_jobs/<script>.py, started as <name>. No argument is a secret."""
+    settings = {**SESSION, **place.settings, **(_continuous(name, place) if script in CONTINUOUS else {})}
+    flags = [flag for key in sorted(settings) for flag in ("--conf", f"{key}={settings[key]}")]
+    package = ["--py-files", place.package] if place.package else []
+    jars = ["--jars", ",".join(place.jars)] if place.jars else []
+    return [*place.flags, "--name", name, *flags, *package, *jars, place.main, *arguments]
+
+
+def continuous_arguments(pipeline: str, layers: Sequence[str]) -> list[str]:
+    """Of stream.py: its pipeline file, and which layers it writes."""
+    return ["--config", pipeline, "--layers", ",".join(layers)]
+
+
+def name_tag(name: str) -> str:
+    """How YARN knows the application of a job: start_job.sh and stop_job.sh look for it."""
+    return f"lake-{name}"
+
+
+def _continuous(name: str, place: Place) -> dict[str, str]:
+    of_job = {"spark.scheduler.allocation.file": place.pools, "spark.yarn.tags": name_tag(name)}
+    return {**STREAMING, **KEPT_BY_YARN, **of_job}

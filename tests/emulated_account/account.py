@@ -10,7 +10,7 @@ from typing import Any
 os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
 
 from moto.moto_server.werkzeug_app import MotoRequestHandler
-from werkzeug.serving import make_server
+from werkzeug.serving import BaseWSGIServer, make_server
 
 from tests.emulated_account import patches
 from tests.emulated_account.clients import ACCOUNT, Clients
@@ -38,11 +38,9 @@ class Account:
         self.client = Clients(self.endpoint)
         self.journal = Journal()
         self.world = World(self.client, self.journal)
-
-    def app(self) -> Front:
-        services = (Athena, CloudTrail, Eks, Emr, Kafka)
-        made = [service(self.client) for service in services]
-        return Front([CloudFormation(self.world), *made], self.journal)
+        self.emr = Emr(self.client)
+        services = [service(self.client) for service in (Athena, CloudTrail, Eks, Kafka)]
+        self.front = Front([CloudFormation(self.world), self.emr, *services], self.journal)
 
     def release(self, region: str, cluster: str, name: str) -> Release:
         return self.world.releases[region, cluster, name]
@@ -56,21 +54,42 @@ class Account:
         return {**KEYS, **place, **apart, **files}
 
 
+class Door:
+    """The server of an account: closed and opened again on the same port, so that a fork may open it, too."""
+
+    def __init__(self) -> None:
+        self._server = _listen(0)
+        self.account = Account(self._server.port)
+        self._serve()
+
+    def _serve(self) -> None:
+        self._server.app = self.account.front
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def open(self) -> None:
+        self._server = _listen(self._server.port)
+        self._serve()
+
+
+def _listen(port: int) -> BaseWSGIServer:
+    return make_server(HOST, port, _not_yet, threaded=True, request_handler=_Quiet)
+
+
 @contextmanager
-def running() -> Iterator[Account]:
+def running() -> Iterator[Door]:
     """An account on a free port, empty when it is the first of its process: moto keeps what it knows."""
     patches.apply()
-    server = make_server(HOST, 0, _not_yet, threaded=True, request_handler=_Quiet)
-    account = Account(server.port)
-    server.app = account.app()
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
+    door = Door()
     try:
-        yield account
+        yield door
     finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        door.close()
 
 
 def _not_yet(_: Any, __: Any) -> list[bytes]:

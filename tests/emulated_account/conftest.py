@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.charts.rendering import HELM
-from tests.emulated_account.account import Account, running
+from tests.emulated_account.account import Account, Door, running
 from tests.emulated_account.command import CDK, ROOT
+from tests.emulated_account.operated import Operated, operate
 from tests.emulated_account.story import One, Two, play_one, play_two
 
 for needed in (CDK, HELM):
@@ -15,9 +16,14 @@ for needed in (CDK, HELM):
 
 
 @pytest.fixture(scope="session")
-def account() -> Iterator[Account]:
-    with running() as started:
-        yield started
+def door() -> Iterator[Door]:
+    with running() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def account(door: Door) -> Account:
+    return door.account
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +32,14 @@ def one(account: Account, tmp_path_factory: pytest.TempPathFactory) -> One:
 
 
 @pytest.fixture(scope="session")
-def two(account: Account, one: One, tmp_path_factory: pytest.TempPathFactory) -> Two:
-    """After the first story, which leaves the account empty but for the bootstrap."""
+def operated(door: Door, one: One, tmp_path_factory: pytest.TempPathFactory) -> Operated:
+    """In the lake that the first story leaves standing."""
+    return operate(door, one, tmp_path_factory.mktemp("operated"))
+
+
+@pytest.fixture(scope="session")
+def two(account: Account, operated: Operated, tmp_path_factory: pytest.TempPathFactory) -> Two:
+    """After the operations, which leave the account empty but for the bootstrap."""
     return play_two(account, tmp_path_factory.mktemp("two"))
 
 

@@ -19,10 +19,12 @@ class Front:
     def __init__(self, services: list[Service], journal: Journal) -> None:
         self._services = {service.signed: service for service in services}
         self._journal = journal
+        self.heard: Callable[[], None] = lambda: None  # called once per request, before it is carried out
         self._moto = DomainDispatcherApplication(create_backend_app)
 
     def __call__(self, environ: wire.Environ, start: Callable[..., Any]) -> Iterable[bytes]:
         wire.keep_body(environ)
+        self.heard()
         signed, region = wire.signed_for(environ)
         service = self._services.get(signed)
         return (self._own(service, region, environ) if service else self._of_moto(environ))(environ, start)

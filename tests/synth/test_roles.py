@@ -146,3 +146,11 @@ def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
             "aws:RequestTag/kubernetes-namespace",
             "aws:RequestTag/kubernetes-service-account",
         }
+
+
+def test_jobs_read_the_secret_of_the_user_that_verifies(lake: Synthesized) -> None:
+    """And the administrator's where rows may be loaded: never where data are kept."""
+    secrets = allowed(lake.templates["processing"], "Nodes", "secretsmanager")["GetSecretValue"]
+    found = {part for part in ("UsersVerify", "DatabaseSecret") for one in secrets if part in one}
+    assert found == ({"UsersVerify"} if lake.name == "prod" else {"UsersVerify", "DatabaseSecret"})
+    assert len(secrets) == len(found)

@@ -55,7 +55,7 @@ def test_the_newer_release_changes_the_cluster_and_its_jobs_alone(newer: Synthes
 
 def test_the_newer_release_brings_the_connector_of_its_spark(newer: Synthesized, dev: Synthesized) -> None:
     uploaded = [{path.name for path in lake.folder.glob("asset.*.jar")} for lake in (newer, dev)]
-    assert len(uploaded[0] & uploaded[1]) == 2  # Kafka's login and commons-pool are the same for both
+    assert len(uploaded[0] & uploaded[1]) == 3  # Kafka's login, commons-pool and the driver of PostgreSQL
 
 
 def test_no_network_and_no_database_are_made(other: Synthesized) -> None:
@@ -69,10 +69,10 @@ def test_everything_stands_in_the_existing_subnets(other: Synthesized) -> None:
     assert other.only("AWS::EMR::Cluster")["Instances"]["Ec2SubnetId"] in subnets
 
 
-def test_the_existing_database_is_opened_for_the_workers(other: Synthesized) -> None:
+def test_the_existing_database_is_opened_for_workers_and_jobs(other: Synthesized) -> None:
     rules = [rule for _, rule in other.resources("AWS::EC2::SecurityGroupIngress")]
-    (opened,) = [rule for rule in rules if rule["GroupId"] == DATABASE["security_group"]]
-    assert (opened["FromPort"], opened["ToPort"]) == (5432, 5432)
+    opened = [rule for rule in rules if rule["GroupId"] == DATABASE["security_group"]]
+    assert [(rule["FromPort"], rule["ToPort"]) for rule in opened] == [(5432, 5432)] * 2
 
 
 def test_preparation_connectors_and_registry_go_to_the_existing_database(other: Synthesized) -> None:

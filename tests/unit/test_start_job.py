@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "constructs/lake_constructs/scripts/start_job.sh"
+SCRIPTS = Path(__file__).parents[2] / "constructs/lake_constructs/scripts"
 PLACES = ["b-1:9098,b-2:9098", "http://registry:8080", "artifacts", "silver", "bronze"]
 YARN = """
 echo "yarn $*" >> {log}
@@ -17,8 +17,9 @@ case "$2" in
 esac
 """
 AWS = """
-case "$4" in
-  -) echo '{{"brokers": "@BROKERS@", "registry": "@REGISTRY@/v7", "path": "s3://@SILVER@/silver"}}' ;;
+case "$3 $4" in
+  *stop_job.sh*) cat {scripts}/stop_job.sh ;;
+  *template*) echo '{{"brokers": "@BROKERS@", "registry": "@REGISTRY@/v7", "path": "s3://@SILVER@/silver"}}' ;;
   *) cat > {folder}/pipeline.json; echo "aws $*" >> {log} ;;
 esac
 """
@@ -30,9 +31,10 @@ def run(folder: Path) -> list[str]:
     log = folder / "log"
     for name, body in {"yarn": YARN, "aws": AWS, "spark-submit": SPARK}.items():
         command = folder / name
-        command.write_text("#!/bin/bash\n" + body.format(log=log, folder=folder))
+        command.write_text("#!/bin/bash\n" + body.format(log=log, folder=folder, scripts=SCRIPTS))
         command.chmod(0o755)
     arguments = [
+        "s3://assets/stop_job.sh",
         "lake-stream",
         "s3://assets/template.json",
         "s3://artifacts/pipeline.json",
@@ -41,7 +43,7 @@ def run(folder: Path) -> list[str]:
         "stream",
     ]
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run([str(SCRIPT), *arguments], env={"PATH": path}, check=True, timeout=30)
+    subprocess.run([str(SCRIPTS / "start_job.sh"), *arguments], env={"PATH": path}, check=True, timeout=30)
     return log.read_text().splitlines()
 
 

@@ -13,7 +13,10 @@ class Parameter(Put):
         return self.put(properties.get("Name") or f"CFN-{self.place.name(stack=False)}", properties)
 
     def put(self, id: str, properties: Properties) -> Made:
-        self.call("put_parameter", {**properties.rest(), "Name": id}, Overwrite=True)
+        """Tags are given at creation only: the API takes them and an overwriting apart."""
+        exists = bool(self.client.get_parameters(Names=[id])["Parameters"])
+        wish = {name: value for name, value in properties.rest().items() if not (exists and name == "Tags")}
+        self.call("put_parameter", {**wish, "Name": id}, Overwrite=exists)
         return Made(id, {"Type": properties["Type"], "Value": properties["Value"]})
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""Operations on a whole lake, wherever it runs: teardown, rebuild, verification, jobs."""

@@ -1,0 +1,43 @@
+"""The AWS account of an environment, through boto3: whatever credentials and endpoint the variables name."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import boto3
+
+from lake.errors import LakeError
+
+POLL_S = 5.0
+
+
+class Account:
+    """One client per service, all of one region."""
+
+    def __init__(self, region: str) -> None:
+        self.region = region
+        self.client = cache(self._client)
+
+    def _client(self, service: str) -> Any:
+        return boto3.client(service, region_name=self.region)
+
+    def pages(self, service: str, method: str, key: str, **wish: Any) -> Iterator[Any]:
+        """The entries of all pages of a list."""
+        for page in self.client(service).get_paginator(method).paginate(**wish):
+            yield from page.get(key, [])
+
+
+def code(error: Exception) -> str:
+    """The code of an answer of AWS, as "NoSuchKey"; "" for any other error."""
+    return str(getattr(error, "response", {}).get("Error", {}).get("Code", ""))
+
+
+def wait(done: Callable[[], bool], what: str, timeout_s: float, poll_s: float | None = None) -> None:
+    """Asks until it is so; LakeError when the time is over."""
+    deadline = time.monotonic() + timeout_s
+    while not done():
+        if time.monotonic() > deadline:
+            now = "run the command again: it goes on from here"
+            raise LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", now)
+        time.sleep(POLL_S if poll_s is None else poll_s)

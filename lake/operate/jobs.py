@@ -1,0 +1,80 @@
+"""The jobs of a lake: those that never end, and those that were run to their end."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from lake import status
+from lake.errors import BadInput, LakeError
+from lake.local.home import Home
+from lake.local.stack import Stack
+from lake.operate.place import Say
+from lake.progress import silent_s
+
+STREAM = "stream"
+
+
+@dataclass(frozen=True)
+class Job:
+    """state: running, starting, silent, stopped or absent of a continuous job; EMR's own word of another.
+
+    id: the step that started it last, "" here and where there was none; reported_s: since it last said something.
+    """
+
+    name: str
+    continuous: bool
+    state: str
+    id: str = ""
+    reported_s: float | None = None
+    reason: str = ""
+
+
+class Jobs(Protocol):
+    """Of one lake."""
+
+    def all(self) -> list[Job]: ...
+
+    def submit(self, name: str, say: Say) -> Job:
+        """Starts a continuous job, in place of the one that runs; returns once it is accepted."""
+
+    def stop(self, name: str, say: Say) -> Job:
+        """Ends a continuous job, or cancels a step by its name or id; returns once it is gone."""
+
+    def log(self, name: str, lines: int) -> list[str]: ...
+
+
+class LocalJobs:
+    """The streaming job under the supervisor."""
+
+    def __init__(self, home: Home) -> None:
+        self._home, self._stack = home, Stack(home)
+
+    def all(self) -> list[Job]:
+        (line,) = [one for one in status.services(self._home) if one.name == STREAM]
+        state = {"running": "running", "starting": "starting", "waiting": "absent"}.get(line.state, "stopped")
+        return [Job(STREAM, True, state, reported_s=silent_s(self._home) or None, reason=line.reason)]
+
+    def submit(self, name: str, say: Say) -> Job:
+        self._known(name)
+        if self._stack.supervisor.pid() is None:
+            raise LakeError("this lake does not run", str(self._home.data), "run: lake up")
+        if not self._stack.service(name).wanted():
+            raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
+        self._stack.supervisor.stop_service(name)
+        self._stack.start(name)
+        return self.all()[0]
+
+    def stop(self, name: str, say: Say) -> Job:
+        self._known(name)
+        if self._stack.supervisor.pid() is not None:
+            self._stack.supervisor.stop_service(name)
+        return self.all()[0]
+
+    def log(self, name: str, lines: int) -> list[str]:
+        path = self._stack.log(STREAM) if name == STREAM else self._home.logs / f"job-{name}.log"
+        if not path.exists():
+            raise BadInput(f"{name} has no log", str(path), "see: lake jobs list")
+        return path.read_text(errors="replace").splitlines()[-lines:]
+
+    def _known(self, name: str) -> None:
+        if name != STREAM:
+            raise BadInput(f"there is no continuous job '{name}'", "command line", f"choose: {STREAM}")

@@ -1,0 +1,199 @@
+"""Who may write a table: one job at a time, by a claim on the table's own storage.
+
+Everybody first writes a claim of their own, then looks at all claims. Where a listing shows what was written before
+(S3 since 2020, HDFS, a local disk), of two who claim at once the later one sees the other: two never both go on.
+Both may withdraw; they try again after a random time. The age of a claim is the difference of two modification times
+of that storage, so no two machines need the same time. A job that could not renew in time stops before its claim
+counts as dead.
+"""
+
+import json
+import logging
+import os
+import random
+import socket
+import threading
+import time
+import uuid
+from typing import Any, Callable, Dict, List
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import storage
+
+LOG = logging.getLogger("lease")
+RENEW_S = 20.0
+LOST_S = 60.0  # whoever did not renew for so long writes no more
+EXPIRES_S = 90.0  # and after so long counts as dead
+LOOK_S = 2.0
+
+
+class Held(Exception):
+    """Another job writes the table."""
+
+
+class Lost(Exception):
+    """The claim was not renewed in time: another job may write by now."""
+
+
+class Lease:
+    """The right to write the table at one path; holder is how others are told of it."""
+
+    def __init__(self, spark: SparkSession, table_path: str, holder: str) -> None:
+        parent, _, name = table_path.rstrip("/").rpartition("/")
+        self._spark = spark
+        self._table = table_path
+        self._folder = "{}/.leases/{}".format(parent, name)
+        self._name = uuid.uuid4().hex
+        self._text = json.dumps({"holder": holder, **process()})
+        self._renewed = 0.0
+
+    def take(self) -> None:
+        """One try; Held names the other job, and its claim."""
+        self._write()
+        ages = dict(storage.modified(self._spark, self._folder))
+        mine = ages.pop(self._name)
+        for name, changed in sorted(ages.items()):
+            other = self._read(name)
+            if mine - changed > EXPIRES_S or ended(other):
+                storage.delete(self._spark, self._path(name))
+            elif other:
+                self.release()
+                raise Held("{} is written by {}".format(self._table, other.get("holder")), name, changed)
+
+    def renew(self) -> None:
+        """Lost when it is too late, or when somebody took the claim for dead."""
+        self.check()
+        if self._name not in dict(storage.modified(self._spark, self._folder)):
+            raise Lost("the claim on {} was taken away".format(self._table))
+        self._write()
+
+    def check(self) -> None:
+        """Lost when the claim is so old that others could take it for dead soon."""
+        if time.monotonic() - self._renewed > LOST_S:
+            raise Lost("the claim on {} was not renewed for {:.0f} s".format(self._table, LOST_S))
+
+    def release(self) -> None:
+        """Others need not wait."""
+        storage.delete(self._spark, self._path(self._name))
+
+    def _write(self) -> None:
+        began = time.monotonic()  # before, not after: a slow write must not make it look younger
+        storage.write_text(self._spark, self._path(self._name), self._text)
+        self._renewed = began
+
+    def _read(self, name: str) -> Dict[str, Any]:
+        """{} for one that is gone by now."""
+        try:
+            return dict(json.loads(storage.read_text(self._spark, self._path(name))))
+        except Exception:  # py4j wraps FileNotFoundException
+            if name in dict(storage.modified(self._spark, self._folder)):
+                raise
+            return {}
+
+    def _path(self, name: str) -> str:
+        return "{}/{}".format(self._folder, name)
+
+
+class Leases:
+    """All leases of one job, renewed by a thread; lost(reason) is called once when one could not be kept."""
+
+    def __init__(self, spark: SparkSession, holder: str, lost: Callable[[str], None]) -> None:
+        self._spark = spark
+        self._holder = holder
+        self._lost = lost
+        self._held = {}  # type: Dict[str, Lease]
+        self._ended = threading.Event()
+        threading.Thread(target=self._keep, daemon=True).start()
+
+    def take(self, table_path: str) -> None:
+        """Nothing when it is held already; Held."""
+        if table_path not in self._held:
+            lease = Lease(self._spark, table_path, self._holder)
+            lease.take()
+            self._held[table_path] = lease
+
+    def await_all(self, table_paths: List[str]) -> None:
+        """Takes them all; Held as soon as another job is seen alive. A dead one's claim is waited for."""
+        for path in table_paths:
+            self._await(path)
+
+    def _await(self, path: str) -> None:
+        seen = None  # type: Optional[Tuple[str, float]]
+        while True:
+            try:
+                return self.take(path)
+            except Held as held:
+                reason, name, changed = held.args
+                if seen is not None and seen[0] == name and changed > seen[1]:
+                    raise
+                seen = seen if seen is not None and seen[0] == name else (name, changed)
+                LOG.warning("%s; waiting whether it lives", reason)
+                time.sleep(LOOK_S * (1 + random.random()))
+
+    def check(self, table_path: str) -> None:
+        """Before each write: Lost when this job may write the table no more."""
+        lease = self._held.get(table_path)
+        if lease is None:
+            raise Lost("{} is not claimed".format(table_path))
+        lease.check()
+
+    def holds(self, table_path: str) -> bool:
+        """Whether this job may write the table."""
+        try:
+            self.check(table_path)
+            return True
+        except Lost:
+            return False
+
+    def release(self, table_path: str) -> None:
+        lease = self._held.pop(table_path, None)
+        if lease is not None:
+            lease.release()
+
+    def release_all(self) -> None:
+        self._ended.set()
+        for path in list(self._held):
+            self.release(path)
+
+    def _keep(self) -> None:
+        while not self._ended.wait(RENEW_S):
+            for lease in list(self._held.values()):
+                try:
+                    lease.renew()
+                except Lost as lost:
+                    self._ended.set()
+                    self._lost(str(lost))
+                    break
+                except Exception as error:  # py4j: the storage is away; check() says when that is too long
+                    LOG.warning("a claim could not be renewed: %s", str(error).splitlines()[0])
+
+
+def process() -> Dict[str, Any]:
+    """This process, so that its successor on the same machine sees at once whether it lives."""
+    return {"host": socket.gethostname(), "boot": boot(), "pid": os.getpid(), "started": started(os.getpid())}
+
+
+def ended(other: Dict[str, Any]) -> bool:
+    """Whether the holder was a process of this machine that is gone."""
+    here = other.get("boot") == boot() and other.get("host") == socket.gethostname() and bool(boot())
+    return here and started(other["pid"]) != other["started"]
+
+
+def boot() -> str:
+    """What tells this start of the machine from all others; "" where it is unknown."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def started(pid: int) -> str:
+    """When a process started, in the machine's own ticks; "" when there is none."""
+    try:
+        with open("/proc/{}/stat".format(pid)) as file:
+            fields = file.read().rpartition(")")[2].split()
+            return "" if fields[0] == "Z" else fields[19]
+    except OSError:
+        return ""

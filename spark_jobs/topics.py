@@ -1,0 +1,49 @@
+"""What Kafka holds of each captured table: partitions, and the offsets between which its changes lie.
+
+spark-submit spark_jobs/topics.py --config <pipeline.json> --output <file>
+"""
+
+import argparse
+import json
+import sys
+from typing import Any, Dict, List
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import coverage, storage
+from spark_jobs.pipeline import Pipeline, read_pipeline
+
+
+def facts(spark: SparkSession, pipeline: Pipeline) -> List[Dict[str, Any]]:
+    """One entry per topic, by name; offsets by partition; a topic that does not exist has no partitions."""
+    names = sorted({table.topic for table in pipeline.tables})
+    return [_facts(name, coverage.topic_offsets(spark, pipeline, name)) for name in names]
+
+
+def _facts(topic: str, offsets: coverage.Offsets) -> Dict[str, Any]:
+    held = {number: end - offsets.begin[number] for number, end in offsets.end.items()}
+    return {
+        "topic": topic,
+        "partitions": len(offsets.end),
+        "begin": {str(number): offset for number, offset in sorted(offsets.begin.items())},
+        "end": {str(number): offset for number, offset in sorted(offsets.end.items())},
+        "messages": sum(held.values()),
+    }
+
+
+def main(argv: List[str]) -> int:
+    """Writes the result file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", required=True, help="the rendered pipeline file")
+    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
+    args = parser.parse_args(argv)
+    spark = SparkSession.builder.appName("lake topics").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    content = {"topics": facts(spark, read_pipeline(spark, args.config))}
+    storage.write_text(spark, args.output, json.dumps(content))
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""What an operator does with a lake that stands: looks, starts, stops, tears down, rebuilds; played once."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lake.errors import BadInput, LakeError
+from lake.operate.place import Item
+from lake.operate.rebuild import rebuild
+from lake.operate.teardown import plan, teardown
+from tests.emulated_account.account import Account, Door
+from tests.emulated_account.inventory import inventory
+from tests.emulated_account.killed import NEVER, Outcome, killed_at
+from tests.emulated_account.operator import Jobs, as_operator, lake_of, quiet, refused, yes
+from tests.emulated_account.story import HOME, One, put_objects
+from tests.emulated_account.worked import Worked, work
+
+KILLS = 20
+SEED = 20
+
+
+@dataclass(frozen=True)
+class Operated:
+    """What was seen."""
+
+    worked: Worked
+    planned: list[tuple[Item, bool]]
+    undisturbed: Outcome
+    kills: list[Outcome]
+    unconfirmed: str
+    protected: str
+    left: list[Item]
+    after: set[str]
+    empty: set[str]
+    rebuilt: dict[str, Any]
+    stacks: dict[str, str]
+    kept: list[Item]
+    finally_left: set[str]
+
+
+def operate(door: Door, one: One, folder: Path) -> Operated:
+    account = door.account
+    with as_operator(account):
+        return _operate(door, account, one, work(account, folder))
+
+
+def _operate(door: Door, account: Account, one: One, worked: Worked) -> Operated:
+    account.emr.machine = Jobs(account).machine()
+    put_objects(account, HOME, one.third)
+    dev, empty = lake_of("dev"), one.empty
+    planned = plan(dev, False)
+    undisturbed, kills = kill_teardowns(door, empty)
+    unconfirmed = refused(lambda: teardown(dev, False, quiet, lambda _: False), LakeError)
+    protected = refused(lambda: teardown(lake_of("prod"), False, quiet, yes), BadInput)
+    left, after = teardown(dev, False, quiet, yes), inventory(account, HOME)
+    rebuilt, stacks = rebuild(dev, quiet, yes), dev.stacks.statuses()
+    kept = teardown(dev, True, quiet, yes)
+    teardown(dev, False, quiet, yes)
+    seen = (worked, planned, undisturbed, kills, unconfirmed, protected, left, after, empty, rebuilt, stacks, kept)
+    return Operated(*seen, inventory(account, HOME))
+
+
+def kill_teardowns(door: Door, empty: set[str]) -> tuple[Outcome, list[Outcome]]:
+    """One that nobody disturbs, to know how many requests it makes; then those that are killed at one of them."""
+
+    def work() -> None:
+        teardown(lake_of("dev"), False, quiet, yes)
+
+    def look() -> list[str]:
+        return sorted(inventory(door.account, HOME) - empty)
+
+    undisturbed = killed_at(door, NEVER, work, look)
+    points = random.Random(SEED).sample(range(1, undisturbed.requests + 1), KILLS)
+    return undisturbed, [killed_at(door, point, work, look) for point in sorted(points)]

@@ -1,0 +1,64 @@
+"""Jobs on the emulated cluster: started, watched, failed, cancelled, stopped."""
+
+import pytest
+
+from tests.emulated_account.operated import Operated
+from tests.emulated_account.worked import REASON, Worked
+
+pytestmark = pytest.mark.account
+
+
+@pytest.fixture
+def worked(operated: Operated) -> Worked:
+    return operated.worked
+
+
+def test_a_job_that_the_deployment_started_is_found(worked: Worked) -> None:
+    (job,) = [one for one in worked.before if one.continuous]
+    assert (job.name, job.state) == ("stream", "starting")
+    assert job.id.startswith("s-")
+
+
+def test_a_submitted_job_is_running_once_it_reports(worked: Worked) -> None:
+    assert worked.submitted.state == "running"
+    assert worked.status.cluster == "WAITING"
+    assert {one.name for one in worked.status.tables} == {
+        "moma_cow.artists",
+        "moma_mor.artists",
+        "moma_cow.artworks",
+        "moma_mor.artworks",
+    }
+    assert worked.status.healthy
+
+
+def test_a_failure_shows_the_reason_and_the_end_of_the_log(worked: Worked) -> None:
+    assert "stream failed" in worked.failure and worked.failure.count(REASON) == 2
+    assert worked.failed_log == [REASON]
+
+
+def test_a_step_is_cancelled(worked: Worked) -> None:
+    assert (worked.cancelled.name, worked.cancelled.state) == ("verify", "cancelled")
+
+
+def test_a_stopped_job_says_so_although_it_reported_just_now(worked: Worked) -> None:
+    assert worked.stopped.state == "stopped"
+
+
+def test_topics_are_asked_for_by_a_step(worked: Worked) -> None:
+    assert worked.topics == [{"topic": "moma.public.artists"}]
+
+
+def test_an_unknown_job_is_refused(worked: Worked) -> None:
+    assert "no continuous job 'gold'" in worked.unknown and "choose: stream" in worked.unknown
+
+
+def test_a_step_that_really_runs_fails_with_sparks_own_words(worked: Worked) -> None:
+    """run_job.sh, the secret, spark-submit with EMR's arguments, and a pipeline file that is not there."""
+    assert "topics failed" in worked.really_refused
+    assert "FileNotFoundException" in worked.really_refused and "pipeline.json" in worked.really_refused
+
+
+def test_a_second_start_replaces_the_first_and_a_stop_leaves_none(worked: Worked) -> None:
+    first, second = worked.really_started
+    assert first != second
+    assert worked.really_stopped == []

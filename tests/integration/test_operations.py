@@ -1,0 +1,109 @@
+"""Operations on a local lake: one writer per table, jobs, connectors, topics; and from nothing to nothing."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from lake.local import processes
+from lake.local.home import PROJECT
+from lake.local.stream import Stream
+from lake.spark import spark_environment
+from tests.integration.conftest import RunningLake
+from tests.integration.museum import Museum, Seen
+
+pytestmark = pytest.mark.integration
+REFUSED_WITHIN_S = 120
+REBUILT_WITHIN_S = 180  # warm, as the README says
+SEED = 7
+
+
+def test_a_second_job_on_the_same_tables_is_refused(lake: RunningLake, museum: Museum, arrived: Seen) -> None:
+    """The very command of the first; it writes nothing and says who writes."""
+    home = lake.home
+    command = Stream(home).program().command
+    keys = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
+    done = subprocess.run(
+        command,
+        env=spark_environment(home.environment, keys),
+        capture_output=True,
+        text=True,
+        timeout=REFUSED_WITHIN_S,
+    )
+    assert done.returncode == 1
+    assert "refused: s3a://lake/silver/" in done.stderr and "is written by stream local-" in done.stderr
+    assert lake.services()["stream"]["state"] == "running"
+
+
+def test_the_job_is_listed_stopped_and_goes_on(lake: RunningLake, museum: Museum, arrived: Seen) -> None:
+    (job,) = lake.json("jobs", "list")
+    assert (job["name"], job["state"]) == ("stream", "running")
+    (stopped,) = lake.json("jobs", "stop", "stream")
+    assert stopped["state"] == "stopped"
+    assert lake.run("jobs", "status", "stream", check=False).returncode == 1
+    (again,) = lake.json("jobs", "submit", "stream")
+    assert again["state"] in ("running", "starting")
+    assert lake.run("jobs", "logs", "stream", "-n", "1").stdout.strip()
+
+
+def test_topics_hold_what_was_read(lake: RunningLake, museum: Museum, arrived: Seen) -> None:
+    topics = {one["topic"]: one for one in lake.json("topics")}
+    assert topics["moma.public.artists"]["messages"] >= 15089
+    assert topics["moma.public.artists"]["partitions"] == 1
+
+
+def test_connectors_are_paused_changed_and_put_right(lake: RunningLake, museum: Museum, arrived: Seen) -> None:
+    assert lake.json("connectors", "plan", "moma") == []
+    lake.run("connectors", "pause", "moma")
+    wait_for_state(lake, "PAUSED")
+    lake.run("connectors", "resume", "moma")
+    wait_for_state(lake, "RUNNING")
+    lake.run("connectors", "restart", "moma")
+    wait_for_state(lake, "RUNNING")
+
+
+def wait_for_state(lake: RunningLake, state: str) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        status = lake.json("connectors", "status", "moma")["source_postgres_moma"]
+        if {part["state"] for part in (status["connector"], *status["tasks"])} == {state}:
+            return
+    pytest.fail(f"not {state}: {status}")
+
+
+@pytest.fixture
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
+    running = RunningLake(tmp_path_factory.mktemp("rebuilt") / "lake", 28200)
+    try:
+        yield running
+    finally:
+        running.run("teardown", "--yes")
+
+
+@pytest.mark.slow
+def test_from_nothing_to_nothing_whatever_interrupts_it(own: RunningLake) -> None:
+    """Twice killed on the way; the third rebuild ends with the proof, in the time that the README names."""
+    own.databases.parent.mkdir(parents=True, exist_ok=True)
+    environment = {name: value for name, value in own.environment.items() if name != "LAKE_DATABASES_DIR"}
+    command = [sys.executable, "-m", "lake.cli", "rebuild", "--yes", "--json"]
+    for seconds in (random.Random(SEED).uniform(1, 8), random.Random(SEED + 1).uniform(10, 40)):
+        killed = subprocess.Popen(command, env=environment, cwd=PROJECT, stdout=-3, stderr=-3, start_new_session=True)
+        time.sleep(seconds)
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.wait()
+    done = subprocess.run(command, env=environment, cwd=PROJECT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["equal"] is True
+    began = time.monotonic()
+    again = subprocess.run(command, env=environment, cwd=PROJECT, capture_output=True, text=True)
+    assert again.returncode == 0, again.stderr
+    assert time.monotonic() - began < REBUILT_WITHIN_S
+    torn = own.run("teardown", "--yes", "--json")
+    assert json.loads(torn.stdout) == []
+    assert not own.data.exists() and processes.of_lake(own.data) == []

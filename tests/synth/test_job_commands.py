@@ -1,0 +1,91 @@
+"""The command line of a job here is the one that EMR gets: only places, sizes and the catalogue differ."""
+
+import json
+
+import pytest
+
+from lake.aws import steps
+from lake.aws.environment import load_aws_environment
+from lake.local.home import PROJECT, load_home
+from lake.local.stream import LAYERS, Stream
+from lake.spark import spark_submit_command
+from tests.synth.rights import text
+from tests.synth.synthesis import Synthesized
+
+# What is of a place alone, with the reason.
+OF_A_PLACE = {
+    "spark.driver.bindAddress": "loopback",
+    "spark.driver.extraClassPath": "the jars lie in a folder",
+    "spark.driver.extraJavaOptions": "two cores; UTC, which a cluster has",
+    "spark.driver.host": "loopback",
+    "spark.driver.memory": "size",
+    "spark.dynamicAllocation.enabled": "size",
+    "spark.executor.instances": "size",
+    "spark.executor.memory": "size",
+    "spark.hadoop.hive.metastore.uris": "catalogue",
+    "spark.local.dir": "path",
+    "spark.scheduler.allocation.file": "path",
+    "spark.sql.catalogImplementation": "catalogue",
+    "spark.sql.shuffle.partitions": "size",
+    "spark.sql.streaming.checkpointFileManagerClass": "checkpoints lie in a folder",
+    "spark.sql.ui.retainedExecutions": "nobody looks",
+    "spark.sql.warehouse.dir": "path",
+    "spark.ui.enabled": "nobody looks",
+    "spark.ui.retainedJobs": "nobody looks",
+    "spark.ui.retainedStages": "nobody looks",
+    "spark.ui.retainedTasks": "nobody looks",
+}
+
+
+def settings(command: list[str]) -> dict[str, str]:
+    """The --conf of a spark-submit, less what is of its place and how it reaches its storage."""
+    pairs = [command[at + 1].partition("=") for at, flag in enumerate(command) if flag == "--conf"]
+    found = {name: value for name, _, value in pairs}
+    return {k: v for k, v in found.items() if k not in OF_A_PLACE and not k.startswith("spark.hadoop.fs.s3a.")}
+
+
+def job_arguments(command: list[str], script: str) -> list[str]:
+    """What the job itself gets; the path of the pipeline file is the place's."""
+    found = command[command.index(script) + 1 :]
+    return ["<path>" if before == "--config" else one for before, one in zip(["", *found], found, strict=False)]
+
+
+@pytest.fixture
+def step(dev: Synthesized) -> list[str]:
+    return [text(one) for one in dev.only("AWS::EMR::Step")["HadoopJarStep"]["Args"]]
+
+
+def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None:
+    home = load_home()
+    here = Stream(home).program().command
+    assert settings(here) == settings(step)
+    main = next(one for one in step if one.endswith((".py", ".py>")))
+    assert job_arguments(here, str(home.root / "spark_jobs/stream.py")) == job_arguments(step, main)
+    assert here[here.index("--name") + 1] == step[step.index("--name") + 1] == "stream"
+
+
+@pytest.mark.parametrize("script", ["verify", "topics", "load"])
+def test_a_job_that_ends_has_the_same_settings_and_arguments(script: str) -> None:
+    arguments = ["--config", "x", "--output", "y"]
+    here = spark_submit_command(load_home().environment, script, arguments)
+    there = steps.run(script, sheet(), arguments)
+    assert settings(here) == settings(there)
+    assert here[-4:] == there[-4:] == arguments
+
+
+def test_the_command_line_starts_what_the_deployment_started(dev: Synthesized, step: list[str]) -> None:
+    """From what the stack tells it renders the very arguments that the stack gave EMR."""
+    parameters = {one.get("Name"): one["Value"] for _, one in dev.resources("AWS::SSM::Parameter")}
+    told = json.loads(text(parameters[steps.parameter("dev")]))
+    job = load_aws_environment(PROJECT, "dev").processing.jobs["stream"]
+    assert steps.start("stream", job, steps.Sheet(**told)) == step
+
+
+def test_the_local_stream_writes_what_one_job_on_aws_does() -> None:
+    assert load_aws_environment(PROJECT, "dev").processing.jobs["stream"].layers == LAYERS
+
+
+def sheet() -> steps.Sheet:
+    names = {name: f"s3://x/{name}" for name in (*steps.SCRIPTS, *steps.STARTERS)}
+    files = ("s3://x/p.zip", "s3://x/pools.xml", ["s3://x/a.jar"])
+    return steps.Sheet("r", "j-1", *files, names, names, {}, {}, source="", secret="", admin="")

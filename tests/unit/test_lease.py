@@ -1,0 +1,155 @@
+"""A table has one writer: the second job is refused, a dead one's claim is taken, a late one notices."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs import lease
+from spark_jobs.lease import Held, Lease, Leases, Lost
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    return (tmp_path / "silver/moma/artists_cow").as_uri()
+
+
+@pytest.fixture
+def of(spark: SparkSession, table: str) -> Callable[[str], Lease]:
+    return lambda holder: Lease(spark, table, holder)
+
+
+def claims(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "silver/moma/.leases/artists_cow").iterdir())
+
+
+def from_elsewhere(path: Path, seconds_ago: float) -> None:
+    """The claim as a job on another machine would have written it."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), "host": "elsewhere"}))
+    then = path.stat().st_mtime - seconds_ago
+    os.utime(path, (then, then))
+
+
+def test_the_second_is_refused_and_told_who_writes(of: Callable[[str], Lease], tmp_path: Path) -> None:
+    of("stream one").take()
+    with pytest.raises(Held, match="artists_cow is written by stream one"):
+        of("stream two").take()
+    assert len(claims(tmp_path)) == 1
+
+
+def test_one_that_was_given_back_can_be_taken(of: Callable[[str], Lease]) -> None:
+    first = of("one")
+    first.take()
+    first.release()
+    of("two").take()
+
+
+def test_of_many_at_once_one_writes_at_most(of: Callable[[str], Lease]) -> None:
+    won: list[str] = []
+
+    def try_it(name: str) -> None:
+        try:
+            of(name).take()
+            won.append(name)
+        except Held:
+            pass
+
+    threads = [threading.Thread(target=try_it, args=(str(number),)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) <= 1
+
+
+def test_the_claim_of_a_dead_process_of_this_machine_is_no_claim(of: Callable[[str], Lease], tmp_path: Path) -> None:
+    of("killed").take()
+    process = subprocess.Popen([sys.executable, "-c", "pass"])
+    process.wait()
+    (claim,) = claims(tmp_path)
+    claim.write_text(json.dumps({**json.loads(claim.read_text()), "pid": process.pid}))
+    of("successor").take()
+    assert claim not in claims(tmp_path)
+
+
+def test_the_claim_of_another_machine_expires(of: Callable[[str], Lease], tmp_path: Path) -> None:
+    of("far").take()
+    (claim,) = claims(tmp_path)
+    from_elsewhere(claim, lease.EXPIRES_S - 30)
+    with pytest.raises(Held):
+        of("near").take()
+    from_elsewhere(claim, lease.EXPIRES_S)
+    of("near").take()
+
+
+def test_whoever_is_late_may_not_write(of: Callable[[str], Lease], monkeypatch: pytest.MonkeyPatch) -> None:
+    late = of("late")
+    late.take()
+    late.check()
+    monkeypatch.setattr(lease, "LOST_S", 0.0)
+    with pytest.raises(Lost, match="not renewed"):
+        late.check()
+
+
+def test_whose_claim_was_taken_away_does_not_put_it_back(of: Callable[[str], Lease], tmp_path: Path) -> None:
+    taken = of("slow")
+    taken.take()
+    claims(tmp_path)[0].unlink()
+    with pytest.raises(Lost, match="taken away"):
+        taken.renew()
+    assert claims(tmp_path) == []
+
+
+def test_a_job_gives_way_once_it_saw_the_other_renew(
+    spark: SparkSession, of: Callable[[str], Lease], table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of("alive").take()
+    (claim,) = claims(tmp_path)
+    from_elsewhere(claim, 5)
+
+    def other_renews(_: float) -> None:
+        os.utime(claim)
+
+    monkeypatch.setattr(lease.time, "sleep", other_renews)
+    job = Leases(spark, "second", lambda reason: None)
+    with pytest.raises(Held, match="written by alive"):
+        job.await_all([table])
+    job.release_all()
+
+
+def test_a_job_waits_for_the_claim_of_a_dead_one_to_expire(
+    spark: SparkSession, of: Callable[[str], Lease], table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of("dead").take()
+    (claim,) = claims(tmp_path)
+    from_elsewhere(claim, 0)
+    monkeypatch.setattr(lease, "EXPIRES_S", 0.5)
+    job = Leases(spark, "second", lambda reason: None)
+    job.await_all([table])
+    assert job.holds(table)
+    job.release_all()
+    assert not job.holds(table) and claims(tmp_path) == []
+
+
+def test_a_lost_table_ends_the_job(
+    spark: SparkSession, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_S", 0.05)
+    told, ended = [], threading.Event()
+
+    def lose(reason: str) -> None:
+        told.append(reason)
+        ended.set()
+
+    job = Leases(spark, "job", lose)
+    job.await_all([table])
+    claims(tmp_path)[0].unlink()
+    assert ended.wait(30)
+    assert "taken away" in told[0]
+    job.release_all()
