@@ -31,11 +31,6 @@ def test_archive_delivered_again(rig: Rig, entry: Entry, small: str) -> None:
     under_load(rig, entry, small, Rewind(layers=("bronze",), only=small))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="a snapshot that begins anew does not sweep what was deleted since the first",
-)
 @pytest.mark.matrix("1", "kill -9 of Connect; a row that was read is deleted before it is back", phase="snapshot")
 def test_deleted_between_two_snapshots(rig: Rig, entry: Entry) -> None:
     database = filled(rig, SNAPSHOT_SIZE)

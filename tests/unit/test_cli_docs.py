@@ -21,6 +21,7 @@ WITHOUT_FACTS = {
     "down",
     "jobs logs",
     "load moma",
+    "load tickit",
     "logs",
     "restart",
     "up",
