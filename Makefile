@@ -48,6 +48,7 @@ integration: setup ## tests on a local lake, started for them
 
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration -m slow
+	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account/test_operations.py
 
 up: setup ## start the local lake
 	@$(LAKE) up
