@@ -48,6 +48,7 @@ integration: setup ## tests on a local lake, started for them
 
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration -m slow
+	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account/test_operations.py
 
 package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time
 	@$(LAKE) package

@@ -1,5 +1,6 @@
 """What an operator does with a lake that stands: looks, starts, stops, tears down, rebuilds; played once."""
 
+import os
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.emulated_account.operator import Jobs, as_operator, lake_of, quiet, r
 from tests.emulated_account.story import HOME, One, put_objects
 from tests.emulated_account.worked import Worked, work
 
-KILLS = 20
+KILLS = int(os.environ.get("LAKE_KILLS", "6"))  # each takes two seconds; make slow: 20
 SEED = 20
 
 
