@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 import yaml
@@ -20,6 +21,7 @@ from lake.definition import Database, load_database
 from lake.local.home import PROJECT, Home, load_home
 from lake.spark import spark_conf, spark_environment
 from lake.streamer import class_path
+from tests.remains import drop_slot
 
 SHARED_PORTS = 28000
 COMMAND_WITHIN_S = 300
@@ -87,6 +89,14 @@ class RunningLake:
         self.databases.mkdir(exist_ok=True)
         definition = {"database": database, "tables": tables}
         (self.databases / f"{database}.yaml").write_text(yaml.safe_dump(definition))
+
+    def forget(self, database: str) -> None:
+        """Takes a database out again: its queries would slow the tests that follow, its slot would keep the log."""
+        (self.databases / f"{database}.yaml").unlink(missing_ok=True)
+        httpx.delete(f"{self.home.connect}/connectors/source_postgres_{database}", trust_env=False)
+        drop_slot(self.home, f"lake_{database}")
+        if self.definitions():
+            self.apply()
 
     def apply(self) -> None:
         """`lake apply`; the first one starts the streaming job, too."""

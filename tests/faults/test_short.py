@@ -7,7 +7,7 @@ from tests.faults.rig import Rig
 from tests.faults.trial import Entry, in_snapshot
 
 pytestmark = pytest.mark.integration
-SIZE = 6_000
+SIZE = 24_000  # a second of reading: fewer rows are over before they are seen to begin
 
 
 @pytest.mark.matrix("1, 6", "kill -9 of Connect and the Spark driver", phase="snapshot")

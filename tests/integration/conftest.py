@@ -8,6 +8,12 @@ from tests.integration.museum import ALL_VIEWS, Changed, Compacted, Museum, Repl
 from tests.running_lake import RunningLake
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those with the lab or the museum come last: both stay to the end, and load what runs beside them."""
+    heavy = {"lab", "museum"}
+    items.sort(key=lambda item: bool(heavy & set(getattr(item, "fixturenames", ()))))
+
+
 @pytest.fixture(scope="session")
 def museum(lake: RunningLake, spark: SparkSession) -> Museum:
     """The MoMA collection in the lake, as it was before any change: twice, under both replica identities."""

@@ -17,7 +17,7 @@ from lake.rendering.connector import envelope_connector
 from lake.rendering.topics import Topic
 from tests.integration import readers
 from tests.integration.museum import ARTISTS, Museum, Seen
-from tests.integration.remains import delete_topics, drop_slot
+from tests.remains import delete_topics, drop_slot
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 ARTIST_TOPIC = "moma.public.artists"

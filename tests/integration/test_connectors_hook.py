@@ -20,7 +20,7 @@ from lake.rendering.topics import Topic, topics
 from tests.charts import hook
 from tests.charts.rendering import Manifest, chart_of, helm, of_kind, only, parsed, scenarios
 from tests.integration import readers
-from tests.integration.remains import delete_topics, drop_slot
+from tests.remains import delete_topics, drop_slot
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration

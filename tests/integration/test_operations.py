@@ -25,7 +25,7 @@ NAME, ROWS = "works", 20
 
 
 @pytest.fixture(scope="module")
-def works(lake: RunningLake) -> RunningLake:
+def works(lake: RunningLake) -> Iterator[RunningLake]:
     """The shared lake with a small database of its own."""
     lake.execute("postgres", f"CREATE DATABASE {NAME}")
     lake.execute(
@@ -36,7 +36,8 @@ def works(lake: RunningLake) -> RunningLake:
     lake.define(NAME, {"public.pieces": {"key": ["id"]}})
     lake.apply()
     lake.drain(NAME)
-    return lake
+    yield lake
+    lake.forget(NAME)
 
 
 def test_a_second_job_on_the_same_tables_is_refused(works: RunningLake) -> None:
@@ -65,7 +66,7 @@ def test_the_job_is_listed_stopped_and_goes_on(works: RunningLake) -> None:
     assert works.run("jobs", "status", "stream", check=False).returncode == 1
     (again,) = works.json("jobs", "submit", "stream")
     assert again["state"] in ("running", "starting")
-    assert works.run("jobs", "logs", "stream", "-n", "1").stdout.strip()
+    assert works.run("jobs", "logs", "stream", "-n", "20").stdout.strip()
 
 
 def test_topics_hold_what_was_read(works: RunningLake) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import httpx
 import psycopg
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -16,7 +15,6 @@ from lake.local.home import Home
 from lake.plan import Change, changes
 from lake.plan_facts import read_facts
 from lake.refusals import refuse
-from tests.integration.remains import drop_slot
 
 pytestmark = pytest.mark.integration
 NAME = "depot"
@@ -58,10 +56,7 @@ def home(lake) -> Iterator[Home]:  # type: ignore[no-untyped-def]
     with psycopg.connect(home.dsn(NAME)) as connection:
         connection.execute(SCHEMA)
     yield home
-    httpx.delete(f"{home.environment.connect_url}/connectors/source_postgres_{NAME}", trust_env=False)
-    drop_slot(home, f"lake_{NAME}")  # one that nobody reads would keep the log from being cut
-    if others(home):
-        lake.run("apply")
+    lake.forget(NAME)
 
 
 def others(home: Home) -> list[Database]:

@@ -161,6 +161,7 @@ def shop(lake: RunningLake, spark: SparkSession) -> Iterator[Shop]:
     shop = Shop(lake, spark)
     shop.drain()
     yield shop
+    lake.forget(NAME)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The golden tables: every type with its edges arrives in the lake as PostgreSQL has it, snapshot and stream."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -27,13 +28,14 @@ GENERATED = (
 
 
 @pytest.fixture(scope="module")
-def golden(lake: RunningLake) -> Home:
+def golden(lake: RunningLake) -> Iterator[Home]:
     with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
     lake.define(NAME, {f"public.{name}": {"key": ["id"]} for name in (*GOLDEN, *UNFIT)})
     lake.apply()
-    return lake.home
+    yield lake.home
+    lake.forget(NAME)
 
 
 def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningLake, golden: Home) -> None:

@@ -38,6 +38,7 @@ def proof(lake: RunningLake) -> Iterator[RunningLake]:
     lake.apply()
     lake.drain(NAME)
     yield lake
+    lake.forget(NAME)
 
 
 def verified(lake: RunningLake, *tables: str) -> tuple[int, dict[str, Any]]:
