@@ -15,10 +15,11 @@ from pyspark.sql import SparkSession
 from lake import progress
 from lake.local.home import Home
 from lake.local.stack import Stack
+from tests import remains
 from tests.faults import evidence, source, workload
 from tests.faults.source import Table
 from tests.faults.workload import until
-from tests.integration import readers, remains
+from tests.integration import readers
 from tests.running_lake import RunningLake
 
 AWAY = (KafkaException, AssertionError, httpx.HTTPError)  # what a reader says of a service that is away
