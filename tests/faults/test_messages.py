@@ -4,12 +4,12 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from tests import remains
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.source import OTHER
 from tests.faults.trial import Entry
 from tests.faults.workload import until
-from tests.integration import remains
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 60.0
