@@ -3,6 +3,8 @@
 # pyspark 3.4 runs on 3.11 and 3.12: take one of these even where python3 is newer.
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3)
 LAKE := .venv/bin/lake
+# What runs side by side prints when it is done, where make can do so.
+WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow faults soak up down bench package lock clean
@@ -16,7 +18,9 @@ setup: ## check the machine, then fetch and build all that is needed: .venv/, bu
 demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
 	@$(LAKE) demo
 
-test: check unit synth charts kube account integration ## all that CI runs
+test: check ## all that CI runs
+	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) unit synth charts kube account
+	@$(MAKE) --no-print-directory integration
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	.venv/bin/ruff check .
@@ -47,7 +51,7 @@ integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/faults -m "not (slow or faults or soak)" --durations=12
 
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
-	.venv/bin/pytest tests/integration -m slow
+	.venv/bin/pytest tests/integration tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account/test_operations.py
 
 package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time

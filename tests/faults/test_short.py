@@ -1,4 +1,4 @@
-"""The choice of trials that each change must pass: the first snapshot of a database, and the stream after it."""
+"""A short choice of trials: the first snapshot of a database, and the stream after it."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from tests.faults.faults import Kill
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, in_snapshot
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]  # a snapshot that is over too soon voids it
 SIZE = 24_000  # a second of reading: fewer rows are over before they are seen to begin
 
 
