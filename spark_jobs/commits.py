@@ -15,10 +15,10 @@ def metadata_options(entries: Dict[str, Any]) -> Dict[str, str]:
 
 def last_position(spark: SparkSession, path: str) -> Dict[str, Any]:
     """The entries of the newest commit that carries any; empty for a table without commits."""
-    line = timeline(spark, path)
+    line = completed(spark, path)
     if line is None:
         return {}
-    instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
+    instants = line.getReverseOrderedInstants().iterator()
     while instants.hasNext():
         details = line.getInstantDetails(instants.next()).get()
         extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
@@ -36,8 +36,7 @@ def exists(spark: SparkSession, path: str) -> bool:
 
 def written(spark: SparkSession, path: str) -> bool:
     """True when a commit is complete. The first change of a source table makes its lake table, so there may be none."""
-    line = timeline(spark, path)
-    return line is not None and not line.getCommitsTimeline().filterCompletedInstants().empty()
+    return bool(last_instant(spark, path))
 
 
 def timeline(spark: SparkSession, path: str) -> Optional[Any]:
@@ -48,10 +47,16 @@ def timeline(spark: SparkSession, path: str) -> Optional[Any]:
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build().getActiveTimeline()
 
 
+def completed(spark: SparkSession, path: str) -> Optional[Any]:
+    """The complete commits of the active timeline; None when there is no table."""
+    line = timeline(spark, path)
+    return line.getCommitsTimeline().filterCompletedInstants() if line else None
+
+
 def last_instant(spark: SparkSession, path: str) -> str:
     """The newest complete commit; '' when there is none."""
-    line = timeline(spark, path)
-    last = line.getCommitsTimeline().filterCompletedInstants().lastInstant() if line else None
+    line = completed(spark, path)
+    last = line.lastInstant() if line else None
     return str(last.get().getTimestamp()) if last and last.isPresent() else ""
 
 

@@ -5,14 +5,13 @@ spark-submit spark_jobs/load.py --jdbc-url jdbc:postgresql://host:port/db --user
 """
 
 import argparse
-import json
 import os
 import sys
-from typing import Any, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import storage
+from spark_jobs import once, storage
 
 PASSWORD = "LAKE_LOAD_PASSWORD"
 DRIVER = "org.postgresql.Driver"
@@ -64,16 +63,19 @@ def main(argv: List[str]) -> int:
         parser.add_argument(option, required=True)
     parser.add_argument("--table", action="append", type=named, default=[])
     args = parser.parse_args(argv)
-    spark = SparkSession.builder.appName("lake load").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    return once.run("load", args.output, lambda spark: {"added": load_all(spark, args)})
+
+
+def load_all(spark: SparkSession, args: Any) -> Dict[str, int]:
+    """The rows added by table; all tables in one transaction."""
     connection = connect(spark, args.jdbc_url, args.user, os.environ[PASSWORD])
-    execute(connection, storage.read_text(spark, args.schema))
-    added = {table: load(spark, connection, table, path) for table, path in args.table}
-    connection.commit()
-    connection.close()
-    storage.write_text(spark, args.output, json.dumps({"added": added}))
-    spark.stop()
-    return 0
+    try:
+        execute(connection, storage.read_text(spark, args.schema))
+        added = {table: load(spark, connection, table, path) for table, path in args.table}
+        connection.commit()
+        return added
+    finally:
+        connection.close()
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ from typing import Any, Dict, List
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.utils import AnalysisException, ParseException
 
-from spark_jobs import history, storage
+from spark_jobs import history, once
+from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Target, read_pipeline
 
-REFUSED = 2
 LATEST = "9" * 17
 KEEP_NULLS = "spark.sql.jsonGenerator.ignoreNullFields"
 
@@ -72,19 +72,19 @@ def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
 def main(argv: List[str]) -> int:
     """Runs the statement and writes the result file; 2 when the statement or the moment is refused."""
     args = _parser().parse_args(argv)
-    spark = SparkSession.builder.appName("lake sql").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    return once.run("sql", args.output, lambda spark: answer(spark, args))
+
+
+def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """The result of the statement. Raises Refused for a statement that Spark refuses and for an unknown moment."""
     spark.conf.set(KEEP_NULLS, "false")
     try:
         sql = args.sql
         if args.as_of or args.since:
             sql = travelled(spark, read_pipeline(spark, args.config), args)
-        content = result(spark.sql(sql), args.limit)  # type: Dict[str, Any]
+        return result(spark.sql(sql), args.limit)
     except (AnalysisException, ParseException, history.NoSuchMoment) as error:
-        content = {"error": str(error).strip().splitlines()[0]}
-    storage.write_text(spark, args.output, json.dumps(content))
-    spark.stop()
-    return REFUSED if "error" in content else 0
+        raise Refused(str(error).strip().splitlines()[0]) from None
 
 
 def _parser() -> argparse.ArgumentParser:

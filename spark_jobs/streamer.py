@@ -18,19 +18,15 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import commits, row_sql, storage
+from spark_jobs import commits, once, row_sql, storage
 from spark_jobs.archive import OFFSET_FIELD
+from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.registry import Registry, UnknownSchema
 from spark_jobs.silver import first_line, stored_columns
 
 LOG = logging.getLogger("streamer")
-REFUSED = 2
 BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
-
-
-class Refused(Exception):
-    """The input names something that is not there."""
 
 
 class StreamedTable:
@@ -175,17 +171,15 @@ def named(target: Dict[str, Any], names: str) -> bool:
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 when all tables were read, 1 when one failed, 2 on bad input."""
     args = _parser().parse_args(argv)
-    spark = SparkSession.builder.appName("lake streamer").getOrCreate()
-    spark.sparkContext.setLogLevel("WARN")
-    try:
+
+    def work(spark: SparkSession) -> Dict[str, Any]:
         targets = json.loads(storage.read_text(spark, args.streamer))["targets"]
-        content = Job(spark, read_pipeline(spark, args.config), targets, args).run()
-        code = 1 if any(table["state"] == "failed" for table in content["tables"].values()) else 0
-    except Refused as problem:
-        content, code = {"error": str(problem)}, REFUSED
-    storage.write_text(spark, args.output, json.dumps(content))
-    spark.stop()
-    return code
+        return Job(spark, read_pipeline(spark, args.config), targets, args).run()
+
+    def code(content: Dict[str, Any]) -> int:
+        return int(any(table["state"] == "failed" for table in content["tables"].values()))
+
+    return once.run("streamer", args.output, work, code, log_level="WARN")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,13 +4,12 @@ spark-submit spark_jobs/topics.py --config <pipeline.json> --output <file>
 """
 
 import argparse
-import json
 import sys
 from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import coverage, storage
+from spark_jobs import coverage, once
 from spark_jobs.pipeline import Pipeline, read_pipeline
 
 
@@ -37,12 +36,7 @@ def main(argv: List[str]) -> int:
     parser.add_argument("--config", required=True, help="the rendered pipeline file")
     parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
     args = parser.parse_args(argv)
-    spark = SparkSession.builder.appName("lake topics").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    content = {"topics": facts(spark, read_pipeline(spark, args.config))}
-    storage.write_text(spark, args.output, json.dumps(content))
-    spark.stop()
-    return 0
+    return once.run("topics", args.output, lambda spark: {"topics": facts(spark, read_pipeline(spark, args.config))})
 
 
 if __name__ == "__main__":

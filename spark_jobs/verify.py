@@ -17,23 +17,19 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import archive, commits, coverage, lake_rows, parity, storage
+from spark_jobs import archive, commits, coverage, lake_rows, once, parity
 from spark_jobs.coverage import Deadline, NotCovered, tell
 from spark_jobs.lake_rows import LakeRows
+from spark_jobs.once import Refused
 from spark_jobs.parity import Found
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.source import Moment, Source, literal, quoted
 from spark_jobs.type_map import PgType, Unmapped, pg_type
 
-REFUSED = 2
 ROUNDS = 8
 KEYS_PER_ROUND = 1000  # so many differing keys are looked up again by key, more by reading the whole table again
 SHOWN = 20
 PASSWORD = "LAKE_VERIFY_PASSWORD"
-
-
-class Refused(Exception):
-    """The input names something that is not there."""
 
 
 class TableProof:
@@ -309,16 +305,11 @@ def names_of(table: Table) -> List[str]:
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 on equality, 1 on a difference, 2 on bad input."""
     args = _parser().parse_args(argv)
-    spark = SparkSession.builder.appName("lake verify").getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    try:
-        content = Proof(spark, read_pipeline(spark, args.config), args).run()
-        code = 0 if content["equal"] else 1
-    except Refused as problem:
-        content, code = {"error": str(problem)}, REFUSED
-    storage.write_text(spark, args.output, json.dumps(content))
-    spark.stop()
-    return code
+
+    def work(spark: SparkSession) -> Dict[str, Any]:
+        return Proof(spark, read_pipeline(spark, args.config), args).run()
+
+    return once.run("verify", args.output, work, lambda content: int(not content["equal"]))
 
 
 def _parser() -> argparse.ArgumentParser:
