@@ -61,8 +61,6 @@ class ProcessingStack(Stack):
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
         self._code = self._job_code()
         self._templates = {name: self._template(name) for name in environment.processing.jobs}
-        self._scripts = {name: self._script(name) for name in steps.SCRIPTS if name != "stream"}
-        self._starters = {name: script(self, name, f"{name}.sh") for name in steps.STARTERS if name != "start_job"}
         self._reporter = script(self, "Reporter", "report_freshness.py")
         self._bootstrap = script(self, "Bootstrap", "report_on_primary.sh")
         groups = EmrGroups(self, "Groups", vpc=network.vpc)
@@ -91,22 +89,25 @@ class ProcessingStack(Stack):
 
     def _job_code(self) -> JobCode:
         package = self._package
-        return JobCode(self, "Code", package=package.code, jobs=package.jobs, main="stream.py", jars=package.jars)
-
-    def _script(self, name: str) -> assets.Asset:
-        return assets.Asset(self, f"Script-{name}", path=str(self._package.jobs / f"{name}.py"))
+        return JobCode(
+            self,
+            "Code",
+            package=package.code,
+            jobs=package.jobs,
+            jars=package.jars,
+            scripts=steps.SCRIPTS,
+            starters=steps.STARTERS,
+        )
 
     def _sheet(self, registry: str) -> steps.Sheet:
-        scripts = {"stream": self._code.main, **self._scripts}
-        starters = {"start_job": self._code.start, **self._starters}
         return steps.Sheet(
             region=Aws.REGION,
             cluster=self.cluster.ref,
             package=self._code.package.s3_object_url,
             pools=self._code.pools.s3_object_url,
             jars=[jar.s3_object_url for jar in self._code.jars],
-            scripts={name: asset.s3_object_url for name, asset in scripts.items()},
-            starters={name: asset.s3_object_url for name, asset in starters.items()},
+            scripts={name: asset.s3_object_url for name, asset in self._code.scripts.items()},
+            starters={name: asset.s3_object_url for name, asset in self._code.starters.items()},
             templates={name: asset.s3_object_url for name, asset in self._templates.items()},
             places={
                 "brokers": self._kafka.bootstrap_brokers,
@@ -161,11 +162,9 @@ class ProcessingStack(Stack):
         )
 
     def _reported(self) -> list[str]:
-        files = [self._remembered(name, "status.json") for name in self._environment.processing.jobs]
+        bucket = self._storage.artifacts.bucket_name
+        files = [steps.remembered(bucket, name, "status.json") for name in self._environment.processing.jobs]
         return [self._reporter.s3_object_url, Aws.REGION, self._environment.name, *files]
-
-    def _remembered(self, job: str, file: str) -> str:
-        return f"s3://{self._storage.artifacts.bucket_name}/{STATE}/{job}/{file}"
 
     def _rights(self) -> list[iam.PolicyStatement]:
         """What the nodes, and so the jobs, may do."""
@@ -178,7 +177,7 @@ class ProcessingStack(Stack):
             *write_objects(storage.bronze, "bronze"),
             *write_objects(storage.artifacts, STATE),
             *write_objects(storage.logs, EMR_LOGS),
-            read_asset(*self._code.parts, *self._uploaded, self._reporter, self._bootstrap),
+            read_asset(*self._code.parts, *self._templates.values(), self._reporter, self._bootstrap),
             *read_secret(self._source.users.verify, self._source.secrets_key),
             *(read_secret(self._source.admin, self._source.admin_key) if self._may_load else []),
             *self._certificates(),
@@ -189,10 +188,6 @@ class ProcessingStack(Stack):
             *catalog,
             report_metrics(),
         ]
-
-    @property
-    def _uploaded(self) -> list[assets.Asset]:
-        return [*self._templates.values(), *self._scripts.values(), *self._starters.values()]
 
     def _certificates(self) -> list[iam.PolicyStatement]:
         if not self._environment.processing.certificates:

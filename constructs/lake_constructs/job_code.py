@@ -1,4 +1,4 @@
-"""What the jobs are made of, uploaded: the PySpark package, the main script, the jars and the start script."""
+"""What the jobs are made of, uploaded: the PySpark package, the scripts, the jars and what starts them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,18 +13,26 @@ class JobCode(Construct):
     """The zipped folder spark_jobs/ of the local lake as it is, with the jars that the cluster lacks."""
 
     def __init__(
-        self, scope: Construct, id: str, *, package: Path, jobs: Path, main: str, jars: Sequence[Path]
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        package: Path,
+        jobs: Path,
+        jars: Sequence[Path],
+        scripts: Sequence[str],
+        starters: Sequence[str],
     ) -> None:
         super().__init__(scope, id)
         self.package = assets.Asset(self, "Package", path=str(package))
-        self.main = assets.Asset(self, "Main", path=str(jobs / main))
         self.pools = assets.Asset(self, "Pools", path=str(jobs / "pools.xml"))
         self.jars = [assets.Asset(self, jar.name, path=str(jar)) for jar in jars]
-        self.start = script(self, "Start", "start_job.sh")
+        self.scripts = {name: assets.Asset(self, f"Script-{name}", path=str(jobs / f"{name}.py")) for name in scripts}
+        self.starters = {name: script(self, name, f"{name}.sh") for name in starters}
 
     @property
     def parts(self) -> list[assets.Asset]:
-        return [self.package, self.main, self.pools, *self.jars, self.start]
+        return [self.package, self.pools, *self.jars, *self.scripts.values(), *self.starters.values()]
 
 
 def script(scope: Construct, id: str, name: str) -> assets.Asset:

@@ -23,6 +23,11 @@ def parameter(environment: str) -> str:
     return f"/lake/{environment}/sheet"
 
 
+def remembered(artifacts: str, job: str, file: str) -> str:
+    """Where a job keeps a file, by the name of the bucket of artifacts."""
+    return f"s3://{artifacts}/{STATE}/{job}/{file}"
+
+
 @dataclass(frozen=True)
 class Sheet:
     """What a step needs to know of a deployed lake; URLs are s3://.
@@ -52,7 +57,7 @@ class Sheet:
 
     def remembered(self, job: str, file: str) -> str:
         """Where a job keeps a file."""
-        return f"s3://{self.places['artifacts']}/{STATE}/{job}/{file}"
+        return remembered(self.places["artifacts"], job, file)
 
 
 def start(name: str, job: Job, sheet: Sheet) -> list[str]:

@@ -185,14 +185,14 @@ class AwsPlace:
         output = f"s3://{sheet.places['artifacts']}/{key}"
         cluster = self.cluster(sheet)
         id = cluster.submit(script, steps.run(script, sheet, [*arguments, "--output", output]))
+        failure = None
         try:
             cluster.wait(id, say, timeout_s)
-        except LakeError:
-            content = self._object(sheet.places["artifacts"], key)
-            if not content:
-                raise
-        else:
-            content = self._object(sheet.places["artifacts"], key)
+        except LakeError as error:  # a job that refused its input failed, too, but says why in its result
+            failure = error
+        content = self._object(sheet.places["artifacts"], key)
+        if failure and not content:
+            raise failure
         if not content:
             raise LakeError(f"{script} left no result", output, f"see: lake jobs logs {script} --env {self.name}")
         if "error" in content:

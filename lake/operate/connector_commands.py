@@ -52,8 +52,9 @@ def plan(names: list[str] = NAME, as_json: bool = options.JSON, check: bool = CH
     Example: lake connectors plan moma --check
     """
     home, databases = _chosen(names)
-    _print(_drift(home, databases), as_json)
-    if check and _drift(home, databases):
+    found = _drift(home, databases)
+    _print(found, as_json)
+    if check and found:
         raise typer.Exit(DRIFT)
 
 

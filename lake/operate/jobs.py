@@ -5,6 +5,7 @@ from typing import Protocol
 
 from lake import status
 from lake.errors import BadInput, LakeError
+from lake.job import log_path
 from lake.local.home import Home
 from lake.local.stack import Stack
 from lake.operate.place import Say
@@ -70,7 +71,7 @@ class LocalJobs:
         return self.all()[0]
 
     def log(self, name: str, lines: int) -> list[str]:
-        path = self._stack.log(STREAM) if name == STREAM else self._home.logs / f"job-{name}.log"
+        path = self._stack.log(STREAM) if name == STREAM else log_path(self._home, name)
         if not path.exists():
             raise BadInput(f"{name} has no log", str(path), "see: lake jobs list")
         return path.read_text(errors="replace").splitlines()[-lines:]
