@@ -7,7 +7,7 @@ LAKE := .venv/bin/lake
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit synth charts kubeapi kube account integration slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit synth charts kubeapi kube account operations integration slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,7 +19,7 @@ demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live chang
 	@$(LAKE) demo
 
 test: check ## all that CI runs
-	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) unit synth charts kube account
+	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) unit synth charts kube account operations
 	@$(MAKE) --no-print-directory integration
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
@@ -45,14 +45,17 @@ kube: kubeapi ## the Helm charts on that server: validation, admission, rights, 
 	.venv/bin/pytest tests/kube_api
 
 account: setup ## deploy, change and destroy whole lakes in an emulated AWS account, by the real CDK command line
-	.venv/bin/pytest tests/emulated_account
+	.venv/bin/pytest tests/emulated_account -m "not operations"
+
+operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS account, by the lake command
+	.venv/bin/pytest tests/emulated_account -m operations
 
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/faults -m "not (slow or faults or soak)" --durations=12
 
 slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration tests/faults -m slow
-	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account/test_operations.py
+	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m operations
 
 package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time
 	@$(LAKE) package

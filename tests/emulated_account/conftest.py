@@ -1,4 +1,4 @@
-"""The account, the two stories played in it, and the rule that nothing may be unknown."""
+"""The account, the stories played in it, and the rule that nothing may be unknown."""
 
 from collections.abc import Iterator
 
@@ -32,14 +32,12 @@ def one(account: Account, tmp_path_factory: pytest.TempPathFactory) -> One:
 
 
 @pytest.fixture(scope="session")
-def operated(door: Door, one: One, tmp_path_factory: pytest.TempPathFactory) -> Operated:
-    """In the lake that the first story leaves standing."""
-    return operate(door, one, tmp_path_factory.mktemp("operated"))
+def operated(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Operated:
+    return operate(door, tmp_path_factory.mktemp("operated"))
 
 
 @pytest.fixture(scope="session")
-def two(account: Account, operated: Operated, tmp_path_factory: pytest.TempPathFactory) -> Two:
-    """After the operations, which leave the account empty but for the bootstrap."""
+def two(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Two:
     return play_two(account, tmp_path_factory.mktemp("two"))
 
 

@@ -11,11 +11,14 @@ from lake.operate.place import Item
 from lake.operate.rebuild import rebuild
 from lake.operate.teardown import plan, teardown
 from tests.emulated_account.account import Account, Door
+from tests.emulated_account.command import Cdk
 from tests.emulated_account.inventory import inventory
 from tests.emulated_account.killed import NEVER, Outcome, killed_at
 from tests.emulated_account.operator import Jobs, as_operator, lake_of, quiet, refused, yes
-from tests.emulated_account.story import HOME, One, put_objects
+from tests.emulated_account.sight import look
+from tests.emulated_account.story import HOME, put_objects, succeeded
 from tests.emulated_account.worked import Worked, work
+from tests.synth.synthesis import synthesize
 
 KILLS = int(os.environ.get("LAKE_KILLS", "6"))  # each takes two seconds; make slow: 20
 SEED = 20
@@ -40,16 +43,19 @@ class Operated:
     finally_left: set[str]
 
 
-def operate(door: Door, one: One, folder: Path) -> Operated:
-    account = door.account
+def operate(door: Door, folder: Path) -> Operated:
+    account, cdk = door.account, Cdk(door.account, HOME)
+    succeeded(cdk.bootstrap())
+    empty = inventory(account, HOME)
+    succeeded(cdk.deploy(synthesize("dev").folder))
     with as_operator(account):
-        return _operate(door, account, one, work(account, folder))
+        return _operate(door, account, empty, work(account, folder))
 
 
-def _operate(door: Door, account: Account, one: One, worked: Worked) -> Operated:
+def _operate(door: Door, account: Account, empty: set[str], worked: Worked) -> Operated:
     account.emr.machine = Jobs(account).machine()
-    put_objects(account, HOME, one.third)
-    dev, empty = lake_of("dev"), one.empty
+    put_objects(account, HOME, look(account, HOME, "dev"))
+    dev = lake_of("dev")
     planned = plan(dev, False)
     undisturbed, kills = kill_teardowns(door, empty)
     unconfirmed = refused(lambda: teardown(dev, False, quiet, lambda _: False), LakeError)

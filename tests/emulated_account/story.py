@@ -20,7 +20,7 @@ FOREIGN = "moma_cow"  # a database of the catalog that is there before the lake 
 
 @dataclass(frozen=True)
 class One:
-    """The development environment, from nothing to nothing, and built once more; it stands at the end."""
+    """The development environment, from nothing to nothing, and built once more; the account is empty at the end."""
 
     empty: set[str]
     refused: Done
@@ -55,6 +55,7 @@ def play_one(account: Account, folder: Path) -> One:
     differs, changed, second = cdk.diff(other), succeeded(cdk.deploy(other)), look(account, HOME, "dev")
     destroyed, after = succeeded(cdk.destroy(other)), inventory(account, HOME)
     rebuilt, third = succeeded(cdk.deploy(assembly)), look(account, HOME, "dev")
+    succeeded(cdk.destroy(assembly))
     before = (empty, refused, refused_stacks, deployed, first, same, changes)
     return One(*before, differs, changed, second, destroyed, after, rebuilt, third)
 
@@ -80,7 +81,7 @@ class Two:
 
 def play_two(account: Account, folder: Path) -> Two:
     home, away = Cdk(account, HOME), Cdk(account, AWAY)
-    succeeded(away.bootstrap())
+    together(lambda: succeeded(home.bootstrap()), lambda: succeeded(away.bootstrap()))
     empty = inventory(account, HOME) | inventory(account, AWAY)
     demo = synthesize("demo").folder
     prod = synthesize("prod", edited(folder / "away", "prod", region=f"region: {AWAY}")).folder

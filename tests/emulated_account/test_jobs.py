@@ -5,7 +5,7 @@ import pytest
 from tests.emulated_account.operated import Operated
 from tests.emulated_account.worked import REASON, Worked
 
-pytestmark = pytest.mark.account
+pytestmark = [pytest.mark.account, pytest.mark.operations]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from lake.operate.teardown import told
 from tests.emulated_account.operated import KILLS, Operated
 from tests.emulated_account.test_one import PARTS
 
-pytestmark = pytest.mark.account
+pytestmark = [pytest.mark.account, pytest.mark.operations]
 
 
 def test_the_plan_names_every_stack_and_what_is_lost(operated: Operated) -> None:
