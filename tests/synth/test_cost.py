@@ -46,6 +46,14 @@ def test_it_counts_the_machines(lake: Synthesized) -> None:
     for group in emr_groups(lake):
         (name,) = [what for what in found if what.startswith("EMR") and what.endswith(group["InstanceType"])]
         assert found[name] == group["InstanceCount"]
+    assert found["GB of their disks"] == sum(gigabytes(group) for group in emr_groups(lake))
+
+
+def gigabytes(group: dict[str, Any]) -> int:
+    """The disks of all machines of a group."""
+    disks = group["EbsConfiguration"]["EbsBlockDeviceConfigs"]
+    per_machine = sum(disk["VolumeSpecification"]["SizeInGB"] * disk.get("VolumesPerInstance", 1) for disk in disks)
+    return int(group["InstanceCount"]) * per_machine
 
 
 def emr_groups(lake: Synthesized) -> list[dict[str, Any]]:
