@@ -17,7 +17,7 @@ JVM_OPTIONS = (
     "-Duser.timezone=UTC",  # a decoded date or timestamp never depends on the machine's zone
 )
 # A job of seconds spends half its time in the second compiler; a stream earns that back, a query does not.
-SHORT_JOB = {"spark.driver.extraJavaOptions": " ".join((*JVM_OPTIONS, "-XX:TieredStopAtLevel=1"))}
+SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
 def spark_submit_command(
@@ -59,13 +59,14 @@ def spark_home() -> Path:
 
 
 def _driver(environment: Environment) -> dict[str, str]:
+    scratch = environment.data_path / "tmp"  # a killed job leaves Hive's session folders and Hudi's spilled maps here
     return {
         "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
-        "spark.driver.extraJavaOptions": " ".join(JVM_OPTIONS),
+        "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, f'"-Djava.io.tmpdir={scratch}"')),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
-        "spark.local.dir": str(environment.data_path / "tmp"),
+        "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
         "spark.sql.shuffle.partitions": "4",
     }

@@ -16,7 +16,7 @@ from tests.synth.synthesis import Synthesized
 OF_A_PLACE = {
     "spark.driver.bindAddress": "loopback",
     "spark.driver.extraClassPath": "the jars lie in a folder",
-    "spark.driver.extraJavaOptions": "two cores; UTC, which a cluster has",
+    "spark.driver.defaultJavaOptions": "two cores; UTC, which a cluster has; path",
     "spark.driver.host": "loopback",
     "spark.driver.memory": "size",
     "spark.dynamicAllocation.enabled": "size",
