@@ -7,11 +7,11 @@ from typing import Any
 
 import typer
 
-from benchmarks import footprint, freshness, throughput
+from benchmarks import footprint, freshness, rebuild, throughput
 from lake.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
-NAMES = ("freshness1", "freshness5", "throughput", "footprint")
+NAMES = ("freshness1", "freshness5", "throughput", "footprint", "rebuild")
 
 
 @app.command()
@@ -36,6 +36,8 @@ def _measure(name: str) -> dict[str, Any]:
         return {**figures, "met": figures["parity"] and figures["per_s"] >= figures["bar_per_s"]}
     if name == "footprint":
         return footprint.measure()
+    if name == "rebuild":
+        return rebuild.measure()
     if name not in NAMES:
         raise typer.BadParameter(f"no benchmark '{name}'; there are {', '.join(NAMES)}")
     figures = freshness.measure(int(name[-1]))

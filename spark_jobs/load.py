@@ -12,9 +12,9 @@ from typing import Any, Dict, List, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import once, storage
+from spark_jobs.source import Source
 
 PASSWORD = "LAKE_LOAD_PASSWORD"
-DRIVER = "org.postgresql.Driver"
 COPY = "COPY new_{0} FROM STDIN (FORMAT csv, HEADER true, DELIMITER '|', QUOTE '\"', ENCODING 'UTF8')"
 NEW = "CREATE TEMP TABLE new_{0} (LIKE public.{0}) ON COMMIT DROP"
 KEEP = "INSERT INTO public.{0} SELECT * FROM new_{0} ON CONFLICT DO NOTHING"
@@ -22,13 +22,7 @@ KEEP = "INSERT INTO public.{0} SELECT * FROM new_{0} ON CONFLICT DO NOTHING"
 
 def connect(spark: SparkSession, url: str, user: str, password: str) -> Any:
     """A JDBC connection in a transaction."""
-    jvm = spark._jvm
-    settings = jvm.java.util.Properties()
-    settings.setProperty("user", user)
-    settings.setProperty("password", password)
-    # DriverManager looks no further than the caller's class loader, which is not the one of --jars.
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    connection = loader.loadClass(DRIVER).newInstance().connect(url, settings)
+    connection = Source(spark, url, user, password).connect()
     connection.setAutoCommit(False)
     return connection
 
