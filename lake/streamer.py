@@ -1,8 +1,7 @@
 """`lake streamer`: the tables that HoodieStreamer writes from the archive, beside those that silver writes."""
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,23 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from lake.aws.environment import LOCAL
 from lake.compact import chosen
 from lake.definition import load_databases
 from lake.errors import LakeError
 from lake.job import log_path, run_job
 from lake.local.home import Home, load_home
-from lake.local.lock import locked
+from lake.operate import options
 from lake.rendering.pipeline import read_pipeline
-from lake.rendering.streamer import STATUS, job_arguments, local_places, streamer_path, write_streamer
+from lake.rendering.streamer import (
+    FILE_NAME,
+    STATUS,
+    Wish,
+    job_arguments,
+    local_places,
+    streamer_path,
+    write_streamer,
+)
 
 console = Console(highlight=False)
 app = typer.Typer(no_args_is_help=True, help="HoodieStreamer: tables from the archive on S3.")
@@ -44,7 +52,7 @@ def add_to(root: typer.Typer) -> None:
 
 
 @app.callback()
-def options() -> None:
+def streamer() -> None:
     """HoodieStreamer: tables from the archive on S3, in databases of their own, moma_cow_streamer beside moma_cow."""
 
 
@@ -58,49 +66,64 @@ def run(
         Schemas.file, "--schemas", help="file: all versions that the registry has; registry: its newest."
     ),
     interval: float = typer.Option(5, "--interval", min=0, help="Seconds between two looks at the archive."),
+    env: str = options.ENV,
     as_json: bool = typer.Option(False, "--json", help="With --once: print the result as JSON."),
 ) -> None:
     """Read the archive into Hudi tables: the first time by BULK_INSERT without duplicates, then by UPSERT.
 
-    Runs until Ctrl-C unless --once is given; the next run goes on where the last commit ends. The archive is behind
-    Kafka by bronze.trigger_s (environments/). Exit code 1 if a table could not be read, 2 if the input is wrong.
+    Here it runs until Ctrl-C unless --once is given. On AWS a step of EMR runs it: with --once this command waits for
+    the result; without, it starts the job in place of the one that runs, and lake jobs stop streamer ends it. The next
+    run goes on where the last commit ends. The archive is behind Kafka by bronze.trigger_s (environments/).
+    A table that another run writes is refused. Exit code 1 if a table could not be read, 2 if the input is wrong.
 
     Example: lake streamer run moma.artists --once --type mor
     """
-    home = load_home()
-    names = names or []
-    wanted = [name for name in chosen(read_pipeline(home.environment), names) if kind_of(name) in kinds]
-    files = streamer_path(home.environment).as_uri()
-    words = job_arguments(
-        files, names=names, kinds=kinds, schemas=schemas, once=once, replay=replay, interval_s=interval
-    )
-    with ExitStack() as leases:
-        for table in wanted:
-            lease(home, leases, table)
-        result = streamed(home, words, told if not as_json else lambda line: None)
+    wish = Wish(names or [], kinds, schemas, once, replay, interval)
+    if env == LOCAL:
+        result = _here(load_home(), wish, told if not as_json else lambda line: None)
+        log = f"see: {log_path(load_home(), 'streamer')}"
+    elif once:
+        result, log = _on_aws(env, wish), f"see: lake jobs logs streamer-once --env {env}"
+    else:
+        _start_on_aws(env, wish)
+        return
     print(json.dumps(result)) if as_json else show(result)
-    failed = any(table["state"] == "failed" for table in result["tables"].values())
-    raise typer.Exit(1 if failed else 0)
+    _refuse_failed(result, log)
 
 
-def kind_of(table: str) -> str:
-    """'cow' of 'moma_cow.artists'."""
-    return table.partition(".")[0].rpartition("_")[2]
-
-
-def lease(home: Home, leases: ExitStack, table: str) -> None:
-    """Two writers of one table would roll each other's commits back."""
-    leases.enter_context(locked(home.data / "leases" / f"streamer-{table}", f"HoodieStreamer already writes {table}"))
-
-
-def streamed(home: Home, words: Sequence[str], report: Callable[[str], None]) -> dict[str, Any]:
-    """The result of spark_jobs/streamer.py over freshly rendered files; report gets a line per commit."""
+def _here(home: Home, wish: Wish, report: Callable[[str], None]) -> dict[str, Any]:
+    """The result of spark_jobs/streamer.py over a freshly rendered file; report gets a line per commit."""
+    chosen(read_pipeline(home.environment), list(wish.names))  # BadInput before Spark starts
     folder = streamer_path(home.environment)
-    write_streamer(load_databases(home.root), local_places(home.environment), folder)
-    status = folder / STATUS
+    rendered, status = folder / FILE_NAME, folder / STATUS
+    write_streamer(load_databases(home.root), local_places(home.environment), rendered)
     status.unlink(missing_ok=True)
+    words = job_arguments(wish, streamer=rendered.as_uri(), status=status.as_uri())
     jars = {"spark.driver.extraClassPath": class_path(home)}
     return run_job(home, "streamer", words, conf=jars, watch=Watch(status, report).look)
+
+
+def _on_aws(env: str, wish: Wish) -> dict[str, Any]:
+    from lake.operate.places import aws_place  # boto3 takes longer to load than most commands take
+
+    return aws_place(env).stream_once(wish, options.say)
+
+
+def _start_on_aws(env: str, wish: Wish) -> None:
+    from lake.operate.aws_jobs import AwsJobs
+    from lake.operate.places import aws_place
+
+    job = AwsJobs(aws_place(env)).start_streamer(wish, options.say)
+    print(f"{job.name}: {job.state} (step {job.id})")
+
+
+def _refuse_failed(result: dict[str, Any], log: str) -> None:
+    """LakeError when a table could not be read."""
+    failed = {name: one["reason"] for name, one in result["tables"].items() if one["state"] == "failed"}
+    if failed:
+        name, reason = next(iter(failed.items()))
+        now = f"what the tables hold stays right; run it again; {log}"
+        raise LakeError(f"{len(failed)} tables could not be read, {name}: {reason}", "lake streamer", now)
 
 
 def class_path(home: Home) -> str:
@@ -146,8 +169,3 @@ def show(result: dict[str, Any]) -> None:
     for name, one in result["tables"].items():
         table.add_row(name, one["state"], str(one["rows"]), str(one["commits"]), str(one["seconds"]))
     console.print(table)
-    failed = [name for name, one in result["tables"].items() if one["state"] == "failed"]
-    if failed:
-        reason = result["tables"][failed[0]]["reason"]
-        what = f"{len(failed)} tables could not be read, {failed[0]}: {reason}"
-        raise LakeError(what, str(log_path(load_home(), "streamer")), "what the tables hold stays right; run it again")

@@ -1,18 +1,20 @@
 """HoodieStreamer over the archive: several tables in one application, each read on from where its last commit ends.
 
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
-        --streamer <streamer.json> --output <result.json> --status <status.json>
+        --streamer <streamer.json> [--place bronze=<bucket> ...] --output <result.json> --status <status.json>
         [--tables moma.artists,...] [--types cow,mor] [--schemas file|registry] [--once] [--replay] [--interval-s 5]
 
 The tables take turns. HoodieStreamer's own --continuous would read one table for ever, and with the schema that it
-began with; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. The exit code
-is 0 when all tables were read, 1 when one failed, 2 on bad input.
+began with; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. All tables are
+claimed before one is written, and checked before each turn (lease.py). The exit code is 0 when all tables were read, 1
+when one failed or a claim was lost, 2 on bad input, and when another job writes a table.
 """
 
 import argparse
 import json
 import logging
 import sys
+import threading
 import time
 from typing import Any, Dict, List
 
@@ -20,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs import commits, once, row_sql, storage
 from spark_jobs.archive import OFFSET_FIELD
+from spark_jobs.lease import Held, Leases
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.registry import Registry, UnknownSchema
@@ -27,6 +30,7 @@ from spark_jobs.silver import first_line, stored_columns
 
 LOG = logging.getLogger("streamer")
 BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
+TELL_S = 10.0  # a large table takes minutes: whoever looks should see that the job lives
 
 
 class StreamedTable:
@@ -36,6 +40,7 @@ class StreamedTable:
         self, spark: SparkSession, table: Table, target: Dict[str, Any], registry: Registry, schemas: str
     ) -> None:
         self.name = str(target["name"])
+        self.path = str(target["path"])
         self._spark = spark
         self._table = table
         self._target = target
@@ -139,27 +144,62 @@ class Job:
             raise Refused("there is no table {} in the lake; there are: {}".format(args.tables, ", ".join(known)))
         self._spark = spark
         self._args = args
+        self._telling = threading.Lock()
+        self._ended = threading.Event()
+        self._leases = Leases(spark, "streamer {}".format(spark.sparkContext.applicationId), LOG.error)
 
     def run(self) -> Dict[str, Any]:
-        """One round, or rounds for ever; after each table the status file says how far all are."""
-        self._round(self._args.replay)
-        while not self._args.once:
-            time.sleep(self._args.interval_s)
-            self._round(False)
+        """One round, or rounds for ever; the status file says how far all tables are."""
+        self._admit()
+        threading.Thread(target=self._keep_telling, daemon=True).start()
+        try:
+            self._round(self._args.replay)
+            while not self._args.once:
+                time.sleep(self._args.interval_s)
+                self._round(False)
+        finally:
+            self._ended.set()
+            self._leases.release_all()
         return self._content()
+
+    def _admit(self) -> None:
+        """Claims all tables before any is written; Refused when another job writes one of them."""
+        try:
+            self._leases.await_all([table.path for table in self.tables])
+        except Held as held:
+            self._leases.release_all()
+            raise Refused(held.args[0]) from None
 
     def _round(self, replay: bool) -> None:
         for table in self.tables:
+            self._leases.check(table.path)  # Lost ends the job: another one may write by now
             table.result["state"] = "reading"
             self._tell()
             table.sync(replay)
             self._tell()
 
+    def _keep_telling(self) -> None:
+        while not self._ended.wait(TELL_S):
+            self._tell()
+
     def _tell(self) -> None:
-        storage.write_text(self._spark, self._args.status, json.dumps(self._content()))
+        with self._telling:
+            storage.write_text(self._spark, self._args.status, json.dumps(dict(self._content(), at=time.time())))
 
     def _content(self) -> Dict[str, Any]:
-        return {"tables": {table.name: table.result for table in self.tables}}
+        return {"tables": {table.name: dict(table.result) for table in self.tables}}
+
+
+def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str, Any]]:
+    """The targets of streamer.json, once its files are written: places, as bronze=<bucket>, stand for @BRONZE@."""
+    text = storage.read_text(spark, path)
+    for place in places:
+        name, _, value = place.partition("=")
+        text = text.replace("@{}@".format(name.upper()), value)
+    content = json.loads(text)
+    for name, properties in content["files"].items():
+        storage.write_text(spark, "{}/{}".format(content["folder"], name), properties)
+    return list(content["targets"])
 
 
 def named(target: Dict[str, Any], names: str) -> bool:
@@ -173,7 +213,7 @@ def main(argv: List[str]) -> int:
     args = _parser().parse_args(argv)
 
     def work(spark: SparkSession) -> Dict[str, Any]:
-        targets = json.loads(storage.read_text(spark, args.streamer))["targets"]
+        targets = settled(spark, args.streamer, args.place)
         return Job(spark, read_pipeline(spark, args.config), targets, args).run()
 
     def code(content: Dict[str, Any]) -> int:
@@ -186,6 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="streamer")
     parser.add_argument("--config", required=True, help="pipeline.json")
     parser.add_argument("--streamer", required=True, help="streamer.json")
+    parser.add_argument("--place", action="append", default=[], help="NAME=value of a @NAME@ in streamer.json")
     parser.add_argument("--output", required=True, help="where the result goes, JSON")
     parser.add_argument("--status", required=True, help="where the progress goes, JSON")
     parser.add_argument("--tables", default="", help="database or database.table, comma separated")

@@ -11,7 +11,7 @@ from stacks.storage import RESULTS, StorageStack
 
 
 class CatalogStack(Stack):
-    """One Glue database per source database and table type, and one Athena work group."""
+    """One Glue database per source database, table type and path, and one Athena work group."""
 
     def __init__(
         self,
@@ -23,8 +23,8 @@ class CatalogStack(Stack):
         storage: StorageStack,
     ) -> None:
         super().__init__(scope, id, env={"region": environment.region})
-        for name in glue_databases(databases):
-            location = f"s3://{storage.silver.bucket_name}/silver/{name.rpartition('_')[0]}"
+        for name, folder in glue_databases(databases).items():
+            location = f"s3://{storage.silver.bucket_name}/{folder}"
             GlueDatabase(self, name.title().replace("_", ""), name=name, location=location)
         self.group = QueryGroup(
             self,

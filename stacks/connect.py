@@ -18,7 +18,7 @@ from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.opening import Opening
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
-from lake_constructs.private_bucket import write_objects
+from lake_constructs.private_bucket import answer_requests, write_objects
 
 from lake import versions
 from lake.aws.authorities import authorities
@@ -26,6 +26,7 @@ from lake.aws.connect import Connect
 from lake.aws.environment import AwsEnvironment
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
+    REQUESTS,
     SINK,
     sink_connector,
     source_connector,
@@ -41,6 +42,7 @@ from stacks.streaming import StreamingStack
 
 # Charts, releases and service accounts.
 PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-connect"
+REQUESTER = "kafka-connect-requests"  # the second account of the chart of Connect
 REGISTRY_PORT, CONNECT_PORT = 8080, 8083
 REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 # The names in helm/kafka-connect: the worker's own topics, its group, and where it finds the capture user's password.
@@ -177,11 +179,21 @@ class ConnectStack(Stack):
             "databasePort": self._source.port,
             "databaseCaBundle": self._authorities,
             "connectors": {**{one.connector: self._connector(one) for one in self._databases}, **sinks},
+            "requests": {
+                "bucket": self._storage.artifacts.bucket_name,
+                "prefix": REQUESTS,
+                "serviceAccount": REQUESTER,
+            },
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
             "resources": resources(self._environment.connect),
         }
-        return self._chart("ConnectChart", CONNECT, values, role)
+        return self._chart("ConnectChart", CONNECT, values, role, self._requester())
+
+    def _requester(self) -> PodRole:
+        """The pod that does what operators ask of Connect: they leave it on S3."""
+        rights = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
+        return self._role("Requester", REQUESTER, rights)
 
     def _capture_rights(self) -> list[iam.PolicyStatement]:
         return [
@@ -237,9 +249,9 @@ class ConnectStack(Stack):
             statements=statements,
         )
 
-    def _chart(self, id: str, name: str, values: dict[str, object], role: PodRole) -> Chart:
+    def _chart(self, id: str, name: str, values: dict[str, object], *roles: PodRole) -> Chart:
         chart = Chart(self, id, cluster=self.cluster, folder=self._root / "helm" / name, values=values)
-        chart.node.add_dependency(role)  # a pod that starts before its role's association stays without it
+        chart.node.add_dependency(*roles)  # a pod that starts before its role's association stays without it
         return chart
 
     def _registry_from_outside(self, registry: Chart) -> str:

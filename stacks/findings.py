@@ -99,10 +99,17 @@ ACCEPTED = (
         "The sink connector, where there is one, names its files; the prefix is the finest that can be said.",
     ),
     Accepted(
+        "connect",
+        "RequesterRole",
+        tuple(below("Artifacts82DD59A1Arn3B515032", f"connectors/{one}") for one in ("requests", "answers")),
+        "Each request has a name of its own, which its answer has, too.",
+    ),
+    Accepted(
         "processing",
         "Nodes",
         (
             below("Silver060FFE09ArnB923DCB0", "silver"),
+            below("Silver060FFE09ArnB923DCB0", "streamer"),
             below("Bronze2BD6FD35Arn08D32B3C", "bronze"),
             below("Artifacts82DD59A1Arn3B515032", "state"),
             below("Logs6819BB44Arn28BC796A", "emr"),

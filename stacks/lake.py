@@ -89,7 +89,7 @@ class Lake:
         for stack in self.stacks.values():
             keep_handler_logs(stack, key=self.storage.logs_key, days=environment.operations.log_days)
         Tags.of(app).add("lake", environment.name)
-        acknowledge(self.stacks, environment.name, glue_databases(databases), keep_data=environment.keep_data)
+        acknowledge(self.stacks, environment.name, list(glue_databases(databases)), keep_data=environment.keep_data)
 
     @property
     def stacks(self) -> dict[str, Stack]:

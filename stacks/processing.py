@@ -27,6 +27,7 @@ from lake_constructs.private_bucket import write_objects
 from lake.aws import steps
 from lake.aws.environment import AwsEnvironment
 from lake.aws.package import Package
+from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
 from lake.definition import Database
 from lake.rendering.spark import SESSION
@@ -60,7 +61,8 @@ class ProcessingStack(Stack):
         self._storage, self._source, self._kafka = storage, source, streaming.kafka
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
         self._code = self._job_code()
-        self._templates = {name: self._template(name) for name in environment.processing.jobs}
+        self._templates = {name: self._template(f"pipeline-{name}") for name in environment.processing.jobs}
+        self._streamer = self._template("streamer")
         self._reporter = script(self, "Reporter", "report_freshness.py")
         self._bootstrap = script(self, "Bootstrap", "report_on_primary.sh")
         groups = EmrGroups(self, "Groups", vpc=network.vpc)
@@ -95,6 +97,7 @@ class ProcessingStack(Stack):
             package=package.code,
             jobs=package.jobs,
             jars=package.jars,
+            streamer=package.streamer,
             scripts=steps.SCRIPTS,
             starters=steps.STARTERS,
         )
@@ -109,6 +112,7 @@ class ProcessingStack(Stack):
             scripts={name: asset.s3_object_url for name, asset in self._code.scripts.items()},
             starters={name: asset.s3_object_url for name, asset in self._code.starters.items()},
             templates={name: asset.s3_object_url for name, asset in self._templates.items()},
+            streamer={"jar": self._code.streamer.s3_object_url, "template": self._streamer.s3_object_url},
             places={
                 "brokers": self._kafka.bootstrap_brokers,
                 "registry": registry,
@@ -127,7 +131,7 @@ class ProcessingStack(Stack):
         return not self._environment.keep_data and not self._environment.source.existing
 
     def _template(self, name: str) -> assets.Asset:
-        return assets.Asset(self, f"Pipeline-{name}", path=str(self._package.rendered / f"pipeline-{name}.json"))
+        return assets.Asset(self, name.capitalize(), path=str(self._package.rendered / f"{name}.json"))
 
     def _emr(self, groups: EmrGroups, subnet: str) -> EmrCluster:
         processing, storage = self._environment.processing, self._storage
@@ -170,14 +174,16 @@ class ProcessingStack(Stack):
         """What the nodes, and so the jobs, may do."""
         storage, groups = self._storage, [consumer_group(name) for name in self._environment.processing.jobs]
         catalog = (
-            write_tables(glue_databases(self._databases)) if self._environment.processing.metastore == "glue" else []
+            write_tables(list(glue_databases(self._databases)))
+            if self._environment.processing.metastore == "glue"
+            else []
         )
         return [
-            *write_objects(storage.silver, "silver"),
+            *write_objects(storage.silver, "silver", STREAMER),
             *write_objects(storage.bronze, "bronze"),
             *write_objects(storage.artifacts, STATE),
             *write_objects(storage.logs, EMR_LOGS),
-            read_asset(*self._code.parts, *self._templates.values(), self._reporter, self._bootstrap),
+            read_asset(*self._code.parts, *self._templates.values(), self._streamer, self._reporter, self._bootstrap),
             *read_secret(self._source.users.verify, self._source.secrets_key),
             *(read_secret(self._source.admin, self._source.admin_key) if self._may_load else []),
             *self._certificates(),

@@ -7,7 +7,7 @@ from lake_constructs.encryption_key import EncryptionKey, LogsKey
 from lake_constructs.private_bucket import PrivateBucket
 
 from lake.aws.environment import AwsEnvironment
-from lake.aws.rendering import STATE
+from lake.aws.rendering import REQUESTS, STATE
 
 RESULTS = "athena"  # prefix of query results
 EMR_LOGS = "emr"
@@ -28,7 +28,8 @@ class StorageStack(Stack):
         self.bronze = self._data("Bronze", removal)
         self.silver = self._data("Silver", removal)
         results, state = expire(environment.catalog.results_days, RESULTS), forget_versions(1, STATE)
-        self.artifacts = self._data("Artifacts", removal, results, state)
+        # A command that was interrupted takes neither its request nor its answer away.
+        self.artifacts = self._data("Artifacts", removal, results, state, expire(1, REQUESTS))
 
     def _data(self, id: str, removal: RemovalPolicy, *rules: s3.LifecycleRule) -> PrivateBucket:
         return PrivateBucket(self, id, removal_policy=removal, key=self.key, access_logs=self.logs, rules=rules)

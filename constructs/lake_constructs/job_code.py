@@ -20,6 +20,7 @@ class JobCode(Construct):
         package: Path,
         jobs: Path,
         jars: Sequence[Path],
+        streamer: Path,
         scripts: Sequence[str],
         starters: Sequence[str],
     ) -> None:
@@ -27,12 +28,13 @@ class JobCode(Construct):
         self.package = assets.Asset(self, "Package", path=str(package))
         self.pools = assets.Asset(self, "Pools", path=str(jobs / "pools.xml"))
         self.jars = [assets.Asset(self, jar.name, path=str(jar)) for jar in jars]
+        self.streamer = assets.Asset(self, streamer.name, path=str(streamer))
         self.scripts = {name: assets.Asset(self, f"Script-{name}", path=str(jobs / f"{name}.py")) for name in scripts}
         self.starters = {name: script(self, name, f"{name}.sh") for name in starters}
 
     @property
     def parts(self) -> list[assets.Asset]:
-        return [self.package, self.pools, *self.jars, *self.scripts.values(), *self.starters.values()]
+        return [self.package, self.pools, *self.jars, self.streamer, *self.scripts.values(), *self.starters.values()]
 
 
 def script(scope: Construct, id: str, name: str) -> assets.Asset:

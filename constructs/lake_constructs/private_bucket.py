@@ -74,3 +74,17 @@ def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatemen
         iam.PolicyStatement(actions=listing, resources=[bucket.bucket_arn]),
         iam.PolicyStatement(actions=WRITE, resources=[bucket.arn_for_objects(f"{prefix}/*") for prefix in prefixes]),
     ]
+
+
+def answer_requests(bucket: s3.IBucket, prefix: str) -> list[iam.PolicyStatement]:
+    """Take requests and leave answers, below <prefix>/requests/ and <prefix>/answers/."""
+    requests = f"{prefix}/requests/*"
+    return [
+        iam.PolicyStatement(
+            actions=["s3:ListBucket"],
+            resources=[bucket.bucket_arn],
+            conditions={"StringLike": {"s3:prefix": requests}},
+        ),
+        iam.PolicyStatement(actions=["s3:GetObject", "s3:DeleteObject"], resources=[bucket.arn_for_objects(requests)]),
+        iam.PolicyStatement(actions=["s3:PutObject"], resources=[bucket.arn_for_objects(f"{prefix}/answers/*")]),
+    ]

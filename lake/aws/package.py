@@ -15,7 +15,7 @@ from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import PLUGINS, STREAMER_JAR, WORKER, check_build, jdbc_driver, spark_jars
 from lake.aws.rendering import job_pipeline, streamer_places
 from lake.definition import Database
-from lake.rendering.streamer import write_streamer
+from lake.rendering.streamer import FILE_NAME, write_streamer
 
 DIST = Path("dist")
 MANIFEST = "manifest.json"
@@ -31,7 +31,7 @@ class Package:
     jars: tuple[Path, ...]  # what the cluster's Spark lacks
     streamer: Path  # our classes for HoodieStreamer; the rest is in the cluster's own bundle
     plugins: Path  # the Connect plug-ins
-    rendered: Path  # pipeline-<job>.json, and streamer/ with HoodieStreamer's files
+    rendered: Path  # pipeline-<job>.json, and streamer.json
 
 
 def build(root: Path, environment: AwsEnvironment, databases: list[Database]) -> Package:
@@ -99,7 +99,7 @@ def _render(root: Path, environment: AwsEnvironment, databases: list[Database], 
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(content, indent=2, sort_keys=True)
         (folder / f"pipeline-{job}.json").write_text(text, encoding="utf-8")
-    write_streamer(databases, streamer_places(), folder / "streamer")
+    write_streamer(databases, streamer_places(), folder / FILE_NAME)
 
 
 def _put(draft: Path, target: Path) -> None:

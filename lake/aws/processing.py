@@ -10,6 +10,7 @@ from lake.environment import Bronze, Silver
 
 Instance = Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]+\.[0-9]*x?large$")]
 Layer = Literal["silver", "bronze"]
+STREAMER = "streamer"  # HoodieStreamer: its job, and the folder of its tables
 
 
 class Nodes(Part):
@@ -25,13 +26,18 @@ class Nodes(Part):
         return self
 
 
-class Job(Part):
-    """One continuous Spark application."""
+class Size(Part):
+    """Of one continuous Spark application."""
 
-    layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
     driver_memory: Memory = "2g"
     executor_memory: Memory = "4g"
     executors: Count = 2
+
+
+class Job(Size):
+    """One continuous Spark application that the deployment starts."""
+
+    layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
 
 
 def _one_job() -> dict[str, Job]:
@@ -51,6 +57,7 @@ class Processing(Part):
     # PEM files for TLS between the nodes, zipped in S3; without them Spark encrypts what it sends by itself.
     certificates: Annotated[StrictStr, Field(pattern=r"^s3://[a-z0-9.-]+/.+\.zip$")] | None = None
     jobs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job] = Field(default_factory=_one_job)
+    streamer: Size = Size()  # started by hand, lake streamer run
     silver: Silver = Silver()
     bronze: Bronze = Bronze()
 
@@ -68,6 +75,8 @@ class Processing(Part):
             raise ValueError(f"layer {twice[0]} is written by two jobs | they would overwrite each other: keep one")
         if "silver" not in layers:
             raise ValueError("no job writes silver | the tables come from it: add it to the layers of a job")
+        if STREAMER in self.jobs:
+            raise ValueError(f"a job named {STREAMER} | that is the name of HoodieStreamer's: take another")
         if len(self.jobs) >= self.step_concurrency:
             raise ValueError(
                 f"step_concurrency {self.step_concurrency} leaves no room beside {len(self.jobs)} jobs | raise it"

@@ -1,7 +1,7 @@
 """What the stacks install, rendered from the definition: topics, connectors and the pipeline file of each job.
 
-Addresses are known at deployment only, so they enter as CDK tokens (connectors) or as @NAMES@ that the job's
-start script fills in (pipeline file).
+Addresses are known at deployment only, so they enter as CDK tokens (connectors) or as @NAMES@: the start script of a
+job fills in its pipeline file, the job of HoodieStreamer its own.
 """
 
 from collections.abc import Mapping
@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
+from lake.aws.processing import STREAMER
 from lake.definition import Database
 from lake.environment import Environment, Kafka
 from lake.rendering.connector import TEMPLATE, render, source_values
 from lake.rendering.pipeline import pipeline
 from lake.rendering.source_setup import REGISTRY_DATABASE as REGISTRY_DATABASE
 from lake.rendering.source_setup import database_script, server_script
-from lake.rendering.streamer import Places
+from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, topics
 
 IAM_LOGIN = {
@@ -28,6 +29,8 @@ IAM_LOGIN = {
 SERVERLESS_SETTINGS = ("cleanup.policy", "max.message.bytes", "retention.ms")
 SERVERLESS_LARGEST_MESSAGE = 8 * 1024 * 1024
 STATE = "state"  # prefix, in the bucket of artifacts, of what the jobs remember: checkpoints and status
+# prefix, likewise, of what operators ask Kafka Connect (requests/) and of what it says (answers/)
+REQUESTS = "connectors"
 SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
 SINK = "s3-sink"  # prefix, in the bucket of bronze, of what Connect archives
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
@@ -43,10 +46,11 @@ def written_topics(databases: list[Database]) -> list[str]:
     return [*table_topics(databases), *(database.heartbeat_topic for database in databases)]
 
 
-def glue_databases(databases: list[Database]) -> list[str]:
-    """The databases of the catalog that the tables appear in: moma_cow, moma_mor."""
-    types = {(one.database, kind) for one in databases for table in one.tables for kind in table.types}
-    return sorted(f"{database}_{kind}" for database, kind in types)
+def glue_databases(databases: list[Database]) -> dict[str, str]:
+    """The databases of the catalog and where their tables lie: silver's, moma_cow, and those of HoodieStreamer."""
+    types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
+    silver = {f"{name}_{kind}": f"silver/{name}" for name, kind in types}
+    return {**silver, **{hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}}
 
 
 def consumer_group(job: str) -> str:
@@ -88,7 +92,7 @@ def sink_connector(
     root: Path, database: Database, *, bucket: str, region: str, registry: str
 ) -> tuple[str, dict[str, str]]:
     """Name and settings of the connector that archives one database's topics on S3."""
-    name = f"sink_s3_{database.database}"
+    name = sink_name(database)
     values = {
         "CONNECTOR": name,
         "TOPICS": ",".join(table_topics([database])),
@@ -98,6 +102,10 @@ def sink_connector(
         "REGISTRY_URL": f"{registry}/apis/registry/v2",
     }
     return name, render(root / SINK_TEMPLATE, values)
+
+
+def sink_name(database: Database) -> str:
+    return f"sink_s3_{database.database}"
 
 
 def source_sql(databases: list[Database]) -> dict[str, Any]:
@@ -181,7 +189,7 @@ def streamer_places() -> Places:
     """Where HoodieStreamer reads and writes; the cluster's settings name the metastore."""
     return Places(
         archive="s3://@BRONZE@/bronze",
-        tables="s3://@SILVER@/streamer",
-        files=f"s3://@ARTIFACTS@/{STATE}/streamer",
+        tables=f"s3://@SILVER@/{STREAMER}",
+        files=f"s3://@ARTIFACTS@/{STATE}/{STREAMER}",
         registry="@REGISTRY@/apis/ccompat/v7",
     )

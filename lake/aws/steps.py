@@ -6,12 +6,14 @@ The stacks make them with CDK tokens, the command line with what the deployed st
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lake.aws.processing import Job
+from lake.aws.processing import STREAMER, Job, Size
 from lake.aws.rendering import STATE
-from lake.rendering.spark import Place, continuous_arguments, name_tag, spark_submit
+from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
+from lake.rendering.streamer import STATUS, Wish, job_arguments
 
-HUDI = "/usr/lib/hudi/hudi-spark-bundle.jar"  # the cluster's own
-SCRIPTS = ("stream", "verify", "topics", "load")  # of spark_jobs/, those that are started as steps
+# The cluster's own. The second one holds the first: never both, which Hudi warns of.
+HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
+SCRIPTS = ("stream", "verify", "topics", "load", STREAMER)  # of spark_jobs/, those that are started as steps
 STARTERS = ("start_job", "stop_job", "run_job")
 # Users of the source database, and where their jobs look for the password.
 VERIFY_USER, VERIFY_PASSWORD = "lake_verify", "LAKE_VERIFY_PASSWORD"
@@ -32,9 +34,10 @@ def remembered(artifacts: str, job: str, file: str) -> str:
 class Sheet:
     """What a step needs to know of a deployed lake; URLs are s3://.
 
-    scripts and starters by name, templates of the pipeline files by job. places: what the @NAMES@ of a template
-    stand for, in the order in which start_job.sh takes them. secret: the ARN of the user that verifies; admin: of the
-    administrator's, "" where the jobs may not load rows.
+    scripts and starters by name, templates of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our
+    classes, and "template", of streamer.json. places: what the @NAMES@ of a template stand for, in the order in which
+    start_job.sh takes them. secret: the ARN of the user that verifies; admin: of the administrator's, "" where the
+    jobs may not load rows.
     """
 
     region: str
@@ -45,6 +48,7 @@ class Sheet:
     scripts: Mapping[str, str]
     starters: Mapping[str, str]
     templates: Mapping[str, str]
+    streamer: Mapping[str, str]
     places: Mapping[str, str]
     source: str
     secret: str
@@ -62,18 +66,27 @@ class Sheet:
 
 def start(name: str, job: Job, sheet: Sheet) -> list[str]:
     """Start a continuous job in place of the one that runs; ends once YARN has accepted it."""
-    size = {
-        "spark.driver.memory": job.driver_memory,
-        "spark.executor.memory": job.executor_memory,
-        "spark.executor.instances": str(job.executors),
-        "spark.dynamicAllocation.enabled": "false",
-        "spark.sql.shuffle.partitions": "4",  # batches are small: the default, 200, is 200 empty tasks
-    }
     pipeline = sheet.remembered(name, "pipeline.json")
-    place = _place("stream", ("--deploy-mode", "cluster"), size, sheet)
+    place = _place("stream", ("--deploy-mode", "cluster"), _settings(job), sheet)
     submit = spark_submit("stream", name, place, continuous_arguments(pipeline, job.layers))
-    fill = [sheet.templates[name], pipeline, *sheet.places.values()]
-    return [sheet.starters["start_job"], sheet.starters["stop_job"], name_tag(name), *fill, *submit]
+    return _started(name, sheet.templates[name], sheet, submit)
+
+
+def start_streamer(wish: Wish, size: Size, sheet: Sheet) -> list[str]:
+    """Start HoodieStreamer in place of the one that runs."""
+    config = ["--config", sheet.remembered(STREAMER, "pipeline.json")]
+    output = ["--output", sheet.remembered(STREAMER, "result.json")]
+    settings = {**_settings(size), **kept_by_yarn(STREAMER)}
+    place = _place(STREAMER, ("--deploy-mode", "cluster"), settings, sheet)
+    submit = spark_submit(STREAMER, STREAMER, place, [*config, *output, *streamer_words(wish, sheet)])
+    return _started(STREAMER, next(iter(sheet.templates.values())), sheet, submit)
+
+
+def streamer_words(wish: Wish, sheet: Sheet) -> list[str]:
+    """The arguments of spark_jobs/streamer.py on EMR, but for --config and --output."""
+    status = sheet.remembered(STREAMER, f"once-{STATUS}" if wish.once else STATUS)
+    words = job_arguments(wish, streamer=sheet.streamer["template"], status=status)
+    return [*words, *(word for place in sheet.places.items() for word in ("--place", "=".join(place)))]
 
 
 def stop(name: str, sheet: Sheet) -> list[str]:
@@ -88,6 +101,23 @@ def run(script: str, sheet: Sheet, arguments: Sequence[str]) -> list[str]:
     return [sheet.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
 
 
+def _started(name: str, template: str, sheet: Sheet, submit: Sequence[str]) -> list[str]:
+    """What start_job.sh is given."""
+    fill = [template, sheet.remembered(name, "pipeline.json"), *sheet.places.values()]
+    return [sheet.starters["start_job"], sheet.starters["stop_job"], name_tag(name), *fill, *submit]
+
+
+def _settings(size: Size) -> dict[str, str]:
+    return {
+        "spark.driver.memory": size.driver_memory,
+        "spark.executor.memory": size.executor_memory,
+        "spark.executor.instances": str(size.executors),
+        "spark.dynamicAllocation.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",  # batches are small: the default, 200, is 200 empty tasks
+    }
+
+
 def _place(script: str, flags: tuple[str, ...], settings: Mapping[str, str], sheet: Sheet) -> Place:
-    jars = (HUDI, *sheet.jars)
+    hudi = (HUDI_UTILITIES, sheet.streamer["jar"]) if script == STREAMER else (HUDI,)
+    jars = (*hudi, *sheet.jars)
     return Place(flags, sheet.scripts[script], sheet.pools, settings, sheet.package, jars)

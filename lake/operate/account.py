@@ -1,11 +1,13 @@
 """The AWS account of an environment, through boto3: whatever credentials and endpoint the variables name."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 import boto3
+from botocore.exceptions import ClientError
 
 from lake.errors import LakeError
 
@@ -26,6 +28,16 @@ class Account:
         """The entries of all pages of a list."""
         for page in self.client(service).get_paginator(method).paginate(**wish):
             yield from page.get(key, [])
+
+    def read_json(self, bucket: str, key: str) -> dict[str, Any]:
+        """The object's content; {} where there is no object, or no bucket."""
+        try:
+            body = self.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+        except ClientError as error:
+            if code(error) in ("NoSuchKey", "NoSuchBucket"):
+                return {}
+            raise
+        return dict(json.loads(body))
 
 
 def code(error: Exception) -> str:

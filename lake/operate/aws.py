@@ -11,6 +11,7 @@ from lake import moma
 from lake.aws import steps
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import check_build
+from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE
 from lake.aws.steps import Sheet
 from lake.definition import Database
@@ -23,9 +24,11 @@ from lake.operate.cluster import ALIVE, Cluster
 from lake.operate.gone import gone
 from lake.operate.place import Item, Say
 from lake.operate.stacks import PARTS, Stacks
+from lake.rendering.streamer import Wish
 
 STOP_WITHIN_S = 600.0
 RUN_WITHIN_S = 1800.0
+STREAM_WITHIN_S = 4 * 3600.0  # the first round reads the whole archive
 CAPTURED_WITHIN_S = 1200.0  # a new table is captured within five minutes, and read then
 DATA_BUCKETS = ("Bronze", "Silver")  # how their logical ids begin
 STORAGE = "storage"
@@ -94,11 +97,13 @@ class AwsPlace:
         sheet = self.find_sheet()
         if sheet is None or (cluster := self.cluster(sheet)).state() not in ALIVE:
             return
-        for one in cluster.steps():
+        known = cluster.steps()
+        for one in known:
             if not one.done:
                 say(f"cancels {one.name}")
                 cluster.cancel(one.id)
-        for job in self.environment.processing.jobs:
+        streamer = [STREAMER] if any(one.name == STREAMER for one in known) else []
+        for job in (*self.environment.processing.jobs, *streamer):
             say(f"stops {job}")
             try:
                 wait(lambda id=self.stop(job, sheet): cluster.step(id).done, f"the end of {job}", STOP_WITHIN_S)  # type: ignore[misc]
@@ -170,31 +175,44 @@ class AwsPlace:
         return Cluster(self.account, sheet.cluster, sheet.runner)
 
     def start(self, job: str) -> str:
-        """The id of the step that starts a continuous job in place of the one that runs."""
+        """The id of the step that starts a job of the environment in place of the one that runs."""
         sheet = self.sheet()
         return self.cluster(sheet).submit(job, steps.start(job, self.environment.processing.jobs[job], sheet))
+
+    def start_streamer(self, wish: Wish) -> str:
+        """The id of the step that starts HoodieStreamer in place of the one that runs."""
+        sheet = self.sheet()
+        return self.cluster(sheet).submit(
+            STREAMER, steps.start_streamer(wish, self.environment.processing.streamer, sheet)
+        )
+
+    def stream_once(self, wish: Wish, say: Say) -> dict[str, Any]:
+        """The result of one round of HoodieStreamer."""
+        words = [*self._config(), *steps.streamer_words(wish, self.sheet())]
+        return self.run(STREAMER, words, say, STREAM_WITHIN_S, f"{STREAMER}-once")
 
     def stop(self, job: str, sheet: Sheet) -> str:
         """The id of the step that ends a continuous job."""
         return self.cluster(sheet).submit(f"stop {job}", steps.stop(job, sheet))
 
-    def run(self, script: str, arguments: Sequence[str], say: Say, timeout_s: float) -> dict[str, Any]:
+    def run(self, script: str, arguments: Sequence[str], say: Say, timeout_s: float, name: str = "") -> dict[str, Any]:
         """The result that a job left in S3; BadInput when it refused its input, LakeError when it failed."""
         sheet = self.sheet()
         key = f"{STATE}/results/{script}-{uuid4()}.json"
         output = f"s3://{sheet.places['artifacts']}/{key}"
         cluster = self.cluster(sheet)
-        id = cluster.submit(script, steps.run(script, sheet, [*arguments, "--output", output]))
+        name = name or script
+        id = cluster.submit(name, steps.run(script, sheet, [*arguments, "--output", output]))
         failure = None
         try:
             cluster.wait(id, say, timeout_s)
         except LakeError as error:  # a job that refused its input failed, too, but says why in its result
             failure = error
-        content = self._object(sheet.places["artifacts"], key)
+        content = self.account.read_json(sheet.places["artifacts"], key)
         if failure and not content:
             raise failure
         if not content:
-            raise LakeError(f"{script} left no result", output, f"see: lake jobs logs {script} --env {self.name}")
+            raise LakeError(f"{name} left no result", output, f"see: lake jobs logs {name} --env {self.name}")
         if "error" in content:
             raise BadInput(content["error"], f"lake {script}", "correct it")
         return {**content, "result": output}
@@ -210,22 +228,13 @@ class AwsPlace:
         return found
 
     def reports(self) -> dict[str, dict[str, Any]]:
-        """What each continuous job last said of itself; {} for one that never did."""
-        sheet = self.find_sheet()
-        jobs = self.environment.processing.jobs
-        if sheet is None:
-            return {name: {} for name in jobs}
-        bucket = sheet.places["artifacts"]
-        return {name: self._object(bucket, f"{STATE}/{name}/status.json") for name in jobs}
+        """What each job of the environment last said of itself; {} for one that never did."""
+        return {name: self.report(name) for name in self.environment.processing.jobs}
 
-    def _object(self, bucket: str, key: str) -> dict[str, Any]:
-        try:
-            body = self.account.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
-        except ClientError as error:
-            if code(error) in ("NoSuchKey", "NoSuchBucket"):
-                return {}
-            raise
-        return dict(json.loads(body))
+    def report(self, job: str) -> dict[str, Any]:
+        """What a continuous job last said of itself; {} when it never did."""
+        sheet = self.find_sheet()
+        return self.account.read_json(sheet.places["artifacts"], f"{STATE}/{job}/status.json") if sheet else {}
 
     # --- The mark of a rebuild.
 

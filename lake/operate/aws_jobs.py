@@ -3,11 +3,13 @@
 import time
 from collections.abc import Sequence
 
+from lake.aws.processing import STREAMER
 from lake.errors import BadInput, LakeError
 from lake.operate.aws import STOP_WITHIN_S, AwsPlace
 from lake.operate.cluster import ALIVE, Step
 from lake.operate.jobs import Job
 from lake.operate.place import Say
+from lake.rendering.streamer import Wish
 
 FRESH_S = 60.0  # a job reports every second; the cluster's clock may differ
 SUBMIT_WITHIN_S = 900.0
@@ -20,20 +22,20 @@ class AwsJobs:
         self._place = place
 
     def all(self) -> list[Job]:
-        """Continuous ones first, then the newest steps."""
+        """Continuous ones first, HoodieStreamer once it was started; then the newest steps."""
         sheet = self._place.find_sheet()
         if sheet is None:
-            return [Job(name, True, "absent", reason="not deployed") for name in self._names]
+            return [Job(name, True, "absent", reason="not deployed") for name in self._names[:-1]]
         cluster = self._place.cluster(sheet)
         state = cluster.state()
         steps = cluster.steps()
-        reports = self._place.reports()
-        here = [self._continuous(name, reports[name].get("at"), steps, state) for name in self._names]
+        wanted = [name for name in self._names if name != STREAMER or any(one.name == STREAMER for one in steps)]
+        here = [self._continuous(name, self._place.report(name).get("at"), steps, state) for name in wanted]
         return here + [_once(one) for one in steps if one.name not in self._names]
 
     @property
     def _names(self) -> list[str]:
-        return list(self._place.environment.processing.jobs)
+        return [*self._place.environment.processing.jobs, STREAMER]
 
     def _continuous(self, name: str, at: float | None, steps: Sequence[Step], cluster: str) -> Job:
         """The newest of its start and its end says what it should do, its report what it does."""
@@ -56,9 +58,16 @@ class AwsJobs:
 
     def submit(self, name: str, say: Say) -> Job:
         self._refuse_unknown(name)
-        cluster = self._place.cluster(self._place.sheet())
-        id = self._place.start(name)
-        cluster.wait(id, say, SUBMIT_WITHIN_S)
+        if name == STREAMER:
+            return self.start_streamer(Wish(), say)
+        return self._accepted(name, self._place.start(name), say)
+
+    def start_streamer(self, wish: Wish, say: Say) -> Job:
+        """Likewise, with a wish of which tables, and how."""
+        return self._accepted(STREAMER, self._place.start_streamer(wish), say)
+
+    def _accepted(self, name: str, id: str, say: Say) -> Job:
+        self._place.cluster(self._place.sheet()).wait(id, say, SUBMIT_WITHIN_S)
         return next(one for one in self.all() if one.name == name)
 
     def stop(self, name: str, say: Say) -> Job:

@@ -1,20 +1,21 @@
-"""The commands `lake connectors ...`: what Kafka Connect runs, held against the definition."""
+"""The commands `lake connectors ...`: parse, call, print."""
 
 import json
 import sys
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from lake.connect_rest import Connect
+from lake.aws.environment import LOCAL
 from lake.definition import Database, load_databases
 from lake.errors import BadInput
-from lake.local.home import PROJECT, Home, load_home
+from lake.local.home import PROJECT, load_home
 from lake.operate import options
-from lake.rendering.connector import source_connector
+from lake.operate.connectors import Connectors, Drift, LocalConnectors, Status, drift, runs
+from lake.operate.places import aws_place
 
 DRIFT = 3
 NAME = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
@@ -23,128 +24,99 @@ console = Console(highlight=False)
 connectors = typer.Typer(no_args_is_help=True, help="Look at the connectors, and keep them as defined.")
 
 
-@dataclass(frozen=True)
-class Drift:
-    """One setting that differs; None where a side lacks it."""
-
-    connector: str
-    key: str
-    running: str | None
-    defined: str | None
-
-
 def add_to(app: typer.Typer) -> None:
     """Register the group."""
     app.add_typer(connectors, name="connectors")
 
 
-def drift(connector: str, running: dict[str, str] | None, defined: dict[str, str]) -> list[Drift]:
-    """Key by key, by name."""
-    now = running or {}
-    keys = sorted(now.keys() | defined.keys())
-    return [Drift(connector, key, now.get(key), defined.get(key)) for key in keys if now.get(key) != defined.get(key)]
+def of(env: str, names: list[str] | None) -> Connectors:
+    """The connectors of these databases of an environment; BadInput for a database that is not defined."""
+    databases = _chosen(names)
+    if env == LOCAL:
+        return LocalConnectors(load_home(), databases)
+    from lake.operate.aws_connectors import AwsConnectors
+
+    return AwsConnectors(aws_place(env), databases, options.say)
 
 
 @connectors.command()
-def plan(names: list[str] = NAME, as_json: bool = options.JSON, check: bool = CHECK) -> None:
+def plan(names: list[str] = NAME, env: str = options.ENV, as_json: bool = options.JSON, check: bool = CHECK) -> None:
     """Show how the connectors that run differ from the definition, setting by setting, and change nothing.
+
+    On AWS the definition is that of the last deployment: what a deployment would change says cdk diff.
 
     Example: lake connectors plan moma --check
     """
-    home, databases = _chosen(names)
-    found = _drift(home, databases)
+    found = drift(of(env, names).settings())
     _print(found, as_json)
     if check and found:
         raise typer.Exit(DRIFT)
 
 
 @connectors.command()
-def apply(names: list[str] = NAME, as_json: bool = options.JSON) -> None:
+def apply(names: list[str] = NAME, env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Give the connectors the settings of the definition; Connect checks them first. Twice is the same as once.
 
-    A table that is new needs more than its connector: lake apply does all of it.
+    A table that is new needs more than its connector: lake apply does all of it, on AWS cdk deploy.
 
     Example: lake connectors apply moma
     """
-    home, databases = _chosen(names)
-    found = _drift(home, databases)
-    connect = Connect(home.connect)
-    wanted = [source_connector(one, home.environment) for one in databases]
-    changing = [settings for settings in wanted if settings["name"] in {one.connector for one in found}]
-    for settings in changing:
-        connect.validate(settings)
-    for settings in changing:
-        connect.put(settings)
-    _print(found, as_json)
+    _print(drift(of(env, names).apply()), as_json)
 
 
 @connectors.command()
-def status(names: list[str] = NAME, as_json: bool = options.JSON) -> None:
+def status(names: list[str] = NAME, env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Show the state of each connector and task; exit code 1 unless all of them run.
 
-    Example: lake connectors status --json
+    Example: lake connectors status --env dev --json
     """
-    home, databases = _chosen(names)
-    connect = Connect(home.connect)
-    found = {one.connector: connect.status(one.connector) for one in databases}
+    found = of(env, names).statuses()
     if as_json:
         print(json.dumps(found, indent=2))
     else:
         console.print(_table(found))
-    raise typer.Exit(0 if all(_runs(one) for one in found.values()) else 1)
+    raise typer.Exit(0 if all(runs(one) for one in found.values()) else 1)
 
 
 @connectors.command()
-def restart(names: list[str] = NAME) -> None:
+def restart(names: list[str] = NAME, env: str = options.ENV) -> None:
     """Restart the connectors and all of their tasks; what they have read stays read.
 
     Example: lake connectors restart moma
     """
-    _each(names, "restart")
+    _tell(env, names, "restart")
 
 
 @connectors.command()
-def pause(names: list[str] = NAME) -> None:
+def pause(names: list[str] = NAME, env: str = options.ENV) -> None:
     """Stop reading for a while; the source keeps its log for the connector meanwhile. lake connectors resume ends it.
 
     Example: lake connectors pause moma
     """
-    _each(names, "pause")
+    _tell(env, names, "pause")
 
 
 @connectors.command()
-def resume(names: list[str] = NAME) -> None:
+def resume(names: list[str] = NAME, env: str = options.ENV) -> None:
     """Read on after a pause, from where it was.
 
     Example: lake connectors resume moma
     """
-    _each(names, "resume")
+    _tell(env, names, "resume")
 
 
-def _each(names: list[str], verb: str) -> None:
-    home, databases = _chosen(names)
-    connect = Connect(home.connect)
-    for one in databases:
-        connect.tell(one.connector, verb)
-        print(f"{verb}: {one.connector}", file=sys.stderr)
+def _tell(env: str, names: list[str] | None, verb: str) -> None:
+    for name in of(env, names).tell(verb):
+        print(f"{verb}: {name}", file=sys.stderr)
 
 
-def _chosen(names: list[str] | None) -> tuple[Home, list[Database]]:
+def _chosen(names: list[str] | None) -> list[Database]:
     databases = load_databases(PROJECT)
     known = [one.database for one in databases]
     for name in names or []:
         if name not in known:
             raise BadInput(f"there is no database '{name}'", "databases/", f"choose from: {', '.join(known)}")
-    return load_home(), [one for one in databases if not names or one.database in names]
-
-
-def _drift(home: Home, databases: list[Database]) -> list[Drift]:
-    connect = Connect(home.connect)
-    return [
-        found
-        for one in databases
-        for found in drift(one.connector, connect.config(one.connector), source_connector(one, home.environment))
-    ]
+    return [one for one in databases if not names or one.database in names]
 
 
 def _print(found: list[Drift], as_json: bool) -> None:
@@ -158,13 +130,7 @@ def _print(found: list[Drift], as_json: bool) -> None:
     print(f"{len(found)} settings differ" if found else "no difference")
 
 
-def _runs(status: dict[str, Any]) -> bool:
-    """A connector without a task does nothing."""
-    parts = [status["connector"], *status["tasks"]] if status else []
-    return len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts)
-
-
-def _table(found: dict[str, dict[str, Any]]) -> Table:
+def _table(found: Mapping[str, Status]) -> Table:
     table = Table("connector", "state", "tasks", "", box=None)
     for name, one in found.items():
         tasks = one.get("tasks", [])

@@ -44,7 +44,7 @@ KEPT_BY_YARN = {
     "spark.yarn.max.executor.failures": "100",
     "spark.yarn.executor.failuresValidityInterval": "1h",
 }
-CONTINUOUS = ("stream",)  # the scripts of spark_jobs/ that never end
+CONTINUOUS = ("stream",)  # the scripts of spark_jobs/ that are many queries at once, and never end
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,10 @@ def name_tag(name: str) -> str:
     return f"lake-{name}"
 
 
+def kept_by_yarn(name: str) -> dict[str, str]:
+    """The settings of an application that never ends, known by its tag."""
+    return {**KEPT_BY_YARN, "spark.yarn.tags": name_tag(name)}
+
+
 def _continuous(name: str, place: Place) -> dict[str, str]:
-    of_job = {"spark.scheduler.allocation.file": place.pools, "spark.yarn.tags": name_tag(name)}
-    return {**STREAMING, **KEPT_BY_YARN, **of_job}
+    return {**STREAMING, **kept_by_yarn(name), "spark.scheduler.allocation.file": place.pools}

@@ -54,20 +54,19 @@ def streamer_path(environment: Environment) -> Path:
     return environment.rendered_path / "streamer"
 
 
-def write_streamer(databases: list[Database], places: Places, folder: Path) -> None:
-    """Writes all files into the folder, which places.files names."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in streamer_files(databases, places).items():
-        (folder / name).write_text(text, encoding="utf-8")
+def write_streamer(databases: list[Database], places: Places, path: Path) -> None:
+    """Writes streamer.json."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(streamer(databases, places), indent=2) + "\n", encoding="utf-8")
 
 
 def streamer_files(databases: list[Database], places: Places) -> dict[str, str]:
-    """Name to content: the base properties, one small file per table and type, and streamer.json."""
+    """Name to content: the base properties, and one small file per table and type."""
     files = {BASE: properties(base_properties(places))}
     for database, table, kind in targets(databases):
         content = table_properties(database, table, kind, places)
         files[properties_name(database, table, kind)] = f"include={BASE}\n{properties(content)}"
-    return {**files, FILE_NAME: json.dumps(streamer(databases, places), indent=2) + "\n"}
+    return files
 
 
 def properties(settings: dict[str, str]) -> str:
@@ -84,8 +83,13 @@ def targets(databases: list[Database]) -> Iterator[tuple[str, Table, TableType]]
 
 
 def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
-    """The content of streamer.json; the job finds the tables themselves in the pipeline file."""
+    """The content of streamer.json: the job writes the files into their folder, where HoodieStreamer finds them.
+
+    The tables themselves are in the pipeline file.
+    """
     return {
+        "folder": places.files,
+        "files": streamer_files(databases, places),
         "targets": [
             {
                 "name": f"{hive_database(database, kind)}.{table.name}",
@@ -100,7 +104,7 @@ def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
                 "follow": list(FOLLOW),
             }
             for database, table, kind in targets(databases)
-        ]
+        ],
     }
 
 
@@ -130,25 +134,28 @@ def class_submit(bundle: str, words: Sequence[str], jars: Sequence[str] = ()) ->
     return ["--class", CLASS, *ours, bundle, *words]
 
 
-def job_arguments(
-    files: str,
-    *,
-    names: Sequence[str],
-    kinds: Sequence[str],
-    schemas: str,
-    once: bool,
-    replay: bool,
-    interval_s: float,
-) -> list[str]:
-    """The arguments of spark_jobs/streamer.py beside --config and --output. files: as Places.files."""
-    flags = [flag for flag, given in (("--once", once), ("--replay", replay)) if given]
+@dataclass(frozen=True)
+class Wish:
+    """What a run shall do: which tables, of which types, with whose schemas; names: none are all."""
+
+    names: Sequence[str] = ()
+    kinds: Sequence[str] = ("cow", "mor")
+    schemas: str = "file"
+    once: bool = False
+    replay: bool = False
+    interval_s: float = 5.0
+
+
+def job_arguments(wish: Wish, *, streamer: str, status: str) -> list[str]:
+    """The arguments of spark_jobs/streamer.py beside --config and --output; streamer and status are files, as URIs."""
+    flags = [flag for flag, given in (("--once", wish.once), ("--replay", wish.replay)) if given]
     return [
-        *("--streamer", f"{files}/{FILE_NAME}"),
-        *("--status", f"{files}/{STATUS}"),
-        *("--tables", ",".join(names)),
-        *("--types", ",".join(kinds)),
-        *("--schemas", schemas),
-        *("--interval-s", str(interval_s)),
+        *("--streamer", streamer),
+        *("--status", status),
+        *(("--tables", ",".join(wish.names)) if wish.names else ()),  # a step of EMR takes no empty word
+        *("--types", ",".join(wish.kinds)),
+        *("--schemas", wish.schemas),
+        *("--interval-s", str(wish.interval_s)),
         *flags,
     ]
 

@@ -28,6 +28,13 @@ def apply_connectors() -> ModuleType:
 
 
 @pytest.fixture
+def answer_requests(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """It imports its neighbour, as in the folder that the pod mounts."""
+    monkeypatch.syspath_prepend(str(ROOT / "helm/kafka-connect/files"))
+    return program("kafka-connect", "answer_requests")
+
+
+@pytest.fixture
 def unpack_plugins() -> ModuleType:
     return program("kafka-connect", "unpack_plugins")
 

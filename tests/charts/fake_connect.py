@@ -24,6 +24,7 @@ class FakeConnect:
     errors: dict[str, list[str]] = field(default_factory=dict)  # connector -> errors about its hostname
     planned: list[Answer] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    states: dict[str, str] = field(default_factory=dict)  # of connectors that do not simply run
 
     def answer(self, method: str, path: str, body: Any) -> Answer:
         if self.planned:
@@ -34,6 +35,8 @@ class FakeConnect:
             return 200, [{"class": POSTGRES, "type": "source", "version": "3.7.0.Final"}]
         if parts[0] == "connector-plugins":
             return 200, self.validated(body)
+        if len(parts) == 3 and parts[2] != "config":
+            return self.told(parts[1], parts[2])
         if method == "GET":
             return 200, {name: {"info": {"config": config}} for name, config in self.connectors.items()}
         return self.put(parts[1], body) if method == "PUT" else self.delete(parts[1])
@@ -47,6 +50,16 @@ class FakeConnect:
         status = 200 if name in self.connectors else 201
         self.connectors[name] = settings
         return status, {"name": name, "config": settings}
+
+    def told(self, name: str, word: str) -> Answer:
+        if name not in self.connectors:
+            return 404, {"error_code": 404, "message": f"No status found for connector {name}"}
+        if word != "status":
+            self.states[name] = "PAUSED" if word == "pause" else "RUNNING"
+            return 202, None
+        state = self.states.get(name, "RUNNING")
+        task = {"id": 0, "state": state, **({"trace": "a reason\n\tat a line"} if state == "FAILED" else {})}
+        return 200, {"name": name, "connector": {"state": state}, "tasks": [task]}
 
     def delete(self, name: str) -> Answer:
         gone = self.connectors.pop(name, None)

@@ -1,51 +1,60 @@
-"""The Job that applies the connectors, run as a kubelet would: its files, its program, its arguments."""
+"""Pods run as a kubelet would: their files, their programs, their arguments."""
 
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
-from tests.charts.rendering import Manifest
+from tests.charts.rendering import Manifest, containers
 
 Done = subprocess.CompletedProcess[str]
 WITHIN_S = 120
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def run(job: Manifest, config_maps: list[Manifest], url: str, folder: Path) -> Done:
-    """The program of the ConfigMap with the arguments of the Job.
+    """The one container of a Job."""
+    (done,) = run_pod(job["spec"]["template"], config_maps, url, folder)
+    return done
 
-    A pod would bring a file system of its own and the name of a service: the paths that are mounted become paths
-    below folder, and the service becomes url. Everything else is as it stands in the Job.
+
+def run_pod(
+    pod: Manifest, config_maps: list[Manifest], url: str, folder: Path, variables: Mapping[str, str] = NOTHING
+) -> list[Done]:
+    """All containers, one after the other, until one fails.
+
+    A pod would bring a file system of its own, and the name of a service: the paths that are mounted become paths
+    below folder, and Connect's address becomes url. variables is what the machine of the pod has; everything else is
+    as it stands in the manifest.
     """
-    pod = job["spec"]["template"]["spec"]
-    (container,) = pod["containers"]
-    mount(pod, {one["metadata"]["name"]: one for one in config_maps}, folder)
-    paths = {mount["mountPath"]: f"{folder}{mount['mountPath']}" for mount in container["volumeMounts"]}
-    local = {service(job): url, "python3": sys.executable}
-    words = [local.get(word) or moved(word, paths) for word in (*container["command"], *container["args"])]
-    return subprocess.run(words, env={}, capture_output=True, text=True, timeout=WITHIN_S)
+    release = pod["metadata"]["labels"]["app.kubernetes.io/instance"]
+    maps = {one["metadata"]["name"]: one for one in config_maps}
+    ended: list[Done] = []
+    for container in containers(pod):
+        mount(container, pod["spec"]["volumes"], maps, folder)
+        paths = re.compile("|".join(re.escape(one["mountPath"]) for one in container["volumeMounts"]))
+        local = {f"http://{release}:8083": url, "python3": sys.executable}
+        wanted = [*container["command"], *container.get("args", [])]
+        words = [local.get(word) or paths.sub(lambda found: f"{folder}{found[0]}", word) for word in wanted]
+        own = {one["name"]: str(one.get("value", "")) for one in container.get("env", [])}
+        environment = {**own, **variables}
+        ended.append(subprocess.run(words, env=environment, capture_output=True, text=True, timeout=WITHIN_S))
+        if ended[-1].returncode:
+            break
+    return ended
 
 
-def service(job: Manifest) -> str:
-    """The address of Connect inside the cluster."""
-    release = job["metadata"]["labels"]["app.kubernetes.io/instance"]
-    return f"http://{release}:8083"
-
-
-def mount(pod: Manifest, config_maps: dict[str, Manifest], folder: Path) -> None:
-    """The files of all ConfigMaps that the pod mounts, and no others."""
-    (container,) = pod["containers"]
-    named = {volume["name"]: volume["configMap"]["name"] for volume in pod["volumes"]}
+def mount(container: Manifest, volumes: list[Manifest], config_maps: dict[str, Manifest], folder: Path) -> None:
+    """The files of the ConfigMaps that the container mounts, and no others; what is empty stays as it is."""
+    named = {volume["name"]: volume.get("configMap", {}).get("name") for volume in volumes}
     for one in container["volumeMounts"]:
         target = folder / one["mountPath"].lstrip("/")
         target.mkdir(parents=True, exist_ok=True)
-        for path in target.iterdir():
+        if named[one["name"]] is None:
+            continue
+        for path in target.glob("*.*"):
             path.unlink()
         for name, text in config_maps[named[one["name"]]].get("data", {}).items():
             (target / name).write_text(text)
-
-
-def moved(word: str, paths: dict[str, str]) -> str:
-    for mounted, there in paths.items():
-        if word == mounted or word.startswith(f"{mounted}/"):
-            return there + word.removeprefix(mounted)
-    return word

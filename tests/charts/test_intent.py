@@ -36,7 +36,7 @@ KINDS = {
         "ServiceAccount",
     },
 }
-KINDS["kafka-connect"] = KINDS["apicurio-registry"] | {"Job"}
+KINDS["kafka-connect"] = KINDS["apicurio-registry"] | {"CronJob", "Job"}
 KINDS["source-database"] = {"ConfigMap", "CronJob", "Job", "NetworkPolicy", "ServiceAccount"}
 PROGRAMS = (".py", "password.sql")
 

@@ -11,6 +11,7 @@ from lake.operate.place import Item
 from lake.operate.rebuild import rebuild
 from lake.operate.teardown import plan, teardown
 from tests.emulated_account.account import Account, Door
+from tests.emulated_account.asked import Asked, ask
 from tests.emulated_account.command import Cdk
 from tests.emulated_account.inventory import inventory
 from tests.emulated_account.killed import NEVER, Outcome, killed_at
@@ -29,6 +30,7 @@ class Operated:
     """What was seen."""
 
     worked: Worked
+    asked: Asked
     planned: list[tuple[Item, bool]]
     undisturbed: Outcome
     kills: list[Outcome]
@@ -49,10 +51,10 @@ def operate(door: Door, folder: Path) -> Operated:
     empty = inventory(account, HOME)
     succeeded(cdk.deploy(synthesize("dev").folder))
     with as_operator(account):
-        return _operate(door, account, empty, work(account, folder))
+        return _operate(door, account, empty, work(account, folder), ask(account))
 
 
-def _operate(door: Door, account: Account, empty: set[str], worked: Worked) -> Operated:
+def _operate(door: Door, account: Account, empty: set[str], worked: Worked, asked: Asked) -> Operated:
     account.emr.machine = Jobs(account).machine()
     put_objects(account, HOME, look(account, HOME, "dev"))
     dev = lake_of("dev")
@@ -64,7 +66,21 @@ def _operate(door: Door, account: Account, empty: set[str], worked: Worked) -> O
     rebuilt, stacks = rebuild(dev, quiet, yes), dev.stacks.statuses()
     kept = teardown(dev, True, quiet, yes)
     teardown(dev, False, quiet, yes)
-    seen = (worked, planned, undisturbed, kills, unconfirmed, protected, left, after, empty, rebuilt, stacks, kept)
+    seen = (
+        worked,
+        asked,
+        planned,
+        undisturbed,
+        kills,
+        unconfirmed,
+        protected,
+        left,
+        after,
+        empty,
+        rebuilt,
+        stacks,
+        kept,
+    )
     return Operated(*seen, inventory(account, HOME))
 
 

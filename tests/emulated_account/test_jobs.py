@@ -49,7 +49,7 @@ def test_topics_are_asked_for_by_a_step(worked: Worked) -> None:
 
 
 def test_an_unknown_job_is_refused(worked: Worked) -> None:
-    assert "no continuous job 'gold'" in worked.unknown and "choose: stream" in worked.unknown
+    assert "no continuous job 'gold'" in worked.unknown and "choose: stream, streamer" in worked.unknown
 
 
 def test_a_step_that_really_runs_fails_with_sparks_own_words(worked: Worked) -> None:
@@ -62,3 +62,18 @@ def test_a_second_start_replaces_the_first_and_a_stop_leaves_none(worked: Worked
     first, second = worked.really_started
     assert first != second
     assert worked.really_stopped == []
+
+
+def test_hoodie_streamer_is_started_and_stopped_by_hand(worked: Worked) -> None:
+    assert "streamer" not in {one.name for one in worked.before}
+    assert [(one.name, one.continuous, one.state) for one in worked.streamer] == [
+        ("streamer", True, "running"),
+        ("streamer", True, "stopped"),
+    ]
+
+
+def test_hoodie_streamer_really_runs_as_far_as_the_registry(worked: Worked) -> None:
+    """Its files with all places filled in, the claim on S3, the result: only that nobody answers under that name."""
+    ((name, table),) = worked.really_streamed["tables"].items()
+    assert (name, table["state"], table["commits"]) == ("moma_mor_streamer.artists", "failed", 0)
+    assert "urlopen error" in table["reason"]

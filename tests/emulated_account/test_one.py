@@ -72,7 +72,7 @@ def test_the_step_knows_brokers_registry_and_buckets(one: One) -> None:
 
 
 def test_the_catalog_has_a_database_per_table_type(one: One) -> None:
-    assert one.first.glue == ["moma_cow", "moma_mor"]
+    assert one.first.glue == ["moma_cow", "moma_cow_streamer", "moma_mor", "moma_mor_streamer"]
 
 
 def test_the_workers_are_told_the_brokers(one: One) -> None:
@@ -109,7 +109,8 @@ def test_nothing_that_a_chart_installs_is_unresolved(one: One) -> None:
 def test_every_service_account_of_a_chart_has_its_role(one: One) -> None:
     """A pod whose account has no association would run without rights."""
     found = {(one["namespace"], one["serviceAccount"]) for one in one.first.associations}
-    assert {("lake", "kafka-connect"), ("lake", "apicurio-registry"), ("lake", "source-database")} <= found
+    accounts = ("kafka-connect", "kafka-connect-requests", "apicurio-registry", "source-database")
+    assert {("lake", account) for account in accounts} <= found
 
 
 def test_a_second_look_finds_no_difference(one: One) -> None:

@@ -13,6 +13,7 @@ from lake.operate.aws import AwsPlace
 from lake.operate.aws_jobs import AwsJobs
 from lake.operate.aws_status import AwsStatus, look
 from lake.operate.jobs import Job
+from lake.rendering.streamer import Wish
 from tests.emulated_account.account import Account
 from tests.emulated_account.machine import Node, Paper
 from tests.emulated_account.operator import Jobs, lake_of, quiet, refused
@@ -34,9 +35,11 @@ class Worked:
     stopped: Job
     topics: list[dict[str, Any]]
     unknown: str
+    streamer: list[Job]
     really_refused: str
     really_started: list[str]
     really_stopped: list[str]
+    really_streamed: dict[str, Any]
 
 
 def work(account: Account, folder: Path) -> Worked:
@@ -57,9 +60,13 @@ def work(account: Account, folder: Path) -> Worked:
     account.emr.machine = Paper({"topics": said.result({"topics": [{"topic": "moma.public.artists"}]})})
     stopped, topics = jobs.stop("stream", quiet), place.topics()
     unknown = refused(lambda: jobs.submit("gold", quiet), BadInput)
+    account.emr.machine = Paper({"streamer": said.streamer})
+    streamer = [jobs.submit("streamer", quiet), jobs.stop("streamer", quiet)]
     really = run_really(account, folder, place, jobs)
     assert sheet == place.sheet()
-    return Worked(before, submitted, status, failure, failed_log, cancelled, stopped, topics, unknown, *really)
+    return Worked(
+        before, submitted, status, failure, failed_log, cancelled, stopped, topics, unknown, streamer, *really
+    )
 
 
 def fail(_: list[str]) -> str:
@@ -73,8 +80,9 @@ class Endless(Paper):
         return None
 
 
-def run_really(account: Account, folder: Path, place: AwsPlace, jobs: AwsJobs) -> tuple[str, list[str], list[str]]:
-    """Scripts and spark-submit run: a job whose pipeline file is not there, and one that is replaced and stopped."""
+def run_really(account: Account, folder: Path, place: AwsPlace, jobs: AwsJobs) -> tuple[Any, ...]:
+    """Scripts and spark-submit run: a job whose pipeline file is not there, one that is replaced and stopped, and
+    HoodieStreamer, as far as it gets without a registry."""
     node = Node(account.client, account.variables(HOME), folder)
     account.emr.machine = node
     with closing(node), pytest.MonkeyPatch.context() as patch:
@@ -85,4 +93,6 @@ def run_really(account: Account, folder: Path, place: AwsPlace, jobs: AwsJobs) -
         jobs.submit("stream", quiet)
         second = node.applications("lake-stream")
         jobs.stop("stream", quiet)
-        return failure, [*first, *second], node.applications("lake-stream")
+        left = node.applications("lake-stream")
+        streamed = place.stream_once(Wish(names=["moma.artists"], kinds=["mor"], once=True), quiet)
+        return failure, [*first, *second], left, streamed

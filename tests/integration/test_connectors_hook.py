@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -154,3 +155,38 @@ def test_nobody_answers(home: Home, apply_chart: Apply, tmp_path: Path) -> None:
     done = hook.run(job, of_kind(manifests, "ConfigMap"), "http://127.0.0.1:9", tmp_path)
     assert done.returncode == 1
     assert "Kafka Connect: GET http://127.0.0.1:9/connector-plugins: " in done.stderr
+
+
+def ask(home: Home, folder: Path, verb: str) -> Any:
+    """The answer of the pod for operators, its own program and arguments; the AWS CLI is left out."""
+    manifests = manifests_of({DECLARED: json.dumps(declaration(home))})
+    pod = only(manifests, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]
+    pod["spec"]["containers"] = [one for one in pod["spec"].pop("initContainers") if one["name"] == "answer"]
+    requests, answers = (folder / f"run/lake/{name}" for name in ("requests", "answers"))
+    for place in (requests, answers):
+        place.mkdir(parents=True, exist_ok=True)
+    (requests / "1.json").write_text(json.dumps({"verb": verb, "names": [DECLARED]}))
+    (done,) = hook.run_pod(pod, of_kind(manifests, "ConfigMap"), home.connect, folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads((answers / "1.json").read_text())["answer"]
+
+
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
+def assert_is(home: Home, folder: Path, state: str) -> None:
+    status = ask(home, folder, "status")[DECLARED]
+    assert [one["state"] for one in (status["connector"], *status["tasks"])] == [state] * 2, status
+
+
+def test_operators_look_at_connectors_and_tell_them(home: Home, tmp_path: Path) -> None:
+    assert ask(home, tmp_path, "settings")[DECLARED]["running"] is None
+    assert ask(home, tmp_path, "status") == {DECLARED: {}}
+    ask(home, tmp_path, "apply")
+    assert_is(home, tmp_path, "RUNNING")
+    found = ask(home, tmp_path, "settings")[DECLARED]
+    assert found["running"] == found["defined"] == running(home)[DECLARED]
+    ask(home, tmp_path, "pause")
+    assert_is(home, tmp_path, "PAUSED")
+    ask(home, tmp_path, "resume")
+    ask(home, tmp_path, "restart")
+    assert_is(home, tmp_path, "RUNNING")
+    httpx.delete(f"{home.connect}/connectors/{DECLARED}", trust_env=False).raise_for_status()

@@ -21,6 +21,7 @@ from lake.rendering.streamer import class_submit, streamer_path
 from lake.spark import spark_conf, spark_environment, spark_home
 from lake.streamer import class_path
 from spark_jobs import archive, coverage, lake_rows, parity
+from spark_jobs.lease import Leases
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.silver import META_COLUMNS
 from spark_jobs.source import Moment, Source
@@ -244,3 +245,18 @@ def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
     assert done.returncode == 0, done.stderr[-2000:]
     assert shop.spark.table("shop_mor_streamer.pair_rt").where("a = 'submitted'").count() == 1
+
+
+@pytest.mark.slow
+def test_a_second_writer_is_refused(shop: Shop, loaded: RESULT) -> None:
+    """Whoever it is: the claim lies beside the table (row 28 of the fault matrix)."""
+    (pair,) = [target.path for table in shop.tables for target in table.targets if table.table == "pair"]
+    other = Leases(shop.spark, "somebody else", pytest.fail)
+    other.take(shop.streamed(pair))
+    refused = shop.lake.run("streamer", "run", f"{NAME}.pair", "--once", check=False)
+    other.release_all()
+    assert refused.returncode == 2
+    assert "pair_mor is written by somebody else" in refused.stderr
+    assert (
+        shop.lake.json("streamer", "run", f"{NAME}.pair", "--once")["tables"]["shop_mor_streamer.pair"]["commits"] == 0
+    )

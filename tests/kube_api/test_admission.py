@@ -22,8 +22,12 @@ VIOLATION = f'violates PodSecurity "restricted:v{KUBERNETES}"'
 
 def pods(scenario: Path) -> list[Manifest]:
     """Every pod template as the pod that a controller would make of it: there are no controllers here."""
-    owners = [one for one in rendered(scenario) if "template" in one.get("spec", {})]
-    return [pod_of(owner) for owner in owners]
+    owners = [job_of(one) if one["kind"] == "CronJob" else one for one in rendered(scenario)]
+    return [pod_of(owner) for owner in owners if "template" in owner.get("spec", {})]
+
+
+def job_of(scheduled: Manifest) -> Manifest:
+    return {"metadata": scheduled["metadata"], **scheduled["spec"]["jobTemplate"]}
 
 
 def pod_of(owner: Manifest) -> Manifest:

@@ -6,8 +6,12 @@ import pytest
 
 from lake.aws import steps
 from lake.aws.environment import load_aws_environment
+from lake.aws.processing import Size
 from lake.local.home import PROJECT, load_home
 from lake.local.stream import LAYERS, Stream
+from lake.rendering.spark import kept_by_yarn
+from lake.rendering.streamer import Wish
+from lake.rendering.streamer import job_arguments as streamer_arguments
 from lake.spark import spark_submit_command
 from tests.synth.rights import text
 from tests.synth.synthesis import Synthesized
@@ -64,7 +68,7 @@ def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None
     assert here[here.index("--name") + 1] == step[step.index("--name") + 1] == "stream"
 
 
-@pytest.mark.parametrize("script", ["verify", "topics", "load"])
+@pytest.mark.parametrize("script", ["verify", "topics", "load", "streamer"])
 def test_a_job_that_ends_has_the_same_settings_and_arguments(script: str) -> None:
     arguments = ["--config", "x", "--output", "y"]
     here = spark_submit_command(load_home().environment, script, arguments)
@@ -88,4 +92,42 @@ def test_the_local_stream_writes_what_one_job_on_aws_does() -> None:
 def sheet() -> steps.Sheet:
     names = {name: f"s3://x/{name}" for name in (*steps.SCRIPTS, *steps.STARTERS)}
     files = ("s3://x/p.zip", "s3://x/pools.xml", ["s3://x/a.jar"])
-    return steps.Sheet("r", "j-1", *files, names, names, {}, {}, source="", secret="", admin="")
+    streamer = {"jar": "s3://x/lake-streamer.jar", "template": "s3://x/streamer.json"}
+    places = {"artifacts": "a", "bronze": "b"}
+    templates = {"stream": "s3://x/template.json"}
+    return steps.Sheet("r", "j-1", *files, names, names, templates, streamer, places, source="", secret="", admin="")
+
+
+def test_hoodie_streamer_has_the_same_settings_and_arguments() -> None:
+    """Both ways: run to its end, and for ever."""
+    wish = Wish(names=["moma.artists"], kinds=["mor"], replay=True)
+    here = spark_submit_command(load_home().environment, "streamer", streamer_arguments(wish, streamer="x", status="y"))
+    there = steps.start_streamer(wish, Size(), sheet())
+    kept = kept_by_yarn("streamer")
+    assert settings(there) == {**settings(here), **kept}
+    assert [word for word in words(there) if word not in ("x", "y")] == words(here)
+    once = steps.run("streamer", sheet(), steps.streamer_words(Wish(once=True), sheet()))
+    assert settings(once) == settings(here)
+
+
+def words(command: list[str]) -> list[str]:
+    """What spark_jobs/streamer.py is asked for; its files and the places in them are the place's."""
+    of_place = ("--config", "--output", "--streamer", "--status", "--place")
+    main = next(at for at, word in enumerate(command) if word.endswith(("/streamer.py", "/streamer")))
+    given = command[main + 1 :]
+    pairs = zip(["", *given], given, strict=False)
+    return [word for before, word in pairs if before not in of_place and word not in of_place]
+
+
+def test_hoodie_streamer_comes_with_the_clusters_own_bundle_alone() -> None:
+    """The bundle of the utilities holds that of Spark: both at once would be two of each class."""
+    for command in (steps.run("streamer", sheet(), []), steps.start_streamer(Wish(), Size(), sheet())):
+        jars = command[command.index("--jars") + 1].split(",")
+        assert jars == [steps.HUDI_UTILITIES, "s3://x/lake-streamer.jar", "s3://x/a.jar"]
+
+
+def test_hoodie_streamer_is_known_to_yarn_and_replaces_the_one_that_runs() -> None:
+    command = steps.start_streamer(Wish(), Size(), sheet())
+    assert command[:3] == ["s3://x/start_job", "s3://x/stop_job", "lake-streamer"]
+    assert steps.stop("streamer", sheet()) == ["s3://x/stop_job", "lake-streamer"]
+    assert "s3://a/state/streamer/pipeline.json" in command[: command.index("--deploy-mode")]

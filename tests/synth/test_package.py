@@ -103,6 +103,8 @@ def test_the_stacks_upload_these_very_files(prod: Synthesized) -> None:
         package.jobs / "stream.py",
         package.jobs / "pools.xml",
         package.rendered / "pipeline-silver.json",
+        package.rendered / "streamer.json",
+        package.streamer,
         *package.jars,
     ]
     assert {path.name for path in wanted if digest(path) not in uploaded} == set()

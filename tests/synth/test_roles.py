@@ -83,22 +83,41 @@ def test_connect_reads_the_capture_secret_and_its_bundle(lake: Synthesized) -> N
     assert all(one.endswith((".tar.gz", ".gz")) for one in objects["GetObject"])
 
 
+def test_whoever_answers_operators_takes_requests_and_leaves_answers(lake: Synthesized) -> None:
+    template = lake.templates["connect"]
+    rights = allowed(template, "RequesterRole", "s3")
+    assert {action: {one.partition(">")[2] for one in found} for action, found in rights.items()} == {
+        "ListBucket": {""},
+        "GetObject": {"/connectors/requests/*"},
+        "DeleteObject": {"/connectors/requests/*"},
+        "PutObject": {"/connectors/answers/*"},
+    }
+    services = {
+        action.partition(":")[0]
+        for statement in statements(template, "RequesterRole")
+        for action in listed(statement["Action"])
+    }
+    assert services == {"s3", "kms"}
+
+
 def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
     rights = allowed(lake.templates["processing"], "Nodes", "s3")
-    assert {one.partition(">")[2] for one in rights["PutObject"]} == {"/silver/*", "/bronze/*", "/state/*", "/emr/*"}
+    assert {one.partition(">")[2] for one in rights["PutObject"]} == {
+        "/silver/*",
+        "/streamer/*",
+        "/bronze/*",
+        "/state/*",
+        "/emr/*",
+    }
     assert rights["PutObject"] == rights["DeleteObject"]
 
 
 def test_jobs_register_tables_in_their_databases(lake: Synthesized) -> None:
     rights = allowed(lake.templates["processing"], "Nodes", "glue")
     parts = {one.rpartition(":")[2] for one in rights["UpdateTable"]}
-    assert parts == {
-        "catalog",
-        "database/moma_cow",
-        "database/moma_mor",
-        "table/moma_cow/*",
-        "table/moma_mor/*",
-    }
+    databases = ("moma_cow", "moma_mor", "moma_cow_streamer", "moma_mor_streamer")
+    tables = {part for name in databases for part in (f"database/{name}", f"table/{name}/*")}
+    assert parts == {"catalog"} | tables
     assert {one.rpartition(":")[2] for one in rights["GetDatabase"]} == parts | {"database/default"}
     assert "DeleteDatabase" not in rights and "DeleteTable" not in rights
 
@@ -107,6 +126,7 @@ def test_jobs_register_tables_in_their_databases(lake: Synthesized) -> None:
 WILDCARDS = {
     "Nodes": {"cloudwatch:PutMetricData": "narrowed to one namespace by a condition"},
     "ConnectRole": {},
+    "RequesterRole": {},
     "RegistryRole": {},
     "PreparationRole": {},
 }
@@ -117,6 +137,7 @@ WILDCARDS = {
     [
         ("processing", "Nodes"),
         ("connect", "ConnectRole"),
+        ("connect", "RequesterRole"),
         ("connect", "RegistryRole"),
         ("connect", "PreparationRole"),
     ],
@@ -138,7 +159,13 @@ def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
         if "pods.eks" in str(role["AssumeRolePolicyDocument"])
     }
     accounts = {one["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-service-account"] for one in roles.values()}
-    assert accounts == {"source-database", "kafka-connect", "apicurio-registry", "cloudwatch-agent"}
+    assert accounts == {
+        "source-database",
+        "kafka-connect",
+        "kafka-connect-requests",
+        "apicurio-registry",
+        "cloudwatch-agent",
+    }
     for statement in roles.values():
         assert statement["Action"] == ["sts:AssumeRole", "sts:TagSession"]
         assert set(statement["Condition"]["StringEquals"]) == {

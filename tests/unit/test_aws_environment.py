@@ -73,6 +73,7 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("nodes", {"processing.nodes": {"minimum": 5}}, ["minimum 5 exceeds maximum 3", "raise maximum"]),
     ("two writers", {"processing.jobs": {"a": JOB, "b": JOB}}, ["layer bronze is written by two jobs", "keep one"]),
     ("no silver", {"processing.jobs": {"a": {"layers": ["bronze"]}}}, ["no job writes silver", "add it"]),
+    ("reserved name", {"processing.jobs": {"streamer": JOB}}, ["a job named streamer", "take another"]),
     ("layer", {"processing.jobs": {"a": {"layers": ["gold"]}}}, ["'silver' or 'bronze'", "jobs.a.layers"]),
     ("memory", {"processing.jobs": {"a": {**JOB, "driver_memory": "lots"}}}, ["driver_memory", "'lots'"]),
     ("steps", {"processing.step_concurrency": 1}, ["greater than or equal to 2", "step_concurrency"]),

@@ -1,7 +1,7 @@
 """HoodieStreamer's files from the definition, and the schema and SQL that its job adds."""
 
 import json
-from contextlib import ExitStack
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,25 @@ from pyspark.sql import SparkSession
 
 from lake.definition import Database
 from lake.environment import Environment
-from lake.errors import LakeError
-from lake.local.home import Home
 from lake.rendering.pipeline import pipeline
-from lake.rendering.streamer import base_properties, local_places, streamer, streamer_files, table_properties, targets
-from lake.streamer import Watch, kind_of, lease
-from spark_jobs import row_sql
+from lake.rendering.streamer import (
+    Places,
+    Wish,
+    base_properties,
+    job_arguments,
+    local_places,
+    streamer,
+    streamer_files,
+    table_properties,
+    targets,
+    write_streamer,
+)
+from lake.streamer import Watch
+from spark_jobs import lease, row_sql
+from spark_jobs.lease import Leases
+from spark_jobs.once import Refused
 from spark_jobs.pipeline import Table
-from spark_jobs.streamer import archive_schema, named
+from spark_jobs.streamer import Job, archive_schema, named, settled
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 REGISTERED = "http://127.0.0.1:27004/apis/ccompat/v7/subjects/shop.public.pair-value/versions/latest"
@@ -35,7 +46,7 @@ def settings(text: str) -> dict[str, str]:
 def test_one_base_file_and_one_small_file_per_table_and_type() -> None:
     files = streamer_files([SHOP], PLACES)
     tables = ["shop.sale_cow.properties", "shop.sale_mor.properties", "shop.pair_mor.properties"]
-    assert list(files) == ["base.properties", *tables, "streamer.json"]
+    assert list(files) == ["base.properties", *tables]
     for name in tables:
         assert files[name].startswith("include=base.properties\n")
         assert not set(settings(files[name])) & set(settings(files["base.properties"]))
@@ -181,16 +192,50 @@ def test_each_commit_and_each_failure_is_told_once(tmp_path: Path) -> None:
     ]
 
 
-def test_the_type_of_a_table_is_in_its_name() -> None:
-    assert kind_of("moma_default_mor.artists") == "mor"
+def test_the_job_writes_the_files_where_hoodie_streamer_finds_them(spark: SparkSession, tmp_path: Path) -> None:
+    """With the names of places filled in, as on EMR."""
+    folder = tmp_path.as_uri()
+    places = Places(
+        "s3://@BRONZE@/bronze", f"{folder}/@SILVER@/streamer", f"{folder}/@ARTIFACTS@/files", "@REGISTRY@/v7"
+    )
+    write_streamer([SHOP], places, tmp_path / "streamer.json")
+    given = ["bronze=b", "silver=s", "artifacts=a", "registry=http://r:8080"]
+    found = settled(spark, f"{folder}/streamer.json", given)
+    assert found[0]["path"] == f"{folder}/s/streamer/shop/sale_cow"
+    written = {path.name: path.read_text() for path in (tmp_path / "a/files").iterdir()}
+    assert set(written) == set(streamer_files([SHOP], places))
+    pair = settings(written["shop.pair_mor.properties"])
+    assert pair["hoodie.streamer.source.dfs.root"] == "s3://b/bronze/topics/shop.public.pair"
+    assert pair["hoodie.streamer.schemaprovider.registry.url"].startswith("http://r:8080/v7/")
+    assert not [name for name, text in written.items() if "@" in text]
+    arguments = found[0]["arguments"]
+    assert arguments[arguments.index("--props") + 1] == f"{folder}/a/files/shop.sale_cow.properties"
 
 
-def test_a_second_writer_of_a_table_is_refused(tmp_path: Path) -> None:
-    home = Home(Environment(name="local", root=tmp_path))
-    with ExitStack() as first, ExitStack() as second:
-        lease(home, first, "shop_cow.sale")
-        lease(home, second, "shop_mor.sale")
-        with pytest.raises(LakeError, match=r"already writes shop_cow\.sale"):
-            lease(home, second, "shop_cow.sale")
-    with ExitStack() as third:
-        lease(home, third, "shop_cow.sale")
+def test_no_word_of_the_command_line_is_empty() -> None:
+    """A step of EMR takes none."""
+    assert "" not in job_arguments(Wish(), streamer="x", status="y")
+    words = job_arguments(Wish(names=["moma", "shop.sale"]), streamer="x", status="y")
+    assert words[words.index("--tables") + 1] == "moma,shop.sale"
+
+
+def test_a_second_writer_of_a_table_is_refused(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_S", 0.1)
+    monkeypatch.setattr(lease, "LOOK_S", 0.1)
+    target = {
+        "name": "shop_cow_streamer.t",
+        "table": "shop.t",
+        "type": "cow",
+        "path": f"{tmp_path.as_uri()}/shop/t_cow",
+    }
+    args = Namespace(tables="", types="cow", schemas="file", once=True, status=f"{tmp_path.as_uri()}/status.json")
+    job = Job(spark, Namespace(registry="", tables=[table()]), [target], args)  # type: ignore[arg-type]
+    other = Leases(spark, "streamer application_1", lambda reason: None)
+    other.take(target["path"])
+    with pytest.raises(Refused, match="t_cow is written by streamer application_1"):
+        job.run()
+    other.release_all()
+    assert not (tmp_path / "status.json").exists()  # refused before anything was read
+    assert list((tmp_path / "shop/.leases/t_cow").iterdir()) == []

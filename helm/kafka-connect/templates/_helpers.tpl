@@ -12,6 +12,13 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: connectors
 {{- end }}
 
+{{/* Labels that select the pods that answer requests. */}}
+{{- define "kafka-connect.requests" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: requests
+{{- end }}
+
 {{- define "kafka-connect.common" -}}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}

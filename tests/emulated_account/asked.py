@@ -1,0 +1,107 @@
+"""What an operator asks of Kafka Connect on AWS: the pod of the chart runs, with the values that were deployed."""
+
+import json
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from lake.aws.rendering import REQUESTS
+from lake.cli import app
+from lake.definition import Database, load_databases
+from lake.errors import BadInput, LakeError
+from lake.operate import account as polling
+from lake.operate import aws_connectors
+from lake.operate.aws_connectors import AwsConnectors
+from lake.operate.connectors import Drift, drift
+from tests.charts.fake_connect import FakeConnect, serving
+from tests.charts.hook import run_pod
+from tests.charts.rendering import of_kind, only
+from tests.emulated_account.account import Account
+from tests.emulated_account.command import ROOT
+from tests.emulated_account.machine import NODE
+from tests.emulated_account.operator import lake_of, quiet, refused
+from tests.emulated_account.story import HOME
+
+MOMA = "source_postgres_moma"
+FOREIGN = Database.model_validate({"database": "shop", "tables": {"public.sale": {"key": ["id"]}}})
+PASSWORD = "hunter2"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was seen."""
+
+    missing: list[Drift]
+    applied: dict[str, str]
+    same: list[Drift]
+    differing: list[Drift]
+    states: list[str]
+    running: Any  # as the command line prints it
+    unknown: str
+    wrong: str
+    alone: str  # nobody answers
+    left: list[str]  # objects of requests and answers at the end
+
+
+def ask(account: Account) -> Asked:
+    place, databases = lake_of("dev"), load_databases(ROOT)
+    moma = AwsConnectors(place, databases, quiet)
+    with serving(FakeConnect()) as connect, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polling, "POLL_S", 0.1)  # processes take their time
+        with pods(account, connect.url):
+            missing = drift(moma.settings())
+            moma.apply()
+            applied = dict(connect.connectors[MOMA])
+            same = drift(moma.settings())
+            connect.connectors[MOMA] = {**applied, "poll.interval.ms": "1", "database.password": PASSWORD}
+            differing = drift(moma.settings())
+            states = [connect.states[MOMA] for verb in ("pause", "resume") if moma.tell(verb)]
+            printed = CliRunner().invoke(app, ["connectors", "status", "--env", "dev", "--json"])
+            running = json.loads(printed.stdout)
+            unknown = refused(lambda: AwsConnectors(place, [FOREIGN], quiet).statuses(), BadInput)
+            connect.planned = [(400, {"message": "Connector config is invalid"})]
+            wrong = refused(moma.settings, LakeError)
+        patch.setattr(aws_connectors, "ANSWER_WITHIN_S", 0.0)
+        alone = refused(moma.settings, LakeError)
+    left = objects(account, place.sheet().places["artifacts"])
+    return Asked(missing, applied, same, differing, states, running, unknown, wrong, alone, left)
+
+
+@contextmanager
+def pods(account: Account, url: str) -> Iterator[None]:
+    """The CronJob at work: its pod runs whenever there is a request; url is Connect's."""
+    manifests = account.release(HOME, "lake-dev", "kafka-connect").manifests
+    pod = only(manifests, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]
+    maps = of_kind(manifests, "ConfigMap")
+    bucket = lake_of("dev").sheet().places["artifacts"]
+    path = os.pathsep.join([str(NODE), str(Path(sys.executable).parent), os.environ["PATH"]])
+    variables = {**account.variables(HOME), "PATH": path}
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.wait(0.05):
+            if objects(account, bucket):
+                with tempfile.TemporaryDirectory() as folder:
+                    run_pod(pod, maps, url, Path(folder), variables)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def objects(account: Account, bucket: str) -> list[str]:
+    found = account.client("s3", HOME).list_objects_v2(Bucket=bucket, Prefix=f"{REQUESTS}/")
+    return [one["Key"] for one in found.get("Contents", [])]

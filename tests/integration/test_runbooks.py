@@ -1,0 +1,53 @@
+"""The runbooks' commands for a local lake, run page by page as they stand."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lake.local.home import PROJECT
+from lake.local.postgres import Postgres
+from tests.runbooks import Block, blocks, pages
+from tests.running_lake import RunningLake
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+PORTS = 28400
+WITHIN_S = 300
+HERE = [block for page in pages() for block in blocks(page) if block.here]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
+    """A lake of its own with moma, as make demo leaves one."""
+    running = RunningLake(tmp_path_factory.mktemp("runbooks") / "lake", PORTS)
+    running.databases.mkdir(parents=True)
+    shutil.copy(PROJECT / "databases/moma.yaml", running.databases)
+    try:
+        running.run("up")
+        running.run("load", "moma")
+        running.apply()
+        running.drain()
+        yield running
+    finally:
+        running.run("teardown", "--yes")
+
+
+@pytest.mark.parametrize("block", HERE, ids=lambda block: block.page)
+def test_the_commands_do_what_the_page_says(block: Block, lake: RunningLake) -> None:
+    tools = [Path(sys.executable).parent, Postgres(lake.home).bin]
+    path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
+    environment = {**lake.environment, "PATH": path, "SOURCE": lake.home.dsn("moma")}
+    # In the folder that holds databases/, as the project's own does.
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.text],
+        env=environment,
+        cwd=lake.data,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
