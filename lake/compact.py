@@ -35,7 +35,7 @@ def compact(
     """
     home = load_home()
     targets = chosen(read_pipeline(home.environment), names or [])
-    _refuse_stopped(home)
+    refuse_stopped(home)
     asked = [request(home, target) for target in targets]
     with console.status("waiting for the streaming job") as line:
         await_done(home, asked, timeout, line.update)
@@ -72,7 +72,8 @@ def request(home: Home, target: str) -> Path:
     return path
 
 
-def _refuse_stopped(home: Home) -> None:
+def refuse_stopped(home: Home) -> None:
+    """LakeError when nobody would honour a request."""
     if not any(line.name == "stream" and line.state == "running" for line in services(home)):
         raise LakeError("the streaming job, which would do it, does not run", "stream", "run: lake up")
 

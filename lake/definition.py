@@ -42,6 +42,7 @@ ADDED_COLUMNS = (
 )
 
 TableType = Literal["cow", "mor"]
+OnBadMessage = Literal["stop", "quarantine"]
 
 
 def is_added_column(column: str) -> bool:
@@ -105,6 +106,7 @@ class Table:
     types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("cow", "mor")
     delete: Literal["soft", "hard"] = "soft"
     replica_identity: Literal["full", "default"] = "full"
+    on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     freshness_s: Annotated[float, Field(gt=0, strict=True)] = 5.0
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life

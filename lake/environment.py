@@ -117,6 +117,11 @@ class Environment(_Part):
         return self.data_path / "secrets" / "capture.properties"
 
     @property
+    def registry_secrets_path(self) -> Path:
+        """The like, with the login that may write schemas."""
+        return self.data_path / "secrets" / "registry.properties"
+
+    @property
     def bucket_uri(self) -> str:
         return f"s3a://{self.bucket}"
 

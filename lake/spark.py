@@ -9,12 +9,16 @@ from pathlib import Path
 from lake.environment import Environment
 from lake.errors import BadInput
 from lake.rendering.spark import SESSION, Place, spark_submit
+from lake.rendering.topics import LARGEST_MESSAGE
 
 S3A = "spark.hadoop.fs.s3a"
 JVM_OPTIONS = (
     "-XX:+UseSerialGC",  # two cores: the parallel collectors only cost memory
     "-Djava.net.preferIPv4Stack=true",
     "-Duser.timezone=UTC",  # a decoded date or timestamp never depends on the machine's zone
+    # A broken message can claim a text of 2 GB; none is longer than a message, and a failed allocation ends the JVM.
+    f"-Dorg.apache.avro.limits.string.maxLength={4 * LARGEST_MESSAGE}",
+    f"-Dorg.apache.avro.limits.bytes.maxLength={4 * LARGEST_MESSAGE}",
 )
 # A job of seconds spends half its time in the second compiler; a stream earns that back, a query does not.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}

@@ -30,6 +30,7 @@ class TableStatus:
     lsn: str | None
     committed_at: float | None
     reason: str = ""
+    quarantined: int = 0  # messages set aside, neither replayed nor dropped
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:
 
 
 def healthy(tables: list[TableStatus], sources: list[SourceStatus]) -> bool:
-    """Whether every table is written and every connector and task runs."""
-    written = all(table.state == "running" for table in tables)
+    """Whether every table is written, with nothing set aside, and every connector and task runs."""
+    written = all(table.state == "running" and not table.quarantined for table in tables)
     return written and all({one.connector, *one.tasks} <= {"RUNNING", "absent"} for one in sources)
 
 
@@ -83,6 +84,7 @@ def _table(name: str, facts: dict[str, Any]) -> TableStatus:
         f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}" if lsn else None,
         facts.get("committed_at"),
         reason,
+        facts.get("quarantined", 0),
     )
 
 

@@ -1,7 +1,7 @@
 """The bronze archive against Kafka's offsets: every offset once, in the file that its name says."""
 
 import json
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,21 +24,31 @@ class File(NamedTuple):
     doubled: int
 
 
-def reached(spark: SparkSession, folder: str) -> Dict[str, int]:
+def folders(path: str, topic: str) -> Tuple[str, str]:
+    """Where the rows of a topic are archived, and where the messages that can't be decoded are."""
+    return "{}/topics/{}".format(path, topic), "{}/raw/{}".format(path, topic)
+
+
+def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
     """The next offset of each partition, by its number as text; of each only the newest file is read."""
-    ends = {}  # type: Dict[str, int]
-    for partition in storage.names(spark, folder):
-        newest = max(storage.names(spark, "{}/{}".format(folder, partition)), default=None)
-        if newest is not None:
-            last = (
-                _offsets(spark, "{}/{}/{}".format(folder, partition, newest)).agg(F.max(OFFSET_FIELD)).collect()[0][0]
-            )
-            ends[partition.partition("=")[2]] = last + 1
-    return ends
+    newest = {}  # type: Dict[str, Tuple[str, str]]
+    for folder in folders(path, topic):
+        for partition in storage.names(spark, folder):
+            for name in storage.names(spark, "{}/{}".format(folder, partition)):
+                newest[partition] = max(newest.get(partition, ("", "")), (name, folder))
+    return {partition.partition("=")[2]: _end(spark, partition, *newest[partition]) for partition in newest}
 
 
-def files_of(spark: SparkSession, folder: str) -> List[File]:
-    """The files of one topic's folder; none when there is no folder."""
+def _end(spark: SparkSession, partition: str, name: str, folder: str) -> int:
+    return int(_offsets(spark, "{}/{}/{}".format(folder, partition, name)).agg(F.max(OFFSET_FIELD)).collect()[0][0]) + 1
+
+
+def files_of(spark: SparkSession, path: str, topic: str) -> List[File]:
+    """All files of one topic."""
+    return [file for folder in folders(path, topic) for file in _files_in(spark, folder)]
+
+
+def _files_in(spark: SparkSession, folder: str) -> List[File]:
     if not storage.names(spark, folder):
         return []
     files = (

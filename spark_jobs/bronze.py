@@ -1,4 +1,7 @@
-"""Bronze: the archive of a topic as Avro files, named by the offset they start at, so that a replay overwrites."""
+"""Bronze: the archive of a topic as Avro files, named by the offset they start at, so that a replay overwrites.
+
+Messages that can't be decoded are archived as they came, in files of the same names in a folder beside (ADR 16).
+"""
 
 import json
 import logging
@@ -9,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
 
-from spark_jobs import storage
+from spark_jobs import archive, poison, storage
 from spark_jobs.background import Background
 from spark_jobs.changes import schema_id
 from spark_jobs.pipeline import Pipeline, Table
@@ -19,6 +22,13 @@ from spark_jobs.registry import Registry
 LOG = logging.getLogger("bronze")
 OFFSET_FIELD = "__offset"
 FILE = "__file"
+RAW = -2  # the writer of what can't be decoded; no frame has it
+RAW_SCHEMA = {
+    "type": "record",
+    "name": "Raw",
+    "namespace": "lake",
+    "fields": [{"name": "key", "type": ["null", "bytes"]}, {"name": "value", "type": "bytes"}],
+}
 LOOK_EVERY = "1 second"
 
 
@@ -32,8 +42,9 @@ class BronzeTopic:
     def __init__(self, spark: SparkSession, table: Table, path: str, registry: Registry, max_records: int) -> None:
         self.name = "bronze." + table.topic
         self.topic = table.topic
+        self._table = table
         self._spark = spark
-        self._folder = "{}/topics/{}".format(path, table.topic)
+        self._folder, self._raw = archive.folders(path, table.topic)
         self._scratch = "{}/_scratch/{}".format(path, table.topic)
         self._registry = registry
         self._max_records = max_records
@@ -41,8 +52,29 @@ class BronzeTopic:
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
         """Archives one batch; the same batch again overwrites the same files."""
-        storage.delete(self._spark, self._scratch)  # a crash left it
-        files = with_file(messages.where("value is not null"), self._max_records).persist()
+        messages = messages.where("value is not null")
+        try:
+            self._archive(messages)
+        except BronzeGap:
+            raise
+        except Exception as error:  # py4j, or the registry
+            self._archive(self._told_apart(messages, error))
+        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
+
+    def _told_apart(self, messages: DataFrame, error: Exception) -> DataFrame:
+        """The messages with what is wrong with each; the error when nothing is, or when that can't be found out."""
+        try:
+            told = poison.tagged(messages, self._table, self._registry, applied=False)
+            bad = bool(told.where(F.col(poison.REASON).isNotNull()).take(1))
+        except Exception:
+            raise error from None
+        if not bad:
+            raise error
+        return told
+
+    def _archive(self, messages: DataFrame) -> None:
+        storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it
+        files = with_file(messages, self._max_records).persist()
         try:
             ranges = offset_ranges(files)
             self._refuse_gap(ranges)
@@ -52,20 +84,21 @@ class BronzeTopic:
             self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
         finally:
             files.unpersist()
-        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
-        schema = self._registry.schema(writer)
-        row = from_avro(F.expr("substring(value, 6)"), json.dumps(schema)).alias("row")
-        columns = files.select(row, F.col("offset").alias(OFFSET_FIELD), FILE).select("row.*", OFFSET_FIELD, FILE)
-        ordered = columns.sortWithinPartitions(FILE, OFFSET_FIELD)
+        schema = RAW_SCHEMA if writer == RAW else poison.own_schema(self._registry, writer, self._table)
+        decoded = from_avro(F.expr("substring(value, 6)"), json.dumps(schema))
+        row = F.struct("key", "value") if writer == RAW else decoded
+        columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
+        ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
         output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset(schema)))
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
     def _publish(self) -> None:
         """Gives each file its final name, in the order of the offsets: who sees a file sees all before it."""
         for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
-            self._publish_file(folder, *file.split("+"))
+            root = self._raw if folder.startswith("{}/{}/".format(self._scratch, RAW)) else self._folder
+            self._publish_file(root, folder, *file.split("+"))
         storage.delete(self._spark, self._scratch)
 
     def _written(self) -> List[Tuple[str, str]]:
@@ -77,11 +110,11 @@ class BronzeTopic:
             written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
         return written
 
-    def _publish_file(self, folder: str, partition: str, start: str) -> None:
+    def _publish_file(self, root: str, folder: str, partition: str, start: str) -> None:
         parts = [name for name in storage.names(self._spark, folder) if name.endswith(".avro")]
         if len(parts) != 1:
             raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
-        final = "{}/partition={}/{}+{}+{}.avro".format(self._folder, partition, self.topic, partition, start)
+        final = "{}/partition={}/{}+{}+{}.avro".format(root, partition, self.topic, partition, start)
         storage.rename(self._spark, "{}/{}".format(folder, parts[0]), final)
 
     def _refuse_gap(self, ranges: List[Any]) -> None:
@@ -127,16 +160,19 @@ def start(
 def with_file(messages: DataFrame, max_records: int) -> DataFrame:
     """Adds `id` (writer schema) and the file of each message, '<partition>+<10-digit start offset>'.
 
-    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema).
+    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). What has a
+    `reason` is of the writer RAW, and keeps its key.
     """
     by_offset = Window.partitionBy("partition").orderBy("offset")
-    framed = messages.select("partition", "offset", "value", schema_id().alias("id"))
+    raw = F.col(poison.REASON).isNotNull() if poison.REASON in messages.columns else F.lit(False)
+    writer, key = F.when(raw, RAW).otherwise(schema_id()).alias("id"), F.when(raw, F.col("key")).alias("key")
+    framed = messages.select("partition", "offset", key, "value", writer)
     starts = F.coalesce((F.lag("id").over(by_offset) != F.col("id")).cast("int"), F.lit(0))
     runs = framed.withColumn("starts", starts).withColumn("run", F.sum("starts").over(by_offset))
     first = F.min("offset").over(Window.partitionBy("partition", "run"))
     start = first + F.floor((F.col("offset") - first) / max_records) * max_records
     name = F.concat_ws("+", F.col("partition"), F.lpad(start.cast("string"), 10, "0"))
-    return runs.select("partition", "offset", "value", "id", name.alias(FILE))
+    return runs.select("partition", "offset", "key", "value", "id", name.alias(FILE))
 
 
 def offset_ranges(files: DataFrame) -> List[Any]:

@@ -33,6 +33,7 @@ class Table:
     delete: str
     replica_identity: str
     targets: Tuple[Target, ...]
+    on_bad_message: str = "stop"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Pipeline:
     bronze: Dict[str, Any]
     silver: Dict[str, Any]
     metastore: str
+    quarantine: Dict[str, Target]  # by database
     tables: Tuple[Table, ...]
 
 
@@ -54,9 +56,14 @@ def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
     """The pipeline file at any path that Hadoop can read."""
     content = json.loads(storage.read_text(spark, path))
     content["tables"] = tuple(_table(entry) for entry in content["tables"])
+    content["quarantine"] = {name: _target(entry) for name, entry in content["quarantine"].items()}
     return Pipeline(**content)
 
 
 def _table(entry: Dict[str, Any]) -> Table:
-    targets = tuple(Target(**{**target, "hive": tuple(target["hive"])}) for target in entry["targets"])
+    targets = tuple(_target(target) for target in entry["targets"])
     return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
+
+
+def _target(entry: Dict[str, Any]) -> Target:
+    return Target(**{**entry, "hive": tuple(entry["hive"])})

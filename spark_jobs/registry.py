@@ -27,14 +27,21 @@ class Registry:
 
     def versions(self, subject: str) -> List[Dict[str, Any]]:
         """All schemas of a subject ("moma.public.artists-value"), oldest first; UnknownSchema when it has none."""
-        missing = "subject {} is not in the registry {}: nothing was captured yet".format(subject, self._url)
-        numbers = self._ask("subjects/{}/versions".format(subject), missing)
-        answers = [self._ask("subjects/{}/versions/{}".format(subject, number), missing) for number in numbers]
+        path, missing = "subjects/{}/versions".format(subject), self._no_subject(subject)
+        answers = [self._ask("{}/{}".format(path, number), missing) for number in self.require(subject)]
         return [dict(json.loads(answer["schema"])) for answer in answers]
+
+    def require(self, subject: str) -> List[int]:
+        """The numbers of a subject's versions, oldest first; UnknownSchema when it has none."""
+        return list(self._ask("subjects/{}/versions".format(subject), self._no_subject(subject)))
+
+    def _no_subject(self, subject: str) -> str:
+        return "subject {} is not in the registry {}: nothing was captured yet".format(subject, self._url)
 
     def _fetch(self, schema_id: int) -> Dict[str, Any]:
         missing = "schema id {} is not in the registry {}".format(schema_id, self._url)
-        return dict(json.loads(self._ask("schemas/ids/{}".format(schema_id), missing)["schema"]))
+        schema = json.loads(self._ask("schemas/ids/{}".format(schema_id), missing)["schema"])
+        return schema if isinstance(schema, dict) else {"type": schema}  # "string" is a schema, too
 
     def _ask(self, path: str, missing: str) -> Any:
         try:

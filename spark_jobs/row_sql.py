@@ -37,10 +37,14 @@ def keeps_deleted(table: Table) -> bool:
 
 
 def record_key(table: Table) -> List[str]:
-    """The column `_key` of a composite key: a JSON array of the values, which no separator in a value can confuse."""
+    """The column `_key` of a composite key: a JSON array of the values, which no separator in a value can confuse.
+
+    A NULL in it is an error, as Hudi makes one of a NULL in a key of one column.
+    """
     if len(table.keys) == 1:
         return []
-    texts = ["CAST({} AS string)".format(identifier(key)) for key in table.keys]
+    text = "coalesce(CAST({} AS string), raise_error('a column of the key is NULL'))"
+    texts = [text.format(identifier(key)) for key in table.keys]
     return ["to_json(array({})) AS _key".format(", ".join(texts))]
 
 

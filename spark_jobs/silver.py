@@ -3,18 +3,21 @@
 import logging
 import threading
 import time
-from typing import Any, Callable, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from spark_jobs import catalogue, changes, commits, evolution, row_sql
+from spark_jobs import catalogue, changes, commits, evolution, poison, row_sql
 from spark_jobs.pipeline import Pipeline, Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 from spark_jobs.turns import Turns
+
+if TYPE_CHECKING:
+    from spark_jobs.guard import Guard
 
 LOG = logging.getLogger("silver")
 SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
@@ -48,14 +51,17 @@ class SilverTable:
         """What the last commit says of its source; empty before the first."""
         return dict(self._position)
 
-    def write(self, messages: DataFrame, progress: Progress) -> None:
-        """Commits one batch. The same batch again changes nothing: rows carry their order."""
+    def write(self, messages: DataFrame, progress: Progress, again: bool = False) -> None:
+        """Commits one batch. The same batch again changes nothing: rows carry their order.
+
+        again: single messages from out of the quarantine, which say nothing of how far the table is.
+        """
         began = time.time()
         messages = messages.where("value is not null").select("partition", "offset", "value")
         summary = self._summary(messages)
         if not summary:
             return
-        position = self._next_position(summary)
+        position = {**self._next_position(summary), **(self._reached() if again else {})}
         rows = self.rows(messages, summary)
         if position["messages"] <= SMALL_BATCH:
             rows = rows.coalesce(1)
@@ -74,12 +80,31 @@ class SilverTable:
         progress.committed(self.name, position, committed_ms(summary), self.committed_at)
         self._sync_due = self._sync_due or bool(self.table.partition)
 
+    def pass_over(self, offsets: Dict[str, int], progress: Progress) -> None:
+        """A commit without rows where a batch ended with what was set aside: else it would look as if it were to come.
+
+        A table without any row has no commit to say it.
+        """
+        held = self._reached()["offsets"]
+        ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
+        if not self._columns.fields or ends == held:
+            return
+        position = {**self._position, "offsets": ends, "messages": 0, "source_ts_ms": None, "lag_ms": None}
+        with self.lock:
+            self._save(self._spark.createDataFrame([], self._columns), position)
+        progress.committed(self.name, position, [], time.time())
+
+    def _reached(self) -> Dict[str, Any]:
+        """How far the last commit of this epoch is."""
+        held = self._position if self._position.get("epoch") == self.table.epoch else {}
+        return {"offsets": {}, **{name: held[name] for name in ("offsets", "lsn", "schema_id") if name in held}}
+
     def _summary(self, messages: DataFrame) -> List[Any]:
         summary = changes.summary(messages, self._schemas)
         unknown = ids_of(summary) - set(self._schemas)
         if not unknown:
             return summary
-        self._schemas.update({writer: self._registry.schema(writer) for writer in unknown})
+        self._schemas.update({one: poison.own_schema(self._registry, one, self.table) for one in unknown})
         return changes.summary(messages, self._schemas)
 
     def rows(self, messages: DataFrame, summary: List[Any]) -> DataFrame:
@@ -110,7 +135,7 @@ class SilverTable:
         back has its old id.
         """
         last = self._position.get("schema_id")
-        if last in (None, writer) or self._position["epoch"] != self.table.epoch:
+        if last in (None, writer) or self._position["epoch"] != self.table.epoch or not self._position["offsets"]:
             return []
         names = [field["name"] for field in self._schemas[writer]["fields"]]
         required = evolution.required_fields(self._registry.schema(last))
@@ -176,12 +201,12 @@ class SilverTable:
 def start(
     spark: SparkSession,
     pipeline: Pipeline,
-    silver: SilverTable,
+    guard: "Guard",
     progress: Progress,
     turns: Turns,
-    may_write: Callable[[], None],
 ) -> StreamingQuery:
-    """The running query of one table; it goes on where its checkpoint ends. may_write raises when it must not."""
+    """The running query of one table; it goes on where its checkpoint ends."""
+    silver = guard.silver
     source = (
         spark.readStream.format("kafka")
         .options(**pipeline.kafka)
@@ -199,14 +224,13 @@ def start(
 
     def write(batch: DataFrame) -> None:
         try:
-            silver.write(batch, progress)
+            guard.write(batch, progress)
         except evolution.SchemaRefused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
-            silver.write(changes.outliving(spark, pipeline.kafka, silver.table.topic, batch), progress)
+            guard.write(changes.outliving(spark, pipeline.kafka, silver.table.topic, batch), progress)
 
     def take_turn(batch: DataFrame, _: int) -> None:
         with turns.turn(silver.name):
-            may_write()
             write(batch)
         silver.sync_after_commit()
         turns.await_next(silver.name)

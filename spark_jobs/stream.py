@@ -10,16 +10,19 @@ import sys
 import threading
 import time
 from functools import partial
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, services, silver, storage
 from spark_jobs.background import Background
+from spark_jobs.guard import Guard
 from spark_jobs.lease import Held, Leases
 from spark_jobs.pipeline import Pipeline, read_pipeline
 from spark_jobs.progress import Progress
+from spark_jobs.quarantine import Quarantines
 from spark_jobs.registry import Registry
+from spark_jobs.replay import Desk
 from spark_jobs.silver import first_line
 from spark_jobs.turns import Turns
 
@@ -34,12 +37,17 @@ class Flow:
 
     def __init__(self, spec: Any, begin: Callable[[], Any]) -> None:
         self.spec = spec
-        self.table = None  # type: Optional[silver.SilverTable]
+        self.guard = None  # type: Optional[Guard]
         self.begin = begin
         self.query = None  # type: Any
         self.failures = 0
         self.retry_at = 0.0
         self._began_at = {}  # type: Dict[str, Any]
+
+    def retire(self) -> None:
+        """Nothing more is written through what was begun before."""
+        if self.guard is not None:
+            self.guard.retire()
 
     def began(self) -> None:
         """Remembers where this start begins."""
@@ -52,6 +60,11 @@ class Flow:
         wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
         self.failures, self.retry_at, self.query = self.failures + 1, now + wait, None
         LOG.error("%s; next try in %d s", reason, wait)
+
+    @property
+    def table(self) -> "Optional[silver.SilverTable]":
+        """What the query writes; None for an archive, and before the first start."""
+        return self.guard.silver if self.guard is not None else None
 
     def _position(self) -> Dict[str, Any]:
         return self.table.position if self.table is not None else {}
@@ -68,6 +81,8 @@ class Stream:
         self._progress = Progress()
         self._turns = Turns(spark.sparkContext.defaultParallelism)
         self._background = Background(spark.sparkContext)
+        self._quarantines = Quarantines(spark)
+        self._desk = Desk(spark, self._quarantines, self._progress)
         self._stopping = threading.Event()
         self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
         self.failed = False
@@ -99,6 +114,9 @@ class Stream:
         while not self._stopping.wait(LOOK_EVERY_S):
             pipeline = read_pipeline(self._spark, self._config)
             self._reconcile(pipeline)
+            for name, flow in self._flows.items():
+                if flow.guard is not None:
+                    self._progress.update(name, quarantined=flow.guard.waiting)
             storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
         for flow in self._flows.values():
             self._halt(flow)
@@ -128,11 +146,13 @@ class Stream:
 
         def begin() -> Any:
             self._leases.take(target.path)
+            self._flows[name].retire()
             written = silver.SilverTable(self._spark, table, target, registry)
-            self._flows[name].table = written
-            self._progress.update(name, **written.position)  # a table that stays idle has a position too
             may_write = partial(self._leases.check, target.path)
-            return silver.start(self._spark, pipeline, written, self._progress, self._turns, may_write)
+            guard = Guard(written, registry, self._quarantines.of(pipeline, table.database), may_write)
+            self._flows[name].guard = guard
+            self._progress.update(name, **written.position)  # a table that stays idle has a position too
+            return silver.start(self._spark, pipeline, guard, self._progress, self._turns)
 
         return name, ((table, target), begin)
 
@@ -174,6 +194,7 @@ class Stream:
     def _halt(self, flow: Flow) -> None:
         if flow.query is not None:
             flow.query.stop()
+        flow.retire()
         if flow.table is not None:
             self._leases.release(flow.table.target.path)
 
@@ -182,7 +203,9 @@ class Stream:
         while not self._stopping.wait(LOOK_EVERY_S):
             pipeline = read_pipeline(self._spark, self._config)
             every = pipeline.silver["service_commits"]
-            for table in [flow.table for flow in list(self._flows.values()) if flow.table is not None]:
+            guards = [flow.guard for flow in list(self._flows.values()) if flow.guard is not None]
+            for table in [guard.silver for guard in guards]:
+                self._desk.serve(pipeline, guards)
                 began = time.monotonic()
                 with self._background.turn():
                     if self._leases.holds(table.target.path):

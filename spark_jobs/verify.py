@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import archive, commits, coverage, lake_rows, once, parity
+from spark_jobs import archive, commits, coverage, lake_rows, once, parity, quarantine
 from spark_jobs.coverage import Deadline, NotCovered, tell
 from spark_jobs.lake_rows import LakeRows
 from spark_jobs.once import Refused
@@ -212,8 +212,10 @@ class Proof:
             for database in sorted({proof.table.database for proof in self.proofs if not proof.done}):
                 self._round(database, [p for p in self.proofs if p.table.database == database and not p.done])
         for proof in self.proofs:
+            self._check_quarantine(proof)
             if proof.result["rounds"]:
                 self._check_archive(proof)
+            proof.result["equal"] = proof.result["equal"] and not proof.result["differences"]
         return {
             "equal": all(proof.result["equal"] for proof in self.proofs),
             "seconds": round(time.monotonic() - began, 1),
@@ -250,22 +252,30 @@ class Proof:
         except (Unmapped, lake_rows.WrongType) as problem:
             proof.fail("type map", str(problem))
 
+    def _check_quarantine(self, proof: TableProof) -> None:
+        """What was set aside is missing until it is replayed or dropped."""
+        target = self._pipeline.quarantine.get(proof.table.database)
+        lines = quarantine.told(self._spark, target, proof.table.topic)
+        rest = ["and {} more messages".format(len(lines) - SHOWN)] if len(lines) > SHOWN else []
+        for detail in lines[:SHOWN] + rest:
+            proof.result["differences"].append({"where": "quarantine", "detail": detail})
+        proof.result["quarantined"] = len(lines)
+
     def _check_archive(self, proof: TableProof) -> None:
-        folder = "{}/topics/{}".format(self._pipeline.bronze["path"], proof.table.topic)
-        missing = self._archive_lacks(folder, proof)
-        files = archive.files_of(self._spark, folder)
+        missing = self._archive_lacks(proof)
+        files = archive.files_of(self._spark, self._pipeline.bronze["path"], proof.table.topic)
         begin = coverage.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
         for detail in archive.faults(files, begin) + ([missing] if missing else []):
             proof.result["differences"].append({"where": "bronze", "detail": detail})
         proof.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
-        proof.result["equal"] = proof.result["equal"] and not proof.result["differences"]
 
-    def _archive_lacks(self, folder: str, proof: TableProof) -> str:
+    def _archive_lacks(self, proof: TableProof) -> str:
         """What the archive still lacks after its own time: it has a slower trigger than the tables."""
         deadline = Deadline(time.monotonic() + self._timeout_s)
+        place = self._pipeline.bronze["path"], proof.table.topic
         try:
             coverage.wait_until(
-                lambda: coverage.lacking("bronze", archive.reached(self._spark, folder), proof.end), deadline
+                lambda: coverage.lacking("bronze", archive.reached(self._spark, *place), proof.end), deadline
             )
         except NotCovered as missing:
             return str(missing)

@@ -47,10 +47,14 @@ def written_topics(databases: list[Database]) -> list[str]:
 
 
 def glue_databases(databases: list[Database]) -> dict[str, str]:
-    """The databases of the catalog and where their tables lie: silver's, moma_cow, and those of HoodieStreamer."""
+    """The databases of the catalog and where their tables lie.
+
+    Silver's, moma_cow; those of HoodieStreamer, moma_cow_streamer; what was set aside, moma_quarantine.
+    """
     types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
     silver = {f"{name}_{kind}": f"silver/{name}" for name, kind in types}
-    return {**silver, **{hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}}
+    aside = {f"{one.database}_quarantine": f"silver/{one.database}" for one in databases}
+    return {**silver, **{hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}, **aside}
 
 
 def consumer_group(job: str) -> str:
@@ -153,6 +157,7 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
         "requests": f"{state}/{name}/requests",
         "bronze": {**content["bronze"], "path": "s3://@BRONZE@/bronze"},
         "metastore": "",
+        "quarantine": {name: _target(target, environment.name) for name, target in content["quarantine"].items()},
         "tables": [_moved(table, environment.name) for table in content["tables"]],
     }
 

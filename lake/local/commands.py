@@ -153,13 +153,14 @@ def _sources_table(sources: list[table_status.SourceStatus]) -> Table:
 
 
 def _tables_table(tables: list[table_status.TableStatus]) -> Table:
-    table = Table("table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "", box=None)
+    table = Table("table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "quarantine", "", box=None)
     for one in tables:
         lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
         ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
         rows = "" if one.rows is None else str(one.rows)
         state_text = _coloured(one.state, one.state == "running")
-        table.add_row(one.name, state_text, rows, *lags, one.lsn or "", ago, one.reason)
+        aside = _coloured(str(one.quarantined), False) if one.quarantined else ""
+        table.add_row(one.name, state_text, rows, *lags, one.lsn or "", ago, aside, one.reason)
     return table
 
 

@@ -7,12 +7,13 @@ from lake.local.home import HOST
 from lake.local.rest import answers
 from lake.local.secrets import write_private
 from lake.local.service import Program, Service
+from lake.rendering.connector import REGISTRY_WRITER, client_overrides
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 
 
 class Connect(Service):
-    """Plug-ins from build/connect; the capture password reaches connectors as ${file:...} references."""
+    """Plug-ins from build/connect; passwords reach connectors as ${file:...} references."""
 
     name = "connect"
 
@@ -52,7 +53,9 @@ class Connect(Service):
             "value.converter": JSON,
             "plugin.path": self.home.build / "connect",
             "plugin.discovery": "service_load",
-            "connector.client.config.override.policy": "All",
+            # What the templates set, and no more: a connector of one's own broker or login is refused.
+            "connector.client.config.override.policy": "Allowlist",
+            "connector.client.config.override.allowlist": ",".join(client_overrides(self.home.root)),
             "config.providers": "file",
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
             "config.providers.file.param.allowed.paths": self.secrets_folder,
@@ -62,7 +65,9 @@ class Connect(Service):
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "connect-log4j2.properties")
         capture = f"user=lake_capture\npassword={self.home.secrets.lake_capture}\n"
-        write_private(self.secrets_folder / "capture.properties", capture)
+        write_private(self.home.environment.capture_secrets_path, capture)
+        writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
+        write_private(self.home.environment.registry_secrets_path, writer)
         return []
 
     def program(self) -> Program:

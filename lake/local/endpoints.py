@@ -3,6 +3,7 @@
 from typing import Any
 
 from lake.local.home import Home
+from lake.rendering.connector import REGISTRY_WRITER
 
 
 def endpoints(home: Home) -> dict[str, Any]:
@@ -12,7 +13,7 @@ def endpoints(home: Home) -> dict[str, Any]:
         "postgres": {"dsn": home.dsn()},
         "kafka": {"bootstrap": home.kafka},
         "connect": {"url": home.connect},
-        "registry": {"url": home.registry},
+        "registry": {"url": home.registry, "user": REGISTRY_WRITER, "password": secrets.registry_writer},
         "s3": {
             "endpoint": home.s3,
             "access_key": secrets.s3_access_key,

@@ -1,4 +1,4 @@
-"""Apicurio Registry: the Avro schemas, stored in a PostgreSQL database of their own."""
+"""Apicurio Registry: the Avro schemas, stored in a PostgreSQL database of their own. All may read, one user writes."""
 
 from pathlib import Path
 
@@ -6,6 +6,9 @@ from lake.local import java
 from lake.local.home import HOST
 from lake.local.rest import answers
 from lake.local.service import Program, Service
+from lake.rendering.connector import REGISTRY_WRITER
+
+USERS = "QUARKUS_SECURITY_USERS_EMBEDDED"
 
 
 class Registry(Service):
@@ -22,7 +25,10 @@ class Registry(Service):
         return [self.jar]
 
     def secrets(self) -> dict[str, str]:
-        return {"APICURIO_DATASOURCE_PASSWORD": self.home.secrets.registry}
+        return {
+            "APICURIO_DATASOURCE_PASSWORD": self.home.secrets.registry,
+            f"{USERS}_USERS_{REGISTRY_WRITER.upper()}": self.home.secrets.registry_writer,
+        }
 
     def environment(self) -> dict[str, str]:
         ports = self.home.ports
@@ -40,6 +46,11 @@ class Registry(Service):
             "QUARKUS_MANAGEMENT_HOST": HOST,
             "QUARKUS_MANAGEMENT_PORT": str(ports.registry_management),
             "QUARKUS_OTEL_SDK_DISABLED": "true",
+            "QUARKUS_HTTP_AUTH_BASIC": "true",
+            "APICURIO_AUTH_ROLE_BASED_AUTHORIZATION": "true",
+            "APICURIO_AUTH_ANONYMOUS_READ_ACCESS_ENABLED": "true",
+            f"{USERS}_PLAIN_TEXT": "true",
+            f"{USERS}_ROLES_{REGISTRY_WRITER.upper()}": "sr-developer",
         }
 
     def prepare(self) -> list[str]:

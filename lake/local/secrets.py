@@ -3,20 +3,27 @@
 import json
 import os
 import secrets as random
-from dataclasses import asdict, dataclass, fields
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lake.errors import LakeError
 
+LATER = "registry_writer"  # a lake that was made before there was one gets it when it is started
+
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """One password per PostgreSQL role, and the key pair of the S3 server; letters, digits, - and _ only."""
+    """One password per PostgreSQL role, that of the registry's writer, and the key pair of the S3 server.
+
+    Letters, digits, - and _ only.
+    """
 
     postgres: str
     lake_capture: str
     lake_verify: str
     registry: str
+    registry_writer: str
     s3_access_key: str
     s3_secret_key: str
 
@@ -37,9 +44,19 @@ def load(path: Path) -> Secrets:
 def load_or_create(path: Path) -> Secrets:
     """The secrets in path, made and written with mode 0600 at the first call."""
     if not path.exists():
-        made = Secrets(*(random.token_urlsafe(24) for _ in fields(Secrets)))
-        write_private(path, json.dumps(asdict(made), indent=2) + "\n")
+        _write(path, {field.name: _new() for field in fields(Secrets)})
+    elif LATER not in (text := path.read_text()):
+        with suppress(ValueError, TypeError):  # load() tells of a broken file
+            _write(path, {**json.loads(text), LATER: _new()})
     return load(path)
+
+
+def _new() -> str:
+    return random.token_urlsafe(24)
+
+
+def _write(path: Path, content: dict[str, str]) -> None:
+    write_private(path, json.dumps(content, indent=2) + "\n")
 
 
 def write_private(path: Path, text: str) -> None:

@@ -11,7 +11,9 @@ from lake.errors import BadInput
 
 TEMPLATE = Path("connector_configs") / "source_postgres_kafka.json"
 CAPTURE_USER = "lake_capture"
+REGISTRY_WRITER = "connect"
 UNWRAP = "unwrap"
+OVERRIDE = "producer.override."
 # Upper case only, so that a ${file:...} reference of Kafka's ConfigProvider passes through untouched.
 PLACEHOLDER = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
@@ -28,16 +30,29 @@ def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
     return {key: PLACEHOLDER.sub(lambda found: values[found[1]], text) for key, text in settings.items()}
 
 
+def client_overrides(root: Path) -> list[str]:
+    """The settings of its Kafka clients that the template gives a connector, by name."""
+    return sorted(key.removeprefix(OVERRIDE) for key in _parsed(root / TEMPLATE) if key.startswith(OVERRIDE))
+
+
 def source_connector(database: Database, environment: Environment) -> dict[str, str]:
     """The connector that captures the tables of one database as flat rows."""
-    return render(environment.root / TEMPLATE, _local_values(database, environment))
+    return {**render(environment.root / TEMPLATE, _local_values(database, environment)), **registry_login(environment)}
+
+
+def registry_login(environment: Environment) -> dict[str, str]:
+    """How the converters of a connector may write schemas; on AWS the network says who may."""
+    login = {"username": REGISTRY_WRITER, "password": f"${{file:{environment.registry_secrets_path}:password}}"}
+    return {
+        f"{side}.converter.apicurio.auth.{name}": value for side in ("key", "value") for name, value in login.items()
+    }
 
 
 def envelope_connector(database: Database, environment: Environment, prefix: str) -> dict[str, str]:
     """The same capture without unwrap: envelopes, to topics below prefix, through a slot of its own."""
     values = {**_local_values(database, environment), "TOPIC_PREFIX": prefix}
     values.update(CONNECTOR=f"{database.connector}_{prefix}", SLOT=f"{database.slot}_{prefix}")
-    return without_unwrap(render(environment.root / TEMPLATE, values))
+    return {**without_unwrap(render(environment.root / TEMPLATE, values)), **registry_login(environment)}
 
 
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ PAYLOAD = "org.apache.hudi.common.model.DefaultHoodieRecordPayload"
 TYPES = {"cow": "COPY_ON_WRITE", "mor": "MERGE_ON_READ"}
 BUCKETS = "hoodie.bucket.index.num.buckets"
 SYNC = "hoodie.datasource.hive_sync"
+MESSAGES = Table(full_name="quarantine.messages", key=("id",), types=("cow",), buckets=1)
 
 
 def hudi_options(*, database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, str]:
@@ -32,6 +33,16 @@ def hudi_options(*, database: str, table: Table, table_type: TableType, environm
         **retention(),
         **catalogue(environment.metastore_uri),
         **catalogue_name(f"{database}_{table_type}", table),
+    }
+
+
+def quarantine_options(database: str, environment: Environment) -> dict[str, str]:
+    """All options of the table <database>_quarantine.messages; nobody waits for it, so it serves itself."""
+    return {
+        **hudi_options(database=database, table=MESSAGES, table_type="cow", environment=environment),
+        "hoodie.clean.automatic": "true",
+        "hoodie.archive.automatic": "true",
+        **catalogue_name(f"{database}_quarantine", MESSAGES),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lake.definition import Database, Table, TableType
 from lake.environment import Environment
-from lake.rendering.hudi import hudi_options
+from lake.rendering.hudi import hudi_options, quarantine_options
 
 FILE_NAME = "pipeline.json"
 
@@ -27,6 +27,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
         "silver": environment.silver.model_dump(),
         "metastore": environment.metastore_uri,
+        "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
         "tables": [
             _table(database.database, table, environment) for database in databases for table in database.tables
         ],
@@ -66,6 +67,7 @@ def _table(database: str, table: Table, environment: Environment) -> dict[str, A
         "partition": table.partition,
         "delete": table.delete,
         "replica_identity": table.replica_identity,
+        "on_bad_message": table.on_bad_message,
         "targets": [_target(database, table, table_type, environment) for table_type in table.types],
     }
 
@@ -76,4 +78,14 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
         "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
         "hive": table.hive_names(database, table_type),
         "options": hudi_options(database=database, table=table, table_type=table_type, environment=environment),
+    }
+
+
+def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
+    """Where the messages of a database are set aside: one table for all of its tables."""
+    return {
+        "type": "cow",
+        "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: those end in their type
+        "hive": [f"{database}_quarantine.messages"],
+        "options": quarantine_options(database, environment),
     }

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from lake import progress
 from lake.local.home import Home
 from lake.local.stack import Stack
+from lake.rendering.connector import REGISTRY_WRITER
 from tests import remains
 from tests.faults import evidence, source, workload
 from tests.faults.source import Table
@@ -38,6 +39,10 @@ class Rig:
         self.home: Home = self.lake.home
         self.stack = Stack(self.home)
         self._numbers = itertools.count(1)
+
+    @property
+    def registry_login(self) -> tuple[str, str]:
+        return REGISTRY_WRITER, self.home.secrets.registry_writer
 
     def new_name(self) -> str:
         return f"trial_{next(self._numbers)}"
@@ -102,6 +107,9 @@ class Rig:
     def table_status(self, name: str) -> dict[str, Any]:
         """State and reason of a Hudi table ("shop_mor.item") or an archive ("bronze.shop.public.item")."""
         return {"state": "", "reason": "", **{k: v for k, v in progress.reported(self.home).get(name, {}).items() if v}}
+
+    def wait_until_stopped(self, name: str, within_s: float = 60.0) -> None:
+        until(lambda: self.table_status(name)["state"] == "stopped", f"{name} does not stop", within_s)
 
     def consumed(self, database: str, table: str) -> list[int]:
         """The next offset of each Hudi table of a source table."""

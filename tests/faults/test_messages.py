@@ -1,42 +1,175 @@
 """Messages that no connector wrote, and topics that lost theirs."""
 
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import fastavro
+import httpx
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from spark_jobs import archive
 from tests import remains
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
-from tests.faults.source import OTHER
+from tests.faults.source import ACCOUNT, OTHER
 from tests.faults.trial import Entry
 from tests.faults.workload import until
+from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 60.0
+FIRST = 100  # messages of the small database's tables before the poison
 POISON = {
     "random bytes": bytes(range(200, 256)),
     "nothing": b"",
     "an unknown schema": b"\x00\x00\x7f\xff\xff" + b"\x02" * 20,
     "a frame without a row": b"\x00\x00\x00\x00\x01",
 }
+# These take the frame, or all, of a message that is there.
+LIKE_ANOTHER = {
+    "a row of another table": ("other", lambda value: value),
+    "a row that is cut off": ("account", lambda value: value[:-4]),
+    "a text of 2 GB": ("account", lambda value: value[:5] + b"\x02\x02\x02\xfe\xff\xff\xff\x0f" + b"x" * 20),
+}
+KINDS = [*POISON, *LIKE_ANOTHER]
+ASIDE = {"on_bad_message": "quarantine"}
 
 
-@pytest.mark.matrix("31", "a poisoned message: ")
-@pytest.mark.parametrize("kind", POISON)
-def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
-    """The table stops, with a reason, in front of the message; the other one goes on."""
-    before = rig.consumed(small, "account")
+def poison(rig: Rig, database: str, kind: str) -> int:
+    """Puts the message into the topic of account; its offset."""
+    topic = f"{database}.public.account"
+    if kind in POISON:
+        value = POISON[kind]
+    else:
+        table, change = LIKE_ANOTHER[kind]
+        value = change(readers.topic_values(rig.home, f"{database}.public.{table}")[-1])
+    return produce(rig, topic, value)
+
+
+def produce(rig: Rig, topic: str, value: bytes) -> int:
+    delivered: list[Any] = []
     producer = Producer({"bootstrap.servers": rig.home.kafka})
-    producer.produce(f"{small}.public.account", POISON[kind])
+    producer.produce(topic, value, b"poison", on_delivery=lambda error, message: delivered.append((error, message)))
     producer.flush(10)
+    assert delivered and delivered[0][0] is None, delivered
+    return int(delivered[0][1].offset())
+
+
+def quarantined(rig: Rig, database: str, *more: str) -> list[dict[str, Any]]:
+    return list(rig.lake.json("quarantine", "list", database, *more))
+
+
+@pytest.fixture
+def aside(rig: Rig) -> Iterator[str]:
+    """A captured database with two tables that go on, at rest."""
+    account, other = (replace(table, settings={**table.settings, **ASIDE}) for table in (ACCOUNT, OTHER))
+    with rig.temporary((account, other)) as database:
+        rig.execute(
+            database,
+            f"INSERT INTO account (id, version, note) SELECT i, i, 'old' FROM generate_series(1, {FIRST}) i",
+            f"INSERT INTO other (id, version, n) SELECT i, i, i FROM generate_series(1, {FIRST}) i",
+        )
+        rig.come_to_rest(database)
+        yield database
+
+
+@pytest.mark.matrix("31", "a table stops in front of a poisoned message: ")
+@pytest.mark.parametrize("kind", KINDS)
+def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
+    """The table stops, and names the message; the other one goes on, and so does the archive."""
+    before = rig.consumed(small, "account")
+    offset = poison(rig, small, kind)
     rig.execute(small, "UPDATE account SET version = version + 1000", "INSERT INTO other VALUES (1000, 1)")
+    named = f"{small}.public.account partition 0 offset {offset} can't be applied"
     for name in ("cow", "mor"):
         told = f"{small}_{name}.account"
-        until(lambda: rig.table_status(told)["state"] == "stopped", f"{told} does not stop", TOLD_WITHIN_S)  # noqa: B023
-        assert rig.table_status(told)["reason"]
+        until(lambda: named in rig.table_status(told)["reason"], f"{told} does not tell", TOLD_WITHIN_S)  # noqa: B023
+        assert rig.table_status(told)["state"] == "stopped"
     assert rig.consumed(small, "account") == before, "the message was passed over"
+    archived_to(rig, small, offset + 1)
     rig.databases[small] = (OTHER,)
     rig.reach(small)
+
+
+def archived_to(rig: Rig, database: str, end: int) -> None:
+    """The archive has every offset up to there once."""
+    path, topic = f"{rig.home.environment.bucket_uri}/bronze", f"{database}.public.account"
+    until(lambda: archive.reached(rig.spark, path, topic).get("0", 0) >= end, "it is not archived", 120, every_s=1)
+    files = archive.files_of(rig.spark, path, topic)
+    assert archive.faults(files, {0: 0}) == []
+
+
+@pytest.mark.matrix("31", "a poisoned message is set aside: ")
+@pytest.mark.parametrize("kind", KINDS)
+def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None:
+    """Counted as missing until it is dropped; the table goes on meanwhile."""
+    offset = poison(rig, aside, kind)
+    rig.execute(aside, "UPDATE account SET version = version + 1000", "DELETE FROM account WHERE id = 1")
+    rig.lake.drain(aside)
+    found = quarantined(rig, aside)
+    assert [(one["offset"], one["state"]) for one in found] == [(offset, "waiting")], found
+    assert [rig.table_status(f"{aside}_{kind}.account")["quarantined"] for kind in ("cow", "mor")] == [1, 1]
+    archived_to(rig, aside, offset + 1)
+    told = rig.lake.json("verify", aside)["tables"][f"{aside}.public.account"]
+    assert not told["equal"] and [one["where"] for one in told["differences"]] == ["quarantine"], told
+    assert f"offset {offset} is missing" in told["differences"][0]["detail"]
+    assert rig.lake.json("quarantine", "drop", aside, found[0]["id"], "--yes")["dropped"] == [found[0]["id"]]
+    assert quarantined(rig, aside) == []
+    assert quarantined(rig, aside, "--all")[0]["settled_by"]
+    proof = rig.lake.json("verify", aside)
+    assert proof["equal"], proof
+
+
+@pytest.mark.matrix("31", "a message whose schema is registered later is replayed")
+def test_replay(rig: Rig, entry: Entry, aside: str) -> None:
+    """In its place: a newer change of the same row stays."""
+    topic = f"{aside}.public.account"
+    last = readers.topic_records(rig.home, topic)[-1]
+    schema = registered(rig, topic)
+    later = {**schema, "fields": [*schema["fields"], {"name": "later", "type": ["null", "string"], "default": None}]}
+    number = register(rig, f"{topic}-probe", {"type": "enum", "name": f"Probe_{aside}", "symbols": ["A"]}) + 1
+    rows = [{**last, "id": key, "version": 5000 + key, "later": "replayed"} for key in (1, 2)]
+    for row in rows:
+        produce(rig, topic, framed(number, later, row))
+    rig.execute(aside, "UPDATE account SET version = 9001 WHERE id = 1")
+    rig.lake.drain(aside)
+    refused = rig.lake.run("quarantine", "replay", aside, check=False)
+    assert (refused.returncode, f"schema id {number} is not in the registry" in refused.stderr) == (1, True)
+    assert register(rig, f"{topic}-value", later) == number, "somebody else registered a schema meanwhile"
+    found = [one["id"] for one in quarantined(rig, aside)]
+    assert rig.lake.json("quarantine", "replay", aside)["replayed"] == found
+    for kind in ("cow", "mor"):
+        path = f"s3a://{rig.home.bucket}/silver/{aside}/account_{kind}"
+        stored = rig.spark.read.format("hudi").load(path).where("id in (1, 2, 3)").orderBy("id").collect()
+        assert [(row["version"], row["later"]) for row in stored] == [(9001, None), (5002, "replayed"), (3, None)]
+    assert quarantined(rig, aside) == []
+    rig.execute(aside, f"UPDATE account SET version = version + 1000 WHERE id < {FIRST}")  # the source wins again
+    rig.lake.drain(aside)
+    proof = rig.lake.json("verify", aside)
+    assert proof["equal"], proof
+
+
+def registered(rig: Rig, topic: str) -> dict[str, Any]:
+    value = readers.topic_values(rig.home, topic)[-1]
+    address = f"{rig.home.registry}/apis/ccompat/v7/schemas/ids/{int.from_bytes(value[1:5])}"
+    return dict(json.loads(httpx.get(address, trust_env=False).raise_for_status().json()["schema"]))
+
+
+def register(rig: Rig, subject: str, schema: dict[str, Any]) -> int:
+    address = f"{rig.home.registry}/apis/ccompat/v7/subjects/{subject}/versions"
+    answer = httpx.post(address, json={"schema": json.dumps(schema)}, auth=rig.registry_login, trust_env=False)
+    return int(answer.raise_for_status().json()["id"])
+
+
+def framed(number: int, schema: dict[str, Any], row: dict[str, Any]) -> bytes:
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(schema), row)
+    return b"\x00" + number.to_bytes(4) + out.getvalue()
 
 
 @pytest.mark.matrix("32", "Kafka deletes what is not yet read")

@@ -41,15 +41,20 @@ def wait_for_end(home: Home, topic: str, least: int) -> None:
 
 def topic_records(home: Home, topic: str, begin: int = 0) -> list[Record]:
     """The values of partition 0 in order of offset, each decoded with the schema of the id in its frame."""
+    return [_decoded(home, value) for value in topic_values(home, topic, begin)]
+
+
+def topic_values(home: Home, topic: str, begin: int = 0) -> list[bytes]:
+    """The values of partition 0 in order of offset, as they came."""
     consumer = _consumer(home)
     try:
         consumer.assign([TopicPartition(topic, 0, begin)])
         count = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1]) - begin
-        values: list[Record] = []
+        values: list[bytes] = []
         while len(values) < count:
             found = consumer.consume(min(count - len(values), 5000), timeout=10)
             assert found, f"{topic} ends at {begin + len(values)}, not {begin + count}"
-            values += [_decoded(home, message.value()) for message in found]
+            values += [message.value() for message in found]
         return values
     finally:
         consumer.close()

@@ -14,6 +14,7 @@ import pytest
 from lake.local import processes
 from lake.local.preflight import free
 from lake.local.stack import Stack
+from lake.rendering.connector import REGISTRY_WRITER
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -53,8 +54,9 @@ def kill_everything(lake: RunningLake) -> int:
 
 def add_schema(lake: RunningLake, subject: str) -> int:
     url = f"{lake.home.registry}/apis/ccompat/v7/subjects/{subject}/versions"
+    login = REGISTRY_WRITER, lake.home.secrets.registry_writer
     schema = f'{{"type": "record", "name": "{subject}", "fields": [{{"name": "a", "type": "int"}}]}}'
-    answer = httpx.post(url, json={"schema": schema}, trust_env=False).raise_for_status()
+    answer = httpx.post(url, json={"schema": schema}, auth=login, trust_env=False).raise_for_status()
     return int(answer.json()["id"])
 
 

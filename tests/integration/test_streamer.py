@@ -81,9 +81,9 @@ class Shop:
             coverage.wait_until(partial(self._unarchived, table), deadline)
 
     def _unarchived(self, table: Table) -> str:
-        folder = f"{self.home.environment.bucket_uri}/bronze/topics/{table.topic}"
+        bronze = f"{self.home.environment.bucket_uri}/bronze"
         end = coverage.topic_offsets(self.spark, self.pipeline, table.topic).end
-        return coverage.lacking("bronze", archive.reached(self.spark, folder), end)
+        return coverage.lacking("bronze", archive.reached(self.spark, bronze, table.topic), end)
 
     def files(self) -> list[Path]:
         """The archive's files as the S3 server keeps them."""

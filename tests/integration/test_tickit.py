@@ -43,8 +43,8 @@ class Tickets:
         deadline = coverage.Deadline(time.monotonic() + WITHIN_S)
         for table in [one for one in pipeline.tables if one.database == "tickit"]:
             end = coverage.topic_offsets(self.spark, pipeline, table.topic).end
-            folder = f"{pipeline.bronze['path']}/topics/{table.topic}"
-            while coverage.lacking("bronze", archive.reached(self.spark, folder), end):
+            place = pipeline.bronze["path"], table.topic
+            while coverage.lacking("bronze", archive.reached(self.spark, *place), end):
                 assert not deadline.passed()
                 time.sleep(coverage.LOOK_EVERY_S)
 

@@ -115,7 +115,7 @@ def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
 def test_jobs_register_tables_in_their_databases(lake: Synthesized) -> None:
     rights = allowed(lake.templates["processing"], "Nodes", "glue")
     parts = {one.rpartition(":")[2] for one in rights["UpdateTable"]}
-    databases = ("moma_cow", "moma_mor", "moma_cow_streamer", "moma_mor_streamer")
+    databases = ("moma_cow", "moma_mor", "moma_cow_streamer", "moma_mor_streamer", "moma_quarantine")
     tables = {part for name in databases for part in (f"database/{name}", f"table/{name}/*")}
     assert parts == {"catalog"} | tables
     assert {one.rpartition(":")[2] for one in rights["GetDatabase"]} == parts | {"database/default"}

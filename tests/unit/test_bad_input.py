@@ -5,7 +5,7 @@ import json
 import socket
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from lake.connect_rest import Connect
 from lake.definition import load_databases
 from lake.environment import load_environment
 from lake.errors import BadInput
+from lake.local.secrets import Secrets
 from lake.plan_facts import Facts
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import Topic, topics
@@ -24,7 +25,7 @@ from lake.source_catalog import Publication, Source, SourceTable
 Capture = pytest.CaptureFixture[str]
 SHOP = "database: shop\ntables:\n  public.a: {key: [id], partition: kind}\n"
 LOCAL = "name: local\n"
-SECRETS = dict.fromkeys(["postgres", "lake_capture", "lake_verify", "registry", "s3_access_key", "s3_secret_key"], "x")
+SECRETS = {one.name: "x" for one in fields(Secrets)}
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,14 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_jobs.archive import faults, files_of, reached
 from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, offset_ranges, with_file
 from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
 
 TOPIC = "lab.public.t"
-OLD = {"type": "record", "name": "Value", "fields": [{"name": "id", "type": "int"}]}
+ADDED = [{"name": name, "type": "string"} for name in ("__op", "__deleted")]
+OLD = {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}, *ADDED]}
 NEW = {**OLD, "fields": [*OLD["fields"], {"name": "note", "type": ["null", "string"]}]}  # type: ignore[misc]
 WRITERS = {1: OLD, 2: NEW}
 
@@ -27,7 +29,8 @@ class KnownSchemas:
 
 def frame(schema_id: int, row: dict[str, Any]) -> bytes:
     out = io.BytesIO()
-    fastavro.schemaless_writer(out, fastavro.parse_schema(WRITERS[schema_id]), row)
+    full = {"__op": "c", "__deleted": "false", **row}
+    fastavro.schemaless_writer(out, fastavro.parse_schema(WRITERS[schema_id]), full)
     return struct.pack(">bI", 0, schema_id) + out.getvalue()
 
 
@@ -38,7 +41,12 @@ def batch(spark: SparkSession, runs: Iterable[tuple[int, Iterable[int]]], partit
         for writer, offsets in runs
         for offset in offsets
     ]
-    return spark.createDataFrame(messages, "partition int, offset long, value binary")
+    return messages_of(spark, messages)
+
+
+def messages_of(spark: SparkSession, messages: list[tuple[int, int, bytes]]) -> DataFrame:
+    rows = [(partition, offset, b"key", value) for partition, offset, value in messages]
+    return spark.createDataFrame(rows, "partition int, offset long, key binary, value binary")
 
 
 def offsets_by_file(files: DataFrame) -> dict[str, list[int]]:
@@ -69,7 +77,7 @@ def test_partitions_are_counted_apart(spark: SparkSession) -> None:
 
 
 def test_a_message_without_a_frame_is_not_lost_among_others(spark: SparkSession) -> None:
-    empty = spark.createDataFrame([(0, 1, b"")], "partition int, offset long, value binary")
+    empty = messages_of(spark, [(0, 1, b"")])
     files = with_file(batch(spark, [(1, [0]), (1, [2])]).unionByName(empty), max_records=10)
     assert offsets_by_file(files) == {"0+0000000000": [0], "0+0000000001": [1], "0+0000000002": [2]}
 
@@ -119,7 +127,32 @@ def test_each_file_says_its_own_schema(spark: SparkSession, tmp_path: Path) -> N
         with path.open("rb") as file:
             schema: Any = fastavro.reader(file).writer_schema
         fields[path.stem[-1]] = [field["name"] for field in schema["fields"]]
-    assert fields == {"0": ["id", "__offset"], "1": ["id", "note", "__offset"]}
+    ours = ["id", "__op", "__deleted"]
+    assert fields == {"0": [*ours, "__offset"], "1": [*ours, "note", "__offset"]}
+
+
+def test_what_can_not_be_decoded_is_archived_as_it_came(spark: SparkSession, tmp_path: Path) -> None:
+    good = {offset: frame(1, {"id": offset}) for offset in (0, 1, 4)}
+    mixed = messages_of(spark, [(0, offset, good.get(offset, b"rubbish")) for offset in range(5)])
+    for _ in range(2):  # a replay overwrites here, too
+        topic = archive(spark, tmp_path, max_records=10)
+        topic.write(mixed, Progress())
+        assert list(contents(spark, tmp_path)) == [
+            f"partition=0/{TOPIC}+0+0000000000.avro",
+            f"partition=0/{TOPIC}+0+0000000004.avro",
+        ]
+        raw = list((tmp_path / "raw" / TOPIC).rglob("*.avro"))
+        assert [path.name for path in raw] == [f"{TOPIC}+0+0000000002.avro"]
+        rows = spark.read.format("avro").load(str(raw[0])).orderBy("__offset").collect()
+        assert [(bytes(row.key), bytes(row.value), row["__offset"]) for row in rows] == [
+            (b"key", b"rubbish", 2),
+            (b"key", b"rubbish", 3),
+        ]
+    files = files_of(spark, tmp_path.as_uri(), TOPIC)
+    assert sum(file.rows for file in files) == 5 and faults(files, {0: 0}) == []
+    assert reached(spark, tmp_path.as_uri(), TOPIC) == {"0": 5}
+    with pytest.raises(BronzeGap):
+        topic.write(messages_of(spark, [(0, 7, b"rubbish")]), Progress())
 
 
 def test_a_gap_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def test_defaults_are_the_safe_ones() -> None:
     table = artists()
     assert (table.partition, table.types, table.delete) == (None, ("cow", "mor"), "soft")
     assert (table.replica_identity, table.epoch, table.freshness_s) == ("full", 0, 5.0)
+    assert table.on_bad_message == "stop"
 
 
 def test_names_derive_from_schema_and_table() -> None:

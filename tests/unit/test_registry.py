@@ -14,6 +14,7 @@ from spark_jobs.registry import Registry, UnknownSchema
 ANSWERS = {
     "/ccompat/schemas/ids/4": (200, {"schema": '{"type": "record", "name": "T", "fields": []}'}),
     "/ccompat/schemas/ids/5": (500, {}),
+    "/ccompat/schemas/ids/6": (200, {"schema": '"string"'}),
     "/ccompat/subjects/t-value/versions": (200, [1, 3]),
     "/ccompat/subjects/t-value/versions/1": (200, {"schema": '{"name": "Old"}'}),
     "/ccompat/subjects/t-value/versions/3": (200, {"schema": '{"name": "New"}'}),
@@ -65,6 +66,10 @@ def test_a_failing_registry_is_no_unknown_schema(url: str) -> None:
         Registry(url).schema(5)
 
 
+def test_a_schema_that_is_no_record(url: str) -> None:
+    assert Registry(url).schema(6) == {"type": "string"}
+
+
 def test_all_versions_of_a_subject_oldest_first(url: str) -> None:
     assert Registry(url).versions("t-value") == [{"name": "Old"}, {"name": "New"}]
 
@@ -72,3 +77,9 @@ def test_all_versions_of_a_subject_oldest_first(url: str) -> None:
 def test_a_subject_that_nobody_has_is_named(url: str) -> None:
     with pytest.raises(UnknownSchema, match="subject u-value is not in the registry"):
         Registry(url).versions("u-value")
+
+
+def test_a_subject_that_is_there(url: str) -> None:
+    assert Registry(url).require("t-value") == [1, 3]
+    with pytest.raises(UnknownSchema, match="subject u-value"):
+        Registry(url).require("u-value")

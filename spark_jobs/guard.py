@@ -1,0 +1,114 @@
+"""Guard: what stands between a batch and its table, so that a message that can't be applied is never skipped unseen."""
+
+import logging
+import threading
+from typing import Any, Callable, Dict
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from spark_jobs import evolution, poison
+from spark_jobs.pipeline import Table
+from spark_jobs.progress import Progress
+from spark_jobs.quarantine import Quarantine
+from spark_jobs.registry import Registry
+from spark_jobs.silver import SilverTable
+
+LOG = logging.getLogger("guard")
+STOP = "stop"  # on_bad_message of a table; the other is "quarantine"
+
+
+class Poisoned(Exception):
+    """A message that can't be applied; its table waits in front of it."""
+
+
+class Retired(Exception):
+    """The query of the table was started anew, and this guard writes no more."""
+
+
+class Guard:
+    """Writes the batches of one table; may_write raises when another job may write it.
+
+    A batch is written as it is. Only one that fails is looked through: good ones pay nothing.
+    """
+
+    def __init__(
+        self, silver: SilverTable, registry: Registry, quarantine: Quarantine, may_write: Callable[[], None]
+    ) -> None:
+        self.silver = silver
+        self.registry = registry
+        self._quarantine = quarantine
+        self._may_write = may_write
+        self._lock = threading.Lock()  # the query or a replay: what the table knows of itself is for one at a time
+        self._retired = False
+
+    @property
+    def waiting(self) -> int:
+        """How many messages were set aside, and are neither replayed nor dropped."""
+        return self._quarantine.waiting(self.silver.table.topic)
+
+    def write(self, batch: DataFrame, progress: Progress) -> None:
+        """Commits a batch, after what can't be applied was set aside; Poisoned when the table stops instead."""
+        with self._lock:
+            self._check()
+            try:
+                self.silver.write(batch, progress)
+            except evolution.SchemaRefused:
+                raise
+            except Exception as error:  # py4j, or the registry
+                self._look_through(batch, progress, error)
+
+    def replay(self, messages: DataFrame, progress: Progress) -> None:
+        """Commits single messages of long ago: they take the place that their offsets give them."""
+        with self._lock:
+            self._check()
+            self.silver.write(messages, progress, again=True)
+        self.silver.sync_after_commit()
+
+    def retire(self) -> None:
+        """Returns once nothing is written through this guard, and from then on nothing will be."""
+        with self._lock:
+            self._retired = True
+
+    def _check(self) -> None:
+        if self._retired:
+            raise Retired("{} was started anew meanwhile; ask again".format(self.silver.name))
+        self._may_write()
+
+    def _look_through(self, batch: DataFrame, progress: Progress, error: Exception) -> None:
+        told = self._told_apart(batch, error)
+        try:
+            bad = told.where(F.col(poison.REASON).isNotNull())
+            first = bad.orderBy("partition", "offset").first()
+            if first is None:
+                raise error
+            if self.silver.table.on_bad_message == STOP:
+                raise Poisoned(refusal(self.silver.name, self.silver.table, first)) from None
+            LOG.warning("%s: set aside partition %d offset %d", self.silver.name, first["partition"], first["offset"])
+            self._quarantine.put(bad, self.silver.table)
+            self.silver.write(told.where(F.col(poison.REASON).isNull()), progress)
+            self.silver.pass_over(ends(told), progress)
+        finally:
+            told.unpersist()
+
+    def _told_apart(self, batch: DataFrame, error: Exception) -> DataFrame:
+        try:
+            messages = batch.select("partition", "offset", "key", "value")
+            return poison.tagged(messages, self.silver.table, self.registry).persist()
+        except Exception:  # what keeps a batch from being looked through is why it failed, and no poison
+            raise error from None
+
+
+def ends(messages: DataFrame) -> Dict[str, int]:
+    """The next offset of each partition."""
+    return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
+
+
+def refusal(name: str, table: Table, row: Any) -> str:
+    """What a stopped table says of the message in front of it."""
+    return (
+        "{}: {} partition {} offset {} can't be applied: {}; the table waits in front of it. To set such messages "
+        "aside: on_bad_message: quarantine in databases/{}.yaml, then lake apply".format(
+            name, table.topic, row["partition"], row["offset"], row[poison.REASON], table.database
+        )
+    )

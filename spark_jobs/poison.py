@@ -1,0 +1,74 @@
+"""Poison: messages that can't become rows of their table, told apart from those that can."""
+
+import json
+from typing import Any, Dict, Optional
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+
+from spark_jobs.changes import schema_id
+from spark_jobs.pipeline import Table
+from spark_jobs.registry import Registry, UnknownSchema
+
+REASON = "reason"
+IDS = 2**32  # a frame is a zero and four bytes of id
+NEEDED = ("__op", "__deleted")  # what the connector adds to every row, and every table is written by
+
+
+class Foreign(Exception):
+    """What a message is framed with is no schema of the table's rows."""
+
+
+def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
+    """The schema of a frame's id; Foreign when the connector of the table can't have written with it.
+
+    UnknownSchema when the registry has nothing of the topic at all: then the fault is the registry's, and all wait.
+    """
+    if not 0 <= writer < IDS:
+        raise Foreign("it does not begin with a zero and the id of a schema")
+    try:
+        schema = registry.schema(writer)
+    except UnknownSchema as missing:
+        registry.require(table.topic + "-value")
+        raise Foreign(str(missing)) from None
+    problem = _problem(schema, table)
+    if problem:
+        raise Foreign("schema id {} {}".format(writer, problem))
+    return schema
+
+
+def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
+    name = ".".join(part for part in (schema.get("namespace"), schema.get("name")) if part)
+    if name != table.topic + ".Value":
+        return "is that of {}".format(name or schema.get("type"))
+    names = {field["name"] for field in schema["fields"]}
+    lacking = [column for column in [*table.keys, *NEEDED] if column not in names]
+    return "lacks {}".format(", ".join(lacking)) if lacking else None
+
+
+def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool = True) -> DataFrame:
+    """The messages with `reason`: why one can't become a row of the table, null for those that can.
+
+    messages: value binary; other columns are kept, tombstones are not. applied=False asks only whether a message can
+    be decoded. It reads every message once more, so it is for a batch that failed.
+    """
+    found = messages.where("value is not null")
+    writers = sorted(row["id"] for row in found.select(schema_id().alias("id")).distinct().collect())
+    reasons = [F.when(schema_id() == writer, _reason(registry, writer, table, applied)) for writer in writers]
+    return found.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
+
+
+def _reason(registry: Registry, writer: int, table: Table, applied: bool) -> Column:
+    try:
+        schema = own_schema(registry, writer, table)
+    except Foreign as foreign:
+        return F.lit(str(foreign))
+    # What can't be decoded becomes a row of NULLs.
+    row = from_avro(F.expr("substring(value, 6)"), json.dumps(schema), {"mode": "PERMISSIVE"})
+    absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
+    reason = F.when(absent, F.lit("it can't be decoded with schema id {}, or its key is NULL".format(writer)))
+    if applied and len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
+        empty = row[table.keys[0]].cast("string") == ""
+        reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
+    return reason

@@ -1,0 +1,56 @@
+"""What is in quarantine, as facts.
+
+spark-submit spark_jobs/quarantined.py --config <pipeline.json> --output <result.json> --databases moma,...
+    [--id <id>]... [--all]      Without --all: what waits. With --id: these alone, with their bytes.
+"""
+
+import argparse
+import sys
+from typing import Any, Dict, List
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs import once, quarantine
+from spark_jobs.pipeline import Pipeline, read_pipeline
+
+SHOWN = ("id", "topic", "epoch", "partition", "offset", "reason", "state", "settled_by")
+TIME = "yyyy-MM-dd'T'HH:mm:ss'Z'"
+
+
+def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str, Any]]:
+    """One dictionary per entry, by topic and offset. Bytes, in base64, of those that are asked for by id."""
+    if ids:
+        stored = stored.where(F.col("id").isin(ids))
+    elif not settled_too:
+        stored = stored.where(F.col("state") == quarantine.WAITING)
+    times = [F.date_format(name, TIME).alias(name) for name in ("set_aside_at", "settled_at")]
+    bytes_of = [F.base64(name).alias(name) for name in ("key", "value")] if ids else []
+    found = stored.orderBy("topic", "epoch", "partition", "offset")
+    rows = found.select(*SHOWN, *times, F.length("value").alias("bytes"), *bytes_of).collect()
+    return [row.asDict() for row in rows]
+
+
+def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
+    """The messages of the databases, each with its database."""
+    messages = []  # type: List[Dict[str, Any]]
+    for database in args.databases.split(","):
+        stored = quarantine.stored(spark, pipeline.quarantine[database].path)
+        messages.extend(dict(entry, database=database) for entry in facts(stored, args.id, args.all))
+    return {"messages": messages}
+
+
+def main(argv: List[str]) -> int:
+    """Writes the result file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", required=True, help="the rendered pipeline file")
+    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
+    parser.add_argument("--databases", required=True, help="comma separated")
+    parser.add_argument("--id", action="append", default=[])
+    parser.add_argument("--all", action="store_true")
+    args = parser.parse_args(argv)
+    return once.run("quarantined", args.output, lambda spark: found(spark, read_pipeline(spark, args.config), args))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,80 @@
+"""What must not be read anywhere: passwords, and the data of rows. Both are planted and looked for (row 34)."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from lake.local.processes import of_lake
+from tests.faults.rig import Rig
+from tests.faults.test_messages import produce
+from tests.faults.trial import Entry
+from tests.integration import readers
+
+pytestmark = pytest.mark.faults
+ROW = "canary-row-5d1c"
+
+
+def texts(rig: Rig) -> Iterator[tuple[str, str]]:
+    """Everything that is written or shown in plain text, by where it stands."""
+    for folder in (rig.home.logs, rig.home.rendered):
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                yield str(path), path.read_text(errors="replace")
+    yield "status.json", (rig.home.data / "status.json").read_text()
+    for process in of_lake(rig.home.data):
+        yield f"the command line of {process.pid}", command_line(process)
+    for path in ("connectors?expand=info", "connectors?expand=status"):
+        yield f"GET {path}", httpx.get(f"{rig.home.connect}/{path}", trust_env=False).text
+
+
+def command_line(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
+
+
+def places(rig: Rig, word: str) -> list[str]:
+    return [place for place, text in texts(rig) if word in text]
+
+
+@pytest.mark.matrix("34", "passwords in logs, command lines, connectors and rendered files")
+def test_passwords(rig: Rig, entry: Entry, shop: str) -> None:
+    found = {name: places(rig, secret) for name, secret in asdict(rig.home.secrets).items()}
+    assert len(found) >= 6 and not any(found.values()), found
+    named = [path for path in readable(rig.home.data) if oct(path.stat().st_mode & 0o077) != "0o0"]
+    assert named == [], "others may read these"
+
+
+def readable(data: Path) -> list[Path]:
+    """The files that hold passwords, on purpose."""
+    return [path for path in (data / "secrets.json", *(data / "secrets").iterdir()) if path.is_file()]
+
+
+@pytest.mark.matrix("34", "the data of a row in logs, also when the row can't be applied")
+def test_rows(rig: Rig, entry: Entry, small: str) -> None:
+    """A row that flows, one that is cut off, and one that PostgreSQL refuses to write twice."""
+    rig.execute(small, f"INSERT INTO account (id, version, note) VALUES (7001, 1, '{ROW}')")
+    rig.come_to_rest(small)
+    topic = f"{small}.public.account"
+    value = next(value for value in readers.topic_values(rig.home, topic) if ROW.encode() in value)
+    produce(rig, topic, value[:-6])
+    rig.wait_until_stopped(f"{small}_cow.account")
+    assert json.dumps(rig.table_status(f"{small}_cow.account")).count(ROW) == 0
+    assert places(rig, ROW) == []
+
+
+@pytest.mark.matrix("34", "the search itself finds what is planted")
+def test_search(rig: Rig, entry: Entry, shop: str) -> None:
+    path = rig.home.logs / "planted.log"
+    try:
+        path.write_text(f"... {ROW} ...")
+        assert places(rig, ROW) == [str(path)]
+    finally:
+        path.unlink()
+    assert any("KafkaConnect" in text or "ConnectDistributed" in text for _, text in texts(rig))

@@ -1,0 +1,186 @@
+"""A bad message stops its table or is set aside before the commit, in real Hudi tables; then replayed or dropped."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from lake.definition import Database
+from lake.environment import Environment
+from lake.rendering.pipeline import pipeline as rendered
+from spark_jobs import commits, quarantine
+from spark_jobs.guard import Guard, Poisoned, Retired
+from spark_jobs.pipeline import Pipeline, Table, Target
+from spark_jobs.progress import Progress
+from spark_jobs.quarantine import Quarantines
+from spark_jobs.quarantined import facts
+from spark_jobs.replay import Desk
+from spark_jobs.silver import SilverTable
+from tests.poisoned import LATER, OTHER, OURS, Schemas, batch, message
+
+pytestmark = pytest.mark.integration
+LOCAL = Environment(name="local", root=Path(__file__).parents[2])
+FOREIGN = message(OTHER, id=9, name="x")
+
+
+class Lab:
+    """The Hudi tables of one source table below a folder, and their quarantine."""
+
+    def __init__(self, spark: SparkSession, folder: Path, policy: str = "quarantine", types: Any = ("mor",)) -> None:
+        settings = {"key": ["id"], "types": list(types), "on_bad_message": policy}
+        content = rendered([Database.model_validate({"database": "lab", "tables": {"public.t": settings}})], LOCAL)
+        self.spark = spark
+        self.registry: Any = Schemas()
+        self.table = self._table(content["tables"][0], folder)
+        aside = Target("cow", (folder / "quarantine").as_uri(), (), content["quarantine"]["lab"]["options"])
+        self.pipeline = Pipeline(
+            {}, "", "", "", (folder / "requests").as_uri(), {}, {}, "", {"lab": aside}, (self.table,)
+        )
+        self.quarantines = Quarantines(spark)
+        self.guards = [self.guard(target) for target in self.table.targets]
+
+    def _table(self, entry: dict[str, Any], folder: Path) -> Table:
+        targets = tuple(
+            Target(one["type"], (folder / one["type"]).as_uri(), (), one["options"]) for one in entry.pop("targets")
+        )
+        return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
+
+    def guard(self, target: Target) -> Guard:
+        silver = SilverTable(self.spark, self.table, target, self.registry)
+        return Guard(silver, self.registry, self.quarantines.of(self.pipeline, "lab"), lambda: None)
+
+    def write(self, *values: bytes, first: int = 0) -> None:
+        for guard in self.guards:
+            guard.write(batch(self.spark, *values, first=first), Progress())
+
+    def stored(self, place: int = 0) -> DataFrame:
+        return self.spark.read.format("hudi").load(self.table.targets[place].path)
+
+    def rows(self, place: int = 0) -> dict[int, Any]:
+        return {row["id"]: row["name"] for row in self.stored(place).collect()}
+
+    def aside(self, settled: bool = True) -> list[dict[str, Any]]:
+        return facts(quarantine.stored(self.spark, self.pipeline.quarantine["lab"].path), [], settled)
+
+    def states(self) -> dict[int, str]:
+        return {one["offset"]: one["state"] for one in self.aside()}
+
+    def ask(self, action: str, *ids: str) -> dict[str, Any]:
+        desk = Desk(self.spark, self.quarantines, Progress())
+        request = {"action": action, "database": "lab", "ids": list(ids), "by": "ada"}
+        return desk._settle(self.pipeline, self.guards, request)
+
+
+@pytest.fixture(autouse=True)
+def no_metastore(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark_jobs.catalogue.sync", lambda *_: None)
+
+
+def test_a_table_that_stops_says_where_and_commits_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path, policy="stop")
+    lab.write(message(OURS, id=1, name="a"))
+    told = r"lab_mor\.t: lab\.public\.t partition 0 offset 2 can't be applied: schema id 5 is that of lab\.public\.o"
+    with pytest.raises(Poisoned, match=told):
+        lab.write(message(OURS, id=1, name="b"), FOREIGN, b"", first=1)
+    assert (lab.rows(), lab.aside()) == ({1: "a"}, [])
+
+
+def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path, types=("cow", "mor"))
+    lab.write(message(OURS, id=1, name="a"))
+    lab.write(message(OURS, id=1, name="b"), FOREIGN, message(OURS, id=2, name="c"), b"\x07", first=1)
+    for place, guard in enumerate(lab.guards):
+        assert lab.rows(place) == {1: "b", 2: "c"}
+        assert guard.waiting == 2
+        position = commits.last_position(spark, lab.table.targets[place].path)
+        assert position["offsets"] == {"0": 5}, "it ended with what was set aside"
+    assert [(one["id"], one["state"]) for one in lab.aside()] == [
+        ("lab.public.t/0/0/2", "waiting"),
+        ("lab.public.t/0/0/4", "waiting"),
+    ]
+
+
+def test_a_driver_that_dies_in_between_finds_the_entry(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Lab(spark, tmp_path)
+    lab.write(message(OURS, id=1, name="a"))
+    values = message(OURS, id=1, name="b"), FOREIGN
+    with monkeypatch.context() as patch:
+        patch.setattr(SilverTable, "_save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            lab.write(*values, first=1)
+    assert (lab.rows(), lab.states()) == ({1: "a"}, {2: "waiting"})
+    before = lab.aside()
+    lab.write(*values, first=1)
+    assert (lab.rows(), lab.aside()) == ({1: "b"}, before)
+
+
+def test_an_error_that_is_no_message_s_stays_what_it_is(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Lab(spark, tmp_path)
+    monkeypatch.setattr(SilverTable, "_save", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    with pytest.raises(OSError, match="the disk is full"):
+        lab.write(message(OURS, id=1, name="a"))
+    assert lab.aside() == []
+
+
+def test_replay_in_the_order_of_offsets(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path, types=("cow", "mor"))
+    lab.registry.known.discard(LATER)
+    lab.write(message(OURS, id=1, name="a"))
+    unknown = [message(LATER, id=key, name="set aside", note="n") for key in (1, 2)]
+    lab.write(*unknown, message(OURS, id=1, name="newer"), message(OURS, id=3, name="c"), first=1)
+    refused = lab.ask("replay")
+    assert refused["settled"] == [] and "schema id 4 is not in the registry" in refused["refused"][0]["reason"]
+    lab.registry.known.add(LATER)
+    lab.write(message(OURS, id=4, name="d"), first=5)
+    ids = ["lab.public.t/0/0/1", "lab.public.t/0/0/2"]
+    assert lab.ask("replay", *ids, "nothing") == {
+        "settled": ids,
+        "refused": [{"id": "nothing", "reason": "no message of this id waits"}],
+    }
+    for place in (0, 1):
+        assert lab.rows(place) == {1: "newer", 2: "set aside", 3: "c", 4: "d"}
+        assert commits.last_position(spark, lab.table.targets[place].path)["offsets"] == {"0": 6}
+    assert lab.states() == {1: "replayed", 2: "replayed"}
+    assert lab.ask("replay") == {"settled": [], "refused": []}
+    lab.write(message(OURS, id=2, name="after"), first=6)
+    assert lab.rows()[2] == "after"
+
+
+def test_what_was_dropped_stays_dropped_and_who_did_it(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path)
+    lab.write(message(OURS, id=1, name="a"), FOREIGN)
+    assert lab.ask("drop")["settled"] == ["lab.public.t/0/0/1"]
+    assert [(one["state"], one["settled_by"]) for one in lab.aside()] == [("dropped", "ada")]
+    assert lab.aside(settled=False) == []
+    lab.write(message(OURS, id=1, name="a"), FOREIGN)
+    assert (lab.states(), lab.guards[0].waiting) == ({1: "dropped"}, 0)
+
+
+def test_a_replayed_message_that_a_table_can_not_read_waits_again(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path)
+    lab.write(message(OURS, id=1, name="a"), FOREIGN)
+    ours = lab.quarantines.of(lab.pipeline, "lab")
+    ours.settle(ours.stored(), quarantine.REPLAYED, "ada")
+    assert (lab.states(), lab.guards[0].waiting) == ({1: "replayed"}, 0)
+    lab.write(message(OURS, id=1, name="a"), FOREIGN)
+    assert (lab.states(), lab.guards[0].waiting) == ({1: "waiting"}, 1)
+
+
+def test_an_earlier_epoch_is_not_replayed(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path)
+    lab.write(message(OURS, id=1, name="a"), FOREIGN)
+    lab.guards[0].silver.table = replace(lab.table, epoch=1)
+    assert "earlier epoch" in lab.ask("replay")["refused"][0]["reason"]
+
+
+def test_a_guard_that_was_replaced_writes_no_more(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path)
+    lab.guards[0].retire()
+    with pytest.raises(Retired, match="started anew"):
+        lab.write(message(OURS, id=1, name="a"))

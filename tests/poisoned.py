@@ -1,0 +1,66 @@
+"""Messages, good and bad, of a topic lab.public.t, and a registry that knows some schemas."""
+
+import io
+import struct
+from typing import Any
+
+import fastavro
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.registry import UnknownSchema
+
+TOPIC = "lab.public.t"
+ADDED = ("__op", "string"), ("__lsn", "long"), ("__source_ts_ms", "long"), ("__deleted", "string")
+
+
+def record(*fields: tuple[str, Any], namespace: str = TOPIC) -> dict[str, Any]:
+    named = [{"name": name, "type": kind} for name, kind in (*fields, *ADDED)]
+    return {"type": "record", "name": "Value", "namespace": namespace, "fields": named}
+
+
+OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE = 3, 4, 5, 6, 7, 8, 9
+SCHEMAS: dict[int, dict[str, Any]] = {
+    OURS: record(("id", "int"), ("name", ["null", "string"])),
+    LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
+    OTHER: record(("id", "int"), ("name", ["null", "string"]), namespace="lab.public.other"),
+    TEXT: record(("id", "string")),
+    PAIR: record(("id", "int"), ("part", ["null", "string"])),
+    PLAIN: {"type": "string"},
+    BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
+}
+
+
+class Schemas:
+    """A registry; known: the ids that it has. Without any it has lost its store."""
+
+    def __init__(self, *known: int) -> None:
+        self.known = set(known or SCHEMAS)
+        self.lost = False
+
+    def schema(self, schema_id: int) -> dict[str, Any]:
+        if schema_id not in self.known or self.lost:
+            raise UnknownSchema(f"schema id {schema_id} is not in the registry")
+        return SCHEMAS[schema_id]
+
+    def require(self, subject: str) -> list[int]:
+        if self.lost:
+            raise UnknownSchema(f"subject {subject} is not in the registry")
+        return [1]
+
+
+def framed(writer: int, body: bytes) -> bytes:
+    return struct.pack(">bI", 0, writer) + body
+
+
+def message(writer: int, **row: Any) -> bytes:
+    """A row as the connector writes it."""
+    out = io.BytesIO()
+    full = {"__op": "u", "__lsn": 1, "__source_ts_ms": 1, "__deleted": "false", **row}
+    fastavro.schemaless_writer(out, fastavro.parse_schema(SCHEMAS[writer]), full)
+    return framed(writer, out.getvalue())
+
+
+def batch(spark: SparkSession, *values: bytes, first: int = 0) -> DataFrame:
+    """Messages of partition 0 from offset `first` on."""
+    rows = [(0, first + place, b"key", value) for place, value in enumerate(values)]
+    return spark.createDataFrame(rows, "partition int, offset long, key binary, value binary")

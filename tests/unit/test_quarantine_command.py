@@ -1,0 +1,76 @@
+"""`lake quarantine`: what is asked of the streaming job, and how its answer is told."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from lake import quarantine
+from lake.environment import Environment
+from lake.errors import BadInput, LakeError
+from lake.local.home import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(quarantine, "refuse_stopped", lambda home: None)
+    made = Home(Environment(name="local", root=tmp_path))
+    path = made.rendered / "pipeline.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"quarantine": {"moma": {}, "shop": {}}}))
+    return made
+
+
+def answering(home: Home, answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """A streaming job that answers the next request; what it was asked."""
+    folder, asked = home.data / "requests" / "quarantine", list[dict[str, Any]]()
+
+    def serve() -> None:
+        while not (found := list(folder.glob("*.json"))):
+            time.sleep(0.01)
+        asked.append(json.loads(found[0].read_text()))
+        found[0].with_suffix(".next").write_text(json.dumps(answer))
+        found[0].with_suffix(".next").replace(found[0].with_suffix(".done"))
+        found[0].unlink()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return asked
+
+
+def test_a_request_and_its_answer(home: Home) -> None:
+    asked = answering(home, {"settled": ["a"], "refused": []})
+    assert quarantine._ask(home, "replay", "shop", ["a"], 10) == {"settled": ["a"], "refused": []}
+    assert [(one["action"], one["database"], one["ids"]) for one in asked] == [("replay", "shop", ["a"])]
+    assert asked[0]["by"]
+    assert list((home.data / "requests" / "quarantine").glob("*.done")) == []
+
+
+def test_no_answer(home: Home) -> None:
+    with pytest.raises(LakeError, match="stays asked for"):
+        quarantine._ask(home, "drop", "shop", [], 0.3)
+    assert len(list((home.data / "requests" / "quarantine").glob("*.json"))) == 1
+
+
+def test_what_is_refused_is_told_and_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    quarantine._report("replayed", {"settled": ["a"], "refused": []}, True)
+    with pytest.raises(typer.Exit) as ended:
+        quarantine._report("replayed", {"settled": [], "refused": [{"id": "b", "reason": "no"}]}, False)
+    assert ended.value.exit_code == 1
+    assert "refused: b: no" in capsys.readouterr().err
+
+
+def test_a_database_that_is_not_there(home: Home) -> None:
+    assert quarantine._chosen(home, []) == ["moma", "shop"]
+    with pytest.raises(BadInput, match="there is no database 'shp' in the lake; command line; choose: moma, shop"):
+        quarantine._chosen(home, ["shp"])
+
+
+def test_bytes_can_be_read() -> None:
+    assert list(quarantine.hex_dump(b"\x00\x00\x00\x00\x07abc\xff" + b"0123456789")) == [
+        "00000000  00 00 00 00 07 61 62 63 ff 30 31 32 33 34 35 36  .....abc.0123456",
+        "00000010  37 38 39                                         789",
+    ]
