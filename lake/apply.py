@@ -1,11 +1,8 @@
 """Carries out a plan: change after change, each one safe to repeat."""
 
-import json
-import uuid
 from collections.abc import Callable
 from itertools import groupby
 
-import psycopg
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from lake.broker import Broker
@@ -17,6 +14,7 @@ from lake.plan import Change
 from lake.plan_facts import Facts
 from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline, write_pipeline
+from lake.signals import ask_for_snapshot
 from lake.source_catalog import connect_source, execute_source, slot_reader
 
 RUNNING_LIMIT_S = 120.0
@@ -72,9 +70,8 @@ class _Performer:
         """Signals once a task that knows the new tables reads the slot: the old one would ignore them."""
         definition = self._databases[database]
         self._wait(lambda: self._streams_anew(definition), f"slot {definition.slot}")
-        signal = {"data-collections": [change.object for change in group], "type": "incremental"}
         with connect_source(self._environment, database) as connection:
-            _insert_signal(connection, json.dumps(signal))
+            ask_for_snapshot(connection, [change.object for change in group])
 
     def pipeline(self, database: str, group: list[Change]) -> None:
         write_pipeline(pipeline(list(self._databases.values()), self._environment), self._environment)
@@ -104,8 +101,3 @@ class _Performer:
                 self._connect.url,
                 "see lake logs connect; a long first snapshot delays it: run lake apply again later",
             ) from None
-
-
-def _insert_signal(connection: psycopg.Connection[object], data: str) -> None:
-    query = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapshot', %s)"
-    connection.execute(query, [f"lake-{uuid.uuid4()}", data])

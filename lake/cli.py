@@ -6,7 +6,7 @@ from types import FrameType
 
 import typer
 
-from lake import compact, demo, moma, plan_commands, quarantine, sql, streamer, tickit, verify
+from lake import compact, demo, moma, plan_commands, quarantine, recover, resnapshot, sql, streamer, tickit, verify
 from lake.aws import cost_command, package_command
 from lake.errors import LakeError
 from lake.local import commands
@@ -33,6 +33,8 @@ compact.add_to(app)
 streamer.add_to(app)
 verify.add_to(app)
 quarantine.add_to(app)
+resnapshot.add_to(app)
+recover.add_to(app)
 demo.add_to(app)
 whole_lake.add_to(app)
 job_commands.add_to(app)

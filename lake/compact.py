@@ -1,19 +1,15 @@
 """`lake compact`: asks the streaming job to compact and clean now, and waits until it has."""
 
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 
-from lake.errors import BadInput, LakeError
-from lake.local.home import Home, load_home
+from lake.local.home import load_home
+from lake.names import named_tables, targets_of
 from lake.rendering.pipeline import read_pipeline
-from lake.status import services
+from lake.requests import await_done, refuse_stopped, request
 
-POLL_S = 0.2
 console = Console(highlight=False)
 
 
@@ -44,46 +40,4 @@ def compact(
 
 def chosen(pipeline: dict[str, Any], names: list[str]) -> list[str]:
     """The Hudi tables ("moma_mor.artworks") of the named databases and tables; BadInput for an unknown name."""
-    known = {
-        f"{table['database']}.{table['table']}": [
-            f"{table['database']}_{target['type']}.{table['table']}" for target in table["targets"]
-        ]
-        for table in pipeline.get("tables", [])
-    }
-    if not known:
-        raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
-    for name in names:
-        if not any(_means(name, table) for table in known):
-            now = f"choose from: {', '.join(sorted(known))}"
-            raise BadInput(f"there is no table or database '{name}' in the lake", "command line", now)
-    wanted = [table for table in known if not names or any(_means(name, table) for name in names)]
-    return [target for table in wanted for target in known[table]]
-
-
-def _means(name: str, table: str) -> bool:
-    return name in (table, table.partition(".")[0])
-
-
-def request(home: Home, target: str) -> Path:
-    """The file whose presence asks, and whose absence answers (spark_jobs/services.py)."""
-    path = home.data / "requests" / target
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch()
-    return path
-
-
-def refuse_stopped(home: Home) -> None:
-    """LakeError when nobody would honour a request."""
-    if not any(line.name == "stream" and line.state == "running" for line in services(home)):
-        raise LakeError("the streaming job, which would do it, does not run", "stream", "run: lake up")
-
-
-def await_done(home: Home, asked: list[Path], timeout_s: float, report: Callable[[str], None]) -> None:
-    """Returns once no request is left; LakeError names those that are, which stay asked for."""
-    deadline = time.monotonic() + timeout_s
-    while left := [path.name for path in asked if path.exists()]:
-        if time.monotonic() > deadline:
-            what = f"not compacted within {timeout_s:.0f} s: {', '.join(left)}"
-            raise LakeError(what, str(home.logs / "stream.log"), "see: lake status, lake logs stream")
-        report(f"{len(asked) - len(left)} of {len(asked)} done; waiting for {left[0]}")
-        time.sleep(POLL_S)
+    return [target for table in named_tables(pipeline, names) for target in targets_of(table)]

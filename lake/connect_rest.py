@@ -11,6 +11,7 @@ TIMEOUT_S = 30.0  # validation opens a connection to the source
 REBALANCE_LIMIT_S = 60.0
 CONFLICT = 409  # the worker is rebalancing: asking again is the documented answer
 NOT_FOUND = 404
+BAD_REQUEST = 400  # offsets of a connector with tasks are not altered
 
 
 class Connect:
@@ -31,17 +32,27 @@ class Connect:
         # A connector just put has no status until its worker has started it.
         return {} if answer.status_code == NOT_FOUND else self._json(answer, name)
 
-    def snapshotting(self, name: str) -> bool:
-        """Whether Kafka still lacks rows of the connector's first snapshot; False when there is no such connector.
+    def offset(self, name: str) -> dict[str, Any] | None:
+        """Up to where Kafka has for sure what the connector read: Debezium's offset, {} before the first record.
 
-        Connect commits a source offset once Kafka has the record and all before it. Debezium's carries "snapshot"
-        until the first change after the snapshot, and there is none at all before the first row.
+        Connect commits a source offset once Kafka has the record and all before it. None when there is no such
+        connector.
         """
         answer = self._ask("GET", f"/connectors/{name}/offsets")
         if answer.status_code == NOT_FOUND:
+            return None
+        offsets: list[dict[str, Any]] = [one["offset"] for one in self._json(answer, name)["offsets"]]
+        return offsets[0] if offsets else {}
+
+    def snapshotting(self, name: str) -> bool:
+        """Whether Kafka still lacks rows of the connector's first snapshot; False when there is no such connector.
+
+        The offset carries "snapshot" until the first change after the snapshot.
+        """
+        offset = self.offset(name)
+        if offset is None:
             return False
-        offsets = [one["offset"] for one in self._json(answer, name)["offsets"]]
-        return not offsets or any(one.get("snapshot") and not one.get("snapshot_completed") for one in offsets)
+        return not offset or bool(offset.get("snapshot") and not offset.get("snapshot_completed"))
 
     def validate(self, config: dict[str, str]) -> None:
         """BadInput with the first mistake that the connector class finds in the settings."""
@@ -66,8 +77,16 @@ class Connect:
         """Creates the connector or replaces its settings; twice is the same as once."""
         self._json(self._ask("PUT", f"/connectors/{config['name']}/config", config), config["name"])
 
+    def forget(self, name: str) -> bool:
+        """Deletes the offsets of a stopped connector: it begins anew. False while a task of it still runs."""
+        answer = self._ask("DELETE", f"/connectors/{name}/offsets")
+        if answer.status_code == BAD_REQUEST:
+            return False
+        self._json(answer, name)
+        return True
+
     def tell(self, name: str, verb: str) -> None:
-        """restart (with all tasks), pause or resume."""
+        """restart (with all tasks), pause, stop (its tasks end) or resume."""
         method, more = ("POST", "?includeTasks=true") if verb == "restart" else ("PUT", "")
         answer = self._ask(method, f"/connectors/{name}/{verb}{more}")
         if not answer.is_success:

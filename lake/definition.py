@@ -26,6 +26,7 @@ SIGNAL = "lake.signal"
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
 IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
 NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # its slot is named lake_<database>
+EPOCH_SIZE = 2**48  # offsets of one life of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 RESERVED_DATABASES = ("template0", "template1")
 RESERVED_SCHEMAS = ("lake", "information_schema")

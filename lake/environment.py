@@ -62,6 +62,27 @@ class Bronze(_Part):
     max_records: Count = 10_000
 
 
+class Wal(_Part):
+    """How much log a slot may keep on the disk of its source, in bytes.
+
+    Above warn_bytes it is told, above pause_bytes the connector is stopped, above drop_bytes the slot is dropped: the
+    source outlives the capture, and `lake recover` reads its tables again.
+    """
+
+    warn_bytes: Count = 2**30
+    pause_bytes: Count = 8 * 2**30
+    drop_bytes: Count = 16 * 2**30
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Wal":
+        if not self.warn_bytes <= self.pause_bytes <= self.drop_bytes:
+            raise ValueError(
+                f"warn_bytes {self.warn_bytes}, pause_bytes {self.pause_bytes} and drop_bytes {self.drop_bytes} "
+                "do not ascend | the lake warns first, then stops reading, then drops the slot"
+            )
+        return self
+
+
 @dataclass(frozen=True)
 class Ports:
     """One loopback port per service, counted from the base."""
@@ -93,6 +114,7 @@ class Environment(_Part):
     spark: Spark = Spark()
     silver: Silver = Silver()
     bronze: Bronze = Bronze()
+    wal: Wal = Wal()
 
     @property
     def ports(self) -> Ports:

@@ -46,14 +46,19 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
 
 def _of_database(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
     source = facts.sources[database.database]
-    yield from _schema_changes(database, source)
-    yield from _identity_changes(database, source)
-    yield from _publication_changes(database, source)
-    yield from _right_changes(database, source)
+    yield from source_changes(database, source)
     yield from _topic_changes(database, facts)
     yield from _connector_changes(database, environment, facts)
     yield from _snapshot_changes(database, facts)
     yield from _departures(database, source)
+
+
+def source_changes(database: Database, source: Source) -> Iterator[Change]:
+    """What capture needs of the source and does not find: the first changes of a plan."""
+    yield from _schema_changes(database, source)
+    yield from _identity_changes(database, source)
+    yield from _publication_changes(database, source)
+    yield from _right_changes(database, source)
 
 
 def _schema_changes(database: Database, source: Source) -> Iterator[Change]:

@@ -61,7 +61,8 @@ def apply_all(environment: str, say: Callable[[str], None]) -> list[Change]:
     databases, place, facts, found = _planned(environment)
     validate(found, databases, place)
     perform(found, databases, place, facts, say=say)
-    Stack(Home(place)).start_if_idle("stream")  # there was nothing to stream before the first apply
+    for service in ("stream", "guardian"):  # there was nothing to do for them before the first apply
+        Stack(Home(place)).start_if_idle(service)
     return found
 
 

@@ -14,13 +14,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lake.compact import refuse_stopped
 from lake.errors import BadInput, LakeError
 from lake.job import run_job
 from lake.local.files import write
 from lake.local.home import Home, load_home
 from lake.operate import options
 from lake.rendering.pipeline import read_pipeline
+from lake.requests import refuse_stopped
 
 POLL_S = 0.2
 WIDTH = 16  # bytes in a line

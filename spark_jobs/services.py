@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import storage
+from spark_jobs import storage, sweep
 from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable, first_line
 
@@ -19,6 +19,7 @@ def attend(spark: SparkSession, silver: SilverTable, progress: Progress, request
     """Whatever is due for one table. A service that fails leaves the table whole and is tried again."""
     try:
         silver.sync_catalogue()
+        sweep.sweep_asked(spark, silver, requests)
         _serve_due(spark, silver, requests, every)
         _count_due(spark, silver, progress, time.time())
     except Exception as error:  # py4j

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, List
+from typing import TYPE_CHECKING, Any, Callable, Dict, List
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("silver")
 SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
+# By path: a table that begins anew may still meet a service of its former life.
+_LOCKS = {}  # type: Dict[str, threading.Lock]
 
 
 class SilverTable:
@@ -32,7 +34,7 @@ class SilverTable:
         self.target = target
         self.name = "{}.{}".format(target.options["hoodie.datasource.hive_sync.database"], table.table)
         # Held while a commit is made, and by the table services while they plan (spark_jobs/services.py).
-        self.lock = threading.Lock()
+        self.lock = _LOCKS.setdefault(target.path, threading.Lock())
         self.commits_since_service = 0
         self._spark = spark
         self._registry = registry
@@ -178,6 +180,16 @@ class SilverTable:
         self._columns = StructType(list(rows.schema))
         self._position = position
         self.commits_since_service += 1
+
+    def amend(self, rows: Callable[[], DataFrame]) -> None:
+        """Commits rows that no message brought, at the position of the last commit.
+
+        rows: made from what is stored, and asked for once no other commit can come between.
+        """
+        with self.lock:
+            position = commits.last_position(self._spark, self.target.path)
+            self._save(rows(), dict(position, messages=0, source_ts_ms=None, lag_ms=None))
+        self.committed_at = time.time()
 
     def sync_after_commit(self) -> None:
         """A metastore that is away holds up one batch, the later ones no more: the table services ask again."""

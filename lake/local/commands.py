@@ -3,18 +3,22 @@
 import json
 import time
 from collections import deque
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from lake import status as state
 from lake import table_status
 from lake.aws.environment import LOCAL
 from lake.definition import Database, load_databases
 from lake.errors import LakeError
+from lake.guard import report
+from lake.guard.drift import Drift
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
 from lake.local.home import Home, load_home
@@ -92,12 +96,13 @@ def status(
     running = any(line.state == "running" for line in lines)
     tables = table_status.tables(home)
     sources = table_status.sources(home, _captured(home)) if running else []
+    drifts = report.read(home) if running else []
     if as_json:
         facts = {"services": state.as_json(lines), **table_status.as_json(tables, sources)}
-        print(json.dumps(facts, indent=2))
+        print(json.dumps({**facts, "drifts": [asdict(one) for one in drifts]}, indent=2))
     else:
-        console.print(_overview(lines, tables, sources))
-    if not state.healthy(lines) or (running and not table_status.healthy(tables, sources)):
+        console.print(_overview(lines, tables, sources, drifts))
+    if drifts or not state.healthy(lines) or (running and not table_status.healthy(tables, sources)):
         raise typer.Exit(1)
 
 
@@ -125,7 +130,7 @@ def _watch(home: Home) -> None:
     with Live(console=console, auto_refresh=False) as live:
         while True:
             facts = state.services(home), table_status.tables(home), table_status.sources(home, databases)
-            live.update(_overview(*facts), refresh=True)
+            live.update(_overview(*facts, report.read(home)), refresh=True)
             time.sleep(WATCH_S)
 
 
@@ -133,13 +138,23 @@ def _overview(
     lines: list[state.ServiceStatus],
     tables: list[table_status.TableStatus],
     sources: list[table_status.SourceStatus],
+    drifts: list[Drift],
 ) -> Group:
     parts = [_services_table(lines)]
     if sources:
         parts.append(_sources_table(sources))
     if tables:
         parts.append(_tables_table(tables))
+    if drifts:
+        parts.append(_drifts_table(drifts))
     return Group(*parts)
+
+
+def _drifts_table(drifts: list[Drift]) -> Table:
+    table = Table("drift", "what", "what now", box=None)
+    for one in drifts:
+        table.add_row(one.database, Text(one.what, "red"), Text(one.now))
+    return table
 
 
 def _sources_table(sources: list[table_status.SourceStatus]) -> Table:

@@ -18,3 +18,12 @@ def locked(path: Path, otherwise: str) -> Iterator[None]:
         except BlockingIOError:
             raise LakeError(otherwise, str(path.parent), "wait for it") from None
         yield
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process holds the lock now."""
+    try:
+        with locked(path, ""):
+            return False
+    except LakeError:
+        return True

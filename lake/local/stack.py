@@ -13,6 +13,7 @@ import psutil
 from lake.errors import BadInput, LakeError
 from lake.local import preflight, processes, secrets
 from lake.local.connect import Connect
+from lake.local.guardian import Guardian
 from lake.local.home import Home
 from lake.local.kafka import Kafka
 from lake.local.lock import locked
@@ -24,9 +25,9 @@ from lake.local.service import Service
 from lake.local.stream import Stream
 from lake.local.supervisor import FATAL, STOPPED, State, Supervisor
 
-SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream)
+SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream, Guardian)
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
-STOP_FIRST = ("stream", "connect")
+STOP_FIRST = ("guardian", "stream", "connect")
 POLL_S = 0.2
 GONE_WITHIN_S = 8.0
 LOG_LINES = 3

@@ -104,6 +104,10 @@ class Rig:
     def source_status(self, database: str) -> dict[str, Any]:
         return {one["database"]: one for one in self.lake.json("status")["sources"]}[database]
 
+    def drifts(self, database: str) -> list[str]:
+        """What the guardian tells of a database."""
+        return [one["what"] for one in self.lake.json("status")["drifts"] if one["database"] == database]
+
     def table_status(self, name: str) -> dict[str, Any]:
         """State and reason of a Hudi table ("shop_mor.item") or an archive ("bronze.shop.public.item")."""
         return {"state": "", "reason": "", **{k: v for k, v in progress.reported(self.home).get(name, {}).items() if v}}

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lake.environment import load_environment
+from lake.errors import BadInput
 
 PROJECT = Path(__file__).parents[2]
 
@@ -29,3 +30,13 @@ def test_another_folder_of_environments(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "local.yaml").write_text("name: local\nbronze:\n  trigger_s: 7\n")
     monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
     assert load_environment(PROJECT).bronze.trigger_s == 7
+
+
+def test_a_budget_of_log_ascends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "local.yaml"
+    monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
+    path.write_text("name: local\nwal: {warn_bytes: 10, pause_bytes: 20, drop_bytes: 30}\n")
+    assert load_environment(PROJECT).wal.pause_bytes == 20
+    path.write_text("name: local\nwal: {warn_bytes: 10, pause_bytes: 5, drop_bytes: 30}\n")
+    with pytest.raises(BadInput, match="do not ascend"):
+        load_environment(PROJECT)

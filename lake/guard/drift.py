@@ -1,0 +1,23 @@
+"""Drift: a difference between a source and what its capture relies on, and what is to be done about it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Drift:
+    """One difference. table is "schema.table", or empty where it concerns the whole database.
+
+    lost: changes are missing, or will be, so tables must be read again (all of them for a whole database); otherwise
+    it is enough to put right what differs.
+    """
+
+    database: str
+    table: str
+    what: str
+    now: str
+    lost: bool = False
+
+    @property
+    def gap(self) -> bool:
+        """Whether the stream of the whole database can't go on from where it stands."""
+        return self.lost and not self.table

@@ -1,0 +1,66 @@
+"""One look at one source: all facts, judged."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lake.connect_rest import Connect
+from lake.definition import Database
+from lake.guard import accepted, facts, rules
+from lake.guard.accepted import Accepted
+from lake.guard.drift import Drift
+from lake.guard.facts import Slot
+from lake.local.home import Home
+from lake.source_catalog import connect_source, read_source
+
+POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found; there is what accept() may note as being in order."""
+
+    database: Database
+    there: Accepted
+    slot: Slot | None
+    drifts: list[Drift]
+
+
+def look(home: Home, database: Database) -> Look:
+    """BadInput when PostgreSQL or Connect does not answer.
+
+    The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot that
+    is ahead of a position read later is not the one that the connector left.
+    """
+    names = [table.full_name for table in database.tables]
+    with connect_source(home.environment, database.database) as connection:
+        slot = facts.read_slot(connection, database.slot)
+        server = facts.read_server(connection)
+        tables = facts.read_tables(connection, database.publication, names)
+    source = read_source(home.environment, database)
+    position = position_of(Connect(home.connect).offset(database.connector))
+    there = Accepted(server, tables)
+    known = (accepted.load(home, database.database) or there).with_new(tables).only(names)
+    accepted.save(home, database.database, known)
+    drifts = [
+        *rules.of_server(database, known.server, server, position),
+        *rules.of_slot(database, slot, position),
+        *(drift for name in known.tables for drift in rules.of_table(database, known.tables[name], tables.get(name))),
+        *rules.of_definition(database, source),
+        *rules.of_budget(database, slot, home.environment.wal),
+    ]
+    return Look(database, there, slot, drifts)
+
+
+def accept(home: Home, before: Look, names: list[str]) -> None:
+    """Notes as being in order what was there before the tables were read again; with all of them the server, too."""
+    database = before.database
+    known = accepted.load(home, database.database) or before.there
+    whole = set(names) == {table.full_name for table in database.tables}
+    server = before.there.server if whole else known.server
+    again = {name: table for name, table in before.there.tables.items() if name in names}
+    accepted.save(home, database.database, Accepted(server, {**known.tables, **again}))
+
+
+def position_of(offset: dict[str, Any] | None) -> int:
+    """The greatest place in the log, in bytes, that an offset names; 0 when there is none."""
+    return max((int((offset or {}).get(name) or 0) for name in POSITIONS), default=0)

@@ -1,0 +1,95 @@
+"""The guardian's loop: looks at every captured source, tells what drifts, stops what would go on behind a gap.
+
+python -m lake.guard.watch
+"""
+
+import logging
+import signal
+import threading
+
+import psycopg
+
+from lake.connect_rest import Connect
+from lake.definition import Database, load_databases
+from lake.errors import LakeError
+from lake.guard import accepted, budget
+from lake.guard.drift import Drift
+from lake.guard.look import Look, look
+from lake.guard.report import write
+from lake.local.home import Home, load_home
+from lake.local.lock import is_locked
+from lake.reading_again import LOCK, pending
+
+LOG = logging.getLogger("guardian")
+LOOK_EVERY_S = 5.0
+
+
+class Watch:
+    """Remembers what it saw last: what is seen once may be a source between two of its own steps."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._connect = Connect(home.connect)
+        self._seen: dict[str, set[Drift]] = {}
+        self.stopping = threading.Event()
+
+    def run(self) -> None:
+        """Until stopped."""
+        while not self.stopping.wait(LOOK_EVERY_S):
+            try:
+                defined = load_databases(self._home.root)
+            except LakeError as error:
+                LOG.warning("%s", error)
+                continue
+            for name in set(accepted.databases(self._home)) - {one.database for one in defined}:
+                accepted.forget(self._home, name)
+            write(self._home, [drift for one in defined for drift in self.attend(one)])
+
+    def attend(self, database: Database) -> list[Drift]:
+        """What is to be told of one database; nothing without a connector, or while it can't be asked."""
+        try:
+            if self._connect.config(database.connector) is None:
+                accepted.forget(self._home, database.database)
+                return []
+            found = look(self._home, database)
+            told = self._confirmed(found)
+            if is_locked(self._home.data / LOCK):
+                return told  # a command is at work on it
+            self._act(found, told)
+            return [*told, *pending(self._home, database)]
+        except (LakeError, psycopg.Error) as error:
+            LOG.warning("%s: %s", database.database, error)
+            return []
+
+    def _confirmed(self, found: Look) -> list[Drift]:
+        """What was seen in the look before, too."""
+        before = self._seen.get(found.database.database, set())
+        self._seen[found.database.database] = set(found.drifts)
+        return [drift for drift in found.drifts if drift in before]
+
+    def _act(self, found: Look, told: list[Drift]) -> None:
+        database, limits = found.database, self._home.environment.wal
+        reasons = [*(drift.what for drift in told if drift.gap), *budget.reasons_to_stop(found, limits)]
+        if reasons and self._goes_on(database):
+            LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
+            self._connect.tell(database.connector, "stop")
+        budget.enforce(found, self._home)
+
+    def _goes_on(self, database: Database) -> bool:
+        """Whether it reads; one that failed says why, and would not say it any more once it is stopped."""
+        status = self._connect.status(database.connector)
+        states = [part["state"] for part in [status["connector"], *status["tasks"]]] if status else []
+        return "RUNNING" in states and "FAILED" not in states
+
+
+def main() -> None:
+    """Runs until SIGTERM."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    watch = Watch(load_home())
+    signal.signal(signal.SIGTERM, lambda *_: watch.stopping.set())
+    watch.run()
+
+
+if __name__ == "__main__":
+    main()

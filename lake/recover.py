@@ -1,0 +1,139 @@
+"""`lake recover`: puts right what the guardian names, reads again what lost changes, and ends in proven equality."""
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import psycopg
+import typer
+
+from lake import reading_again
+from lake.aws.environment import LOCAL
+from lake.connect_rest import Connect
+from lake.definition import Database, load_databases
+from lake.errors import BadInput, LakeError
+from lake.guard.drift import Drift
+from lake.guard.look import look
+from lake.local.home import Home, load_home
+from lake.local.lock import locked
+from lake.names import named_tables
+from lake.plan_commands import apply_all
+from lake.reading_again import LOCK
+from lake.rendering.pipeline import read_pipeline
+from lake.requests import refuse_stopped
+from lake.resnapshot import BUSY, JSON, TIMEOUT, aside, console, signal
+from lake.settling import Say, Tables, prove, read_again, show
+from lake.signals import POSITION
+from lake.source_catalog import connect_source
+
+WITHIN_S = 60.0
+LOOK_EVERY_S = 0.5
+DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("recover")(recover)
+
+
+def recover(
+    database: str = typer.Argument(help="As named in databases/."), as_json: bool = JSON, timeout: float = TIMEOUT
+) -> None:
+    """Recover the capture of a database from what `lake status` names: a lost slot, another server, lost changes.
+
+    What differs from the definition is put right as by lake apply. Where the stream can't go on from its slot, there is
+    a new slot, and all tables of the database are read again; otherwise those that lost changes are, beside the stream.
+    Rows that the source no longer has are deleted as the table's policy says. Interrupted, it goes on when it is run
+    again. Exit code 0 only if all is equal in the end, 1 if not, 2 if the input is wrong.
+
+    Example: lake recover moma
+    """
+    home = load_home()
+    definition = _defined(home, database)
+    refuse_stopped(home)
+    with locked(home.data / LOCK, BUSY), aside.status("looking at the source") as line:
+        result = _recovered(home, definition, timeout, line.update)
+    print(json.dumps(result)) if as_json else show(result, console.print)
+    raise typer.Exit(0 if result["equal"] else 1)
+
+
+def _defined(home: Home, name: str) -> Database:
+    known = {one.database: one for one in load_databases(home.root)}
+    if name not in known:
+        now = f"choose from: {', '.join(known)}"
+        raise BadInput(f"there is no database '{name}' in the definition", "command line", now)
+    return known[name]
+
+
+def _recovered(home: Home, database: Database, timeout_s: float, say: Say) -> dict[str, Any]:
+    """What read_again() or prove() gives, and the drifts that there were."""
+    before = look(home, database).drifts
+    say("putting right what differs from the definition")
+    apply_all(LOCAL, say)
+    drifts = list(dict.fromkeys([*before, *look(home, database).drifts]))
+    whole = named_tables(read_pipeline(home.environment), [database.database])
+    gap = any(drift.gap for drift in drifts)
+    tables = whole if gap else _affected(whole, drifts, reading_again.of_database(home, database))
+    if not gap:
+        _resume(Connect(home.connect), database)
+    if tables:
+        ask = partial(_begin_anew, home, database) if gap else signal(home)
+        result = read_again(home, f"lake recover {database.database}", tables, ask, timeout_s, say)
+    else:
+        result = prove(home, whole, timeout_s, say)
+    return {**result, "drifts": [drift.what for drift in drifts]}
+
+
+def _affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
+    """The tables that lost changes, and those that an interrupted command had begun to read."""
+    lost = {drift.table for drift in drifts if drift.lost}
+    return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
+
+
+def _begin_anew(home: Home, database: Database, name: str, tables: list[str]) -> int:
+    """A new slot, and a connector that remembers nothing: it reads all tables, and streams from where the slot is.
+
+    Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed.
+    """
+    connect = Connect(home.connect)
+    connect.tell(database.connector, "stop")
+    _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")
+    _until(partial(_dropped, home, database), f"slot {database.slot} is still read by somebody")
+    _resume(connect, database)
+    with connect_source(home.environment, database.database) as connection:
+        row = connection.execute(POSITION.encode()).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _dropped(home: Home, database: Database) -> bool:
+    try:
+        with connect_source(home.environment, database.database) as connection:
+            connection.execute(DROP, [database.slot])
+    except psycopg.errors.ObjectInUse:
+        return False
+    return True
+
+
+def _resume(connect: Connect, database: Database) -> None:
+    """Has the connector and its task running, whatever stopped them."""
+    if not _runs(connect, database):
+        connect.tell(database.connector, "resume")
+        connect.tell(database.connector, "restart")
+    _until(partial(_runs, connect, database), f"connector {database.connector} does not run")
+
+
+def _runs(connect: Connect, database: Database) -> bool:
+    status = connect.status(database.connector)
+    parts = [status["connector"], *status["tasks"]] if status else []
+    return len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts)
+
+
+def _until(is_so: Callable[[], bool], otherwise: str) -> None:
+    deadline = time.monotonic() + WITHIN_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            now = "see: lake status, lake logs connect; then run it again"
+            raise LakeError(f"{otherwise} after {WITHIN_S:.0f} s", "lake recover", now)
+        time.sleep(LOOK_EVERY_S)

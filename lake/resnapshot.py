@@ -1,0 +1,60 @@
+"""`lake resnapshot`: reads tables again while changes go on flowing, and ends in proven equality."""
+
+import json
+
+import typer
+from rich.console import Console
+
+from lake.local.home import Home, load_home
+from lake.local.lock import locked
+from lake.names import named_tables
+from lake.reading_again import LOCK, Ask
+from lake.rendering.pipeline import read_pipeline
+from lake.requests import refuse_stopped
+from lake.settling import read_again, show
+from lake.signals import ask_for_snapshot
+from lake.source_catalog import connect_source
+
+BUSY = "another command reads tables again"
+JSON = typer.Option(False, "--json", help="Print the result as JSON.")
+TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each of: reading, catching up, sweeping.")
+console = Console(highlight=False)
+aside = Console(stderr=True, highlight=False)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("resnapshot")(resnapshot)
+
+
+def resnapshot(
+    names: list[str] = typer.Argument(metavar="DATABASE[.TABLE]...", help="What to read again."),
+    as_json: bool = JSON,
+    timeout: float = TIMEOUT,
+) -> None:
+    """Read tables again from PostgreSQL while changes go on flowing, and end in proven equality.
+
+    For rows that changed without an event: a column added with a DEFAULT, changes lost in a gap. Rows that the source
+    no longer has are deleted as the table's policy says. Interrupted, it goes on when it is run again.
+    Exit code 0 only if all is equal in the end, 1 if not, 2 if the input is wrong.
+
+    Example: lake resnapshot moma.artworks
+    """
+    home = load_home()
+    tables = named_tables(read_pipeline(home.environment), names)
+    refuse_stopped(home)
+    command = f"lake resnapshot {' '.join(names)}"
+    with locked(home.data / LOCK, BUSY), aside.status("asking the connector") as line:
+        result = read_again(home, command, tables, signal(home), timeout, line.update)
+    print(json.dumps(result)) if as_json else show(result, console.print)
+    raise typer.Exit(0 if result["equal"] else 1)
+
+
+def signal(home: Home) -> Ask:
+    """Reads tables beside the stream, which goes on."""
+
+    def ask(database: str, tables: list[str]) -> int:
+        with connect_source(home.environment, database) as connection:
+            return ask_for_snapshot(connection, tables)
+
+    return ask

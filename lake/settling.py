@@ -1,0 +1,89 @@
+"""The end of reading tables again: what the source no longer has is swept, and the lake is proven equal to it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from lake import reading_again, verify
+from lake.definition import load_databases
+from lake.environment import LOOPBACK
+from lake.errors import LakeError
+from lake.guard.look import Look, accept, look
+from lake.job import run_job
+from lake.local.home import Home
+from lake.names import targets_of
+from lake.reading_again import Ask, ReadingAgain
+from lake.requests import await_done, request
+
+SWEEP = ".sweep"
+Say = Callable[[str], None]
+Tables = list[dict[str, Any]]
+
+
+def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
+    """{"equal": …, "swept": rows by Hudi table, "verify": the proof}; LakeError when it can't be carried out.
+
+    tables: of the pipeline file. command: what to run after an interruption.
+    """
+    asked = reading_again.begin(home, command, tables, ask)
+    reading_again.await_read(home, load_databases(home.root), asked, timeout_s, say)
+    say("looking for rows that the source no longer has")
+    found = _ghosts(home, asked, timeout_s)
+    _refuse_unread(home, found, command)
+    swept = _swept(tables, found)
+    bounds = {target: asked.bounds[table["topic"]] for table in tables for target in targets_of(table)}
+    requests = [request(home, target + SWEEP, json.dumps({"bound": bounds[target]})) for target in swept]
+    await_done(home, requests, timeout_s, say)
+    result = prove(home, tables, timeout_s, say)
+    reading_again.end(home)
+    return {**result, "swept": swept}
+
+
+def prove(home: Home, tables: Tables, timeout_s: float, say: Say) -> dict[str, Any]:
+    """{"equal": …, "verify": the proof}. Where all is equal, the guardian takes what is there as being in order."""
+    say("comparing with the source")
+    before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
+    proof = verify.proof([f"{table['database']}.{table['table']}" for table in tables], timeout_s)
+    if proof["equal"]:
+        for one in before:
+            accept(home, one, _names(tables, one))
+    return {"equal": proof["equal"], "verify": proof}
+
+
+def show(result: dict[str, Any], say: Say) -> None:
+    """Tells what was swept, and prints the proof."""
+    for target, count in result.get("swept", {}).items():
+        say(f"{target}: {count} rows that the source no longer has are deleted")
+    verify.show(result["verify"])
+
+
+def _names(tables: Tables, found: Look) -> list[str]:
+    database = found.database.database
+    return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
+
+
+def _ghosts(home: Home, asked: ReadingAgain, timeout_s: float) -> dict[str, dict[str, Any]]:
+    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", verify.USER]
+    arguments = [*login, "--bounds", json.dumps(asked.bounds), "--timeout-s", str(timeout_s)]
+    content = run_job(home, "ghosts", arguments, {verify.PASSWORD: home.secrets.lake_verify})
+    if "error" in content:
+        raise LakeError(content["error"], asked.command, "see: lake status; run it again, it goes on from here")
+    return dict(content["tables"])
+
+
+def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str) -> None:
+    left = [f"{table} lacks {one['unread']}" for table, one in found.items() if one["unread"]]
+    if left:
+        reading_again.end(home)
+        what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
+        raise LakeError(what, command, "see: lake logs connect; run it again, it begins anew")
+
+
+def _swept(tables: Tables, found: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """Ghosts by Hudi table, of those that have any."""
+    counted = {
+        target: found[table["topic"]]["ghosts"][kind["type"]]
+        for table in tables
+        for kind, target in zip(table["targets"], targets_of(table), strict=True)
+    }
+    return {target: count for target, count in counted.items() if count}

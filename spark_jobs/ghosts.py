@@ -1,0 +1,105 @@
+"""After a resnapshot: which old rows of the lake does the source still have, and how many are ghosts?
+
+    spark-submit spark_jobs/ghosts.py --config <pipeline.json> --output <result.json>
+        --jdbc-url jdbc:postgresql://<host>:<port> --user <user> --bounds '{"moma.public.artists": 1234}'
+
+A bound is an `_order` that all rows of the resnapshot are above. A live row below it, in a lake that has all of the
+source's log, was not sent again. Where the source has no such key its delete was lost: a ghost, to be swept. Where it
+has, the resnapshot left the row out, and nothing may be swept. The password is read from LAKE_VERIFY_PASSWORD.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import Any, Dict, List
+
+from pyspark.sql import SparkSession
+
+from spark_jobs import coverage, lake_rows, once
+from spark_jobs.coverage import Deadline, NotCovered
+from spark_jobs.lake_rows import LakeRows, WrongType
+from spark_jobs.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.source import Moment, Source
+from spark_jobs.type_map import Unmapped, pg_type
+
+PASSWORD = "LAKE_VERIFY_PASSWORD"
+
+
+def look(
+    spark: SparkSession, pipeline: Pipeline, source: Source, table: Table, bound: int, timeout_s: float
+) -> Dict[str, Any]:
+    """{"ghosts": rows by type of table, "unread": rows that the source has and the resnapshot left out}.
+
+    NotCovered when the lake does not catch up with the moment in the time given.
+    """
+    moment = Moment(source)
+    try:
+        deadline = Deadline(time.monotonic() + timeout_s)
+        coverage.wait_for_slot(source, table.database, moment.lsn, deadline)
+        end = coverage.topic_offsets(spark, pipeline, table.topic).end
+        coverage.wait_for_targets(spark, table, end, deadline)
+        return compared(spark, table, moment, bound)
+    finally:
+        moment.close()
+
+
+def compared(spark: SparkSession, table: Table, moment: Moment, bound: int) -> Dict[str, Any]:
+    """The old rows of each target against the keys of the source at the moment."""
+    columns = moment.columns(table.schema + "." + table.table)
+    names, types = [column.name for column in columns], [pg_type(column) for column in columns]
+    texts = moment.rows(table.schema + "." + table.table, names, types)
+    present = lake_rows.of_source(texts, table, names, types).rows.select("key")
+    found = {"ghosts": {}, "unread": 0}  # type: Dict[str, Any]
+    for target in table.targets:
+        kind = "rt" if target.type == "mor" else "cow"
+        rows = old(lake_rows.of_target(spark, target.path, kind, table, names, types), bound)
+        unread = rows.join(present, "key").count() if rows.take(1) else 0
+        found["unread"] = max(found["unread"], unread)
+        found["ghosts"][target.type] = rows.count() - unread
+        rows.unpersist()
+    return found
+
+
+def old(side: LakeRows, bound: int) -> Any:
+    """The keys of the live rows with an order below the bound."""
+    return side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
+
+
+def name_of(table: Table) -> str:
+    return "{}.{}.{}".format(table.database, table.schema, table.table)
+
+
+def main(argv: List[str]) -> int:
+    """Writes the result file; 0 when all tables could be looked at, else 1 and its "error" says why."""
+    args = _parser().parse_args(argv)
+    return once.run("ghosts", args.output, lambda spark: _all(spark, args), lambda content: int("error" in content))
+
+
+def _all(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    pipeline = read_pipeline(spark, args.config)
+    bounds, url = json.loads(args.bounds), args.jdbc_url.rstrip("/")
+    found = {}
+    for table in [one for one in pipeline.tables if name_of(one) in bounds]:
+        source = Source(spark, "{}/{}".format(url, table.database), args.user, os.environ[PASSWORD])
+        try:
+            found[name_of(table)] = look(spark, pipeline, source, table, bounds[name_of(table)], args.timeout_s)
+        except (NotCovered, Unmapped, WrongType) as problem:
+            return {"error": "{}: {}".format(name_of(table), problem)}
+    return {"tables": found}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ghosts")
+    parser.add_argument("--config", required=True, help="pipeline.json")
+    parser.add_argument("--output", required=True, help="where the result goes, JSON")
+    parser.add_argument("--jdbc-url", required=True, help="jdbc:postgresql://host:port")
+    parser.add_argument("--user", required=True)
+    parser.add_argument("--bounds", required=True, help="JSON: database.schema.table to the least order sent again")
+    parser.add_argument("--timeout-s", type=float, default=180.0)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

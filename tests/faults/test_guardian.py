@@ -1,0 +1,199 @@
+"""What happens to a source behind the connector's back: told within a minute, never passed over, recovered."""
+
+import json
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+from lake.definition import load_database
+from lake.environment import Wal
+from lake.guard.watch import Watch
+from lake.local.home import Home
+from tests.faults import checker
+from tests.faults.conftest import SHOP
+from tests.faults.rig import Rig
+from tests.faults.source import OTHER
+from tests.faults.test_resnapshot import differences
+from tests.faults.trial import Entry, conclude
+from tests.faults.workload import until
+
+pytestmark = pytest.mark.faults
+TOLD_WITHIN_S = 60.0
+SEGMENTS = 8
+IDLE_BYTES = 24 * 2**20  # a segment and what a second of writing elsewhere takes
+
+
+def drop(rig: Rig, slot: str) -> None:
+    rig.execute("postgres", f"SELECT pg_drop_replication_slot('{slot}')")
+
+
+def recreate(rig: Rig, slot: str) -> None:
+    drop(rig, slot)
+    rig.execute(slot.removeprefix("lake_"), f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')")
+
+
+def foreign(rig: Rig, slot: str) -> None:
+    drop(rig, slot)
+    rig.execute("postgres", f"SELECT pg_create_logical_replication_slot('{slot}', 'pgoutput')")
+
+
+def advance(rig: Rig, slot: str) -> None:
+    rig.execute(slot.removeprefix("lake_"), f"SELECT pg_replication_slot_advance('{slot}', pg_current_wal_lsn())")
+
+
+def overrun(rig: Rig, slot: str) -> None:
+    """More log than slots may retain; that of a connector that runs has moved on."""
+    rig.execute("postgres", "ALTER SYSTEM SET max_slot_wal_keep_size = '48MB'", "SELECT pg_reload_conf()")
+    for _ in range(SEGMENTS):
+        rig.execute(SHOP, f"UPDATE account SET version = version + 1 WHERE id = {SEGMENTS}", "SELECT pg_switch_wal()")
+        rig.reach(SHOP)
+    rig.execute("postgres", "CHECKPOINT", "ALTER SYSTEM RESET max_slot_wal_keep_size", "SELECT pg_reload_conf()")
+    lost = f"SELECT 1 FROM pg_replication_slots WHERE slot_name = '{slot}' AND wal_status = 'lost'"
+    until(lambda: bool(rig.rows("postgres", lost)), "the slot is not lost")
+
+
+@pytest.mark.parametrize(
+    ("happens", "told"),
+    [
+        pytest.param(drop, "is ahead", id="dropped"),
+        pytest.param(recreate, "is ahead", id="made anew"),
+        pytest.param(foreign, "is a foreign one", id="another database's"),
+        pytest.param(advance, "is ahead", id="advanced"),
+    ],
+)
+@pytest.mark.matrix("12", "while the connector is stopped, its slot is ")
+def test_slot(rig: Rig, entry: Entry, small: str, happens: Callable[[Rig, str], None], told: str) -> None:
+    _told_and_recovered(rig, entry, small, happens, told)
+
+
+@pytest.mark.matrix("11", "the connector is stopped until its log is gone")
+def test_slot_lost(rig: Rig, entry: Entry, shop: str, small: str) -> None:
+    _told_and_recovered(rig, entry, small, overrun, "is gone (wal_status lost)")
+
+
+def _told_and_recovered(rig: Rig, entry: Entry, database: str, happens: Callable[[Rig, str], None], told: str) -> None:
+    """Changes are lost; the connector must not go on behind them, and the lake must be whole again in the end."""
+    rig.stop_connector(database)
+    rig.execute(
+        database,
+        "UPDATE account SET note = 'in the gap', version = version + 1000 WHERE id > 50",
+        "DELETE FROM account WHERE id <= 10",
+        "INSERT INTO account (id, version) VALUES (101, 101)",
+    )
+    happens(rig, f"lake_{database}")
+    entry.injected.append(happens.__name__)
+    rig.start_connector(database)
+    _await_told(rig, database, told)
+    until(lambda: "RUNNING" not in rig.source_status(database)["tasks"], "the task goes on", TOLD_WITHIN_S, every_s=1)
+    recovered(rig, database)
+    assert differences(rig, database) == []
+
+
+def _await_told(rig: Rig, database: str, told: str) -> None:
+    until(
+        lambda: any(told in what for what in rig.drifts(database)), f"nothing tells: {told}", TOLD_WITHIN_S, every_s=1
+    )
+    assert rig.lake.run("status", check=False).returncode == 1
+
+
+def recovered(rig: Rig, database: str) -> None:
+    """`lake recover` ends in parity, and the guardian is content."""
+    assert rig.lake.json("recover", database)["equal"]
+    until(lambda: rig.drifts(database) == [], "the guardian is not content", TOLD_WITHIN_S, every_s=1)
+
+
+@pytest.mark.matrix("12", "another server")
+def test_other_server(rig: Rig, entry: Entry, small: str) -> None:
+    """As if the database behind the address had been swapped while the slot seems to be the same."""
+    path = rig.home.data / "guardian" / f"{small}.json"
+    until(path.exists, "the guardian knows no server", TOLD_WITHIN_S)
+    known = json.loads(path.read_text())
+    known["server"]["system_identifier"] = "1"
+    path.write_text(json.dumps(known))
+    _await_told(rig, small, "this is another server")
+    until(lambda: rig.source_status(small)["connector"] == "STOPPED", "the connector goes on", TOLD_WITHIN_S, every_s=1)
+    recovered(rig, small)
+    conclude(rig, entry, small, [])
+
+
+@pytest.mark.matrix("18", "a table is taken out of the publication, and put back")
+@pytest.mark.parametrize("back", [False, True], ids=["by lake recover", "by hand"])
+def test_publication(rig: Rig, entry: Entry, small: str, back: bool) -> None:
+    _await_known(rig, small)
+    rig.execute(small, f"ALTER PUBLICATION lake_{small} DROP TABLE account", "DELETE FROM account WHERE id <= 10")
+    if back:
+        rig.execute(small, f"ALTER PUBLICATION lake_{small} ADD TABLE account")
+    _await_told(rig, small, "was out of the publication" if back else "differs from the definition")
+    recovered(rig, small)
+    assert differences(rig, small) == []
+
+
+@pytest.mark.matrix("18", "TRUNCATE")
+def test_truncate(rig: Rig, entry: Entry, small: str) -> None:
+    _await_known(rig, small)
+    rig.execute(small, "TRUNCATE account", "INSERT INTO account (id, version) VALUES (1000, 1)")
+    _await_told(rig, small, "was emptied or rewritten")
+    recovered(rig, small)
+    assert list(checker.equality(rig.gather(small)["account"])) == []
+    rig.databases[small] = (OTHER,)
+    conclude(rig, entry, small, [])
+
+
+@pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT is told")
+def test_default(rig: Rig, entry: Entry, small: str) -> None:
+    _await_known(rig, small)
+    rig.execute(small, "ALTER TABLE account ADD extra int DEFAULT 7")
+    _await_told(rig, small, "got the DEFAULT of extra")
+    recovered(rig, small)
+    assert list(checker.equality(rig.gather(small)["account"])) == []
+
+
+@pytest.mark.matrix("19", "identity and rights are taken away")
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("ALTER TABLE account REPLICA IDENTITY DEFAULT", "public.account"),
+        ("REVOKE SELECT ON account FROM lake_capture", "public.account"),
+        ("ALTER TABLE account DROP CONSTRAINT account_pkey", "has no primary key"),
+    ],
+    ids=["identity", "rights", "key"],
+)
+def test_definition(rig: Rig, entry: Entry, small: str, statement: str, told: str) -> None:
+    rig.execute(small, statement)
+    _await_told(rig, small, told)
+
+
+def _await_known(rig: Rig, database: str) -> None:
+    path = rig.home.data / "guardian" / f"{database}.json"
+    until(path.exists, "the guardian knows no tables", TOLD_WITHIN_S)
+
+
+@pytest.mark.matrix("11", "a database is idle while another one of its server writes")
+def test_idle(rig: Rig, entry: Entry, small: str) -> None:
+    rig.execute("postgres", "CREATE TABLE IF NOT EXISTS noise (v text)")
+    with psycopg.connect(rig.home.dsn(), autocommit=True) as connection:
+        for _ in range(SEGMENTS):
+            connection.execute("INSERT INTO noise SELECT repeat(md5(i::text), 32) FROM generate_series(1, 12000) i")
+    rig.execute("postgres", "DROP TABLE noise")
+    until(lambda: (rig.source_status(small)["retained_wal_bytes"] or 0) < IDLE_BYTES, "the log is pinned", every_s=1)
+
+
+@pytest.mark.matrix("11", "the budget of log is spent")
+def test_budget(rig: Rig, entry: Entry, small: str) -> None:
+    """Real sources and a real connector; the guardian of this test has a smaller budget than the lake's own."""
+    database = load_database(rig.lake.databases / f"{small}.yaml")
+
+    def attend(**budget: int) -> None:
+        poor = rig.home.environment.model_copy(update={"wal": Wal(**budget)})
+        Watch(Home(poor)).attend(database)
+
+    attend(warn_bytes=1, pause_bytes=2**40, drop_bytes=2**40)
+    assert rig.source_status(small)["connector"] == "RUNNING"
+    attend(warn_bytes=1, pause_bytes=1, drop_bytes=2**40)
+    until(lambda: rig.source_status(small)["slot"].startswith("inactive"), "the connector goes on", TOLD_WITHIN_S)
+    attend(warn_bytes=1, pause_bytes=1, drop_bytes=1)
+    assert rig.source_status(small)["slot"] == "absent"
+    _await_told(rig, small, "is gone")
+    recovered(rig, small)
+    conclude(rig, entry, small, [])

@@ -1,0 +1,68 @@
+"""Reading tables again: ghosts of a gap, values that came without an event, and all of it under load."""
+
+import pytest
+
+from tests.faults import checker
+from tests.faults.rig import Rig
+from tests.faults.source import OTHER
+from tests.faults.trial import Entry, conclude
+
+pytestmark = pytest.mark.faults
+GAP = "e order"  # the step of the checker that misses in the topic what was lost
+
+
+def lose(rig: Rig, database: str, *statements: str) -> None:
+    """Changes to table account that no event tells of."""
+    publication = f"ALTER PUBLICATION lake_{database}"
+    rig.execute(database, f"{publication} DROP TABLE account", *statements, f"{publication} ADD TABLE account")
+
+
+def differences(rig: Rig, database: str) -> list[str]:
+    """What the checker finds beside the gap in the topic."""
+    rig.come_to_rest(database)
+    return [line for line in checker.check(rig.gather(database)) if not line.startswith(GAP)]
+
+
+@pytest.mark.matrix("12", "rows are deleted, changed and inserted in a gap, then the table is read again")
+def test_ghosts(rig: Rig, entry: Entry, small: str) -> None:
+    lose(
+        rig,
+        small,
+        "DELETE FROM account WHERE id <= 10",
+        "UPDATE account SET note = 'in the gap', version = version + 1000 WHERE id BETWEEN 11 AND 20",
+        "INSERT INTO account (id, version) VALUES (101, 101)",
+    )
+    assert any("b account" in line for line in differences(rig, small)), "there are no ghosts to sweep"
+    result = rig.lake.json("resnapshot", f"{small}.account")
+    assert (result["equal"], result["swept"]) == (True, {f"{small}_cow.account": 10, f"{small}_mor.account": 10})
+    assert differences(rig, small) == []
+    rig.execute(small, "INSERT INTO account (id, version, note) VALUES (1, 5000, 'again')")
+    assert differences(rig, small) == [], "a key that was swept does not come back"
+
+
+@pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT, then the table is read again")
+def test_column_with_default(rig: Rig, entry: Entry, small: str) -> None:
+    rig.execute(small, "ALTER TABLE account ADD extra int DEFAULT 7", "UPDATE account SET version = 0 WHERE id = 1")
+    rig.come_to_rest(small)
+    assert list(checker.equality(rig.gather(small)["account"])), "existing rows have the value already"
+    assert rig.lake.run("resnapshot", f"{small}.account").returncode == 0
+    assert list(checker.equality(rig.gather(small)["account"])) == []
+
+
+@pytest.mark.matrix("18", "an empty table has nothing but ghosts")
+def test_truncated(rig: Rig, entry: Entry, small: str) -> None:
+    rig.execute(small, "TRUNCATE account")
+    assert rig.lake.json("resnapshot", f"{small}.account")["swept"][f"{small}_mor.account"] == 101
+    rig.databases[small] = (OTHER,)
+    conclude(rig, entry, small, [])
+
+
+@pytest.mark.matrix("15", "all tables are read again")
+def test_under_load(rig: Rig, entry: Entry, shop: str) -> None:
+    with rig.load(shop, entry.seed) as writing:
+        for _ in range(2):
+            before = writing.committed
+            result = rig.lake.json("resnapshot", shop)
+            assert (result["equal"], result["swept"]) == (True, {})
+            entry.injected.append(f"{writing.committed - before} transactions meanwhile")
+    conclude(rig, entry, shop, [])

@@ -1,0 +1,101 @@
+"""Which facts of a source are drift."""
+
+from dataclasses import replace
+
+import pytest
+
+from lake.definition import Database
+from lake.environment import Wal
+from lake.guard import rules
+from lake.guard.accepted import Accepted
+from lake.guard.facts import Server, Slot, TableFacts
+from lake.guard.look import position_of
+from tests.unit.test_plan import shop, source
+
+DATABASE: Database = shop(a={"key": ["id"]})
+SERVER = Server("7", "00000001", 1000)
+SLOT = Slot("pgoutput", "shop", "reserved", 500, 100, True, "lake_capture")
+TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
+
+
+@pytest.mark.parametrize(
+    ("server", "position", "told"),
+    [
+        (SERVER, 1000, []),
+        (replace(SERVER, position=900), 1000, ["the server's log ends before"]),
+        (replace(SERVER, timeline="00000002"), 500, ["the server was restored or promoted"]),
+        (Server("8", "00000002", 10), 500, ["this is another server"]),
+    ],
+)
+def test_server(server: Server, position: int, told: list[str]) -> None:
+    found = list(rules.of_server(DATABASE, SERVER, server, position))
+    assert [drift.what.startswith(text) for drift, text in zip(found, told, strict=True)] == [True] * len(told)
+    assert all(drift.gap for drift in found)
+
+
+@pytest.mark.parametrize(
+    ("slot", "told"),
+    [
+        (SLOT, ""),
+        (replace(SLOT, active=False, reader=None), ""),
+        (None, "is gone"),
+        (replace(SLOT, wal_status="lost", confirmed=None, retained_bytes=None), "wal_status lost"),
+        (replace(SLOT, plugin="wal2json"), "a foreign one"),
+        (replace(SLOT, database="other"), "a foreign one"),
+        (replace(SLOT, reader="somebody"), "is read by somebody"),
+        (replace(SLOT, confirmed=501), "is ahead"),
+    ],
+)
+def test_slot(slot: Slot | None, told: str) -> None:
+    found = list(rules.of_slot(DATABASE, slot, position=500))
+    assert [told in drift.what and drift.gap for drift in found] == ([True] if told else [])
+
+
+@pytest.mark.parametrize("slot", [None, SLOT])
+def test_nothing_is_expected_of_a_slot_before_the_first_record(slot: Slot | None) -> None:
+    assert list(rules.of_slot(DATABASE, slot, position=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("now", "told"),
+    [
+        (TABLE, []),
+        (None, []),
+        (replace(TABLE, membership=None), []),  # the rules of the definition name it
+        (replace(TABLE, membership=16501), ["was out of the publication"]),
+        (replace(TABLE, files={"16400": 16600}), ["was emptied or rewritten"]),
+        (replace(TABLE, files={"16400": 16400, "16700": 16700}), []),  # a partition joined
+        (replace(TABLE, defaulted=["extra", "old"]), ["the DEFAULT of extra "]),
+        (replace(TABLE, relation=9, membership=10, files={"9": 9}), ["was dropped and made anew"]),
+    ],
+)
+def test_table(now: TableFacts | None, told: list[str]) -> None:
+    found = list(rules.of_table(DATABASE, TABLE, now))
+    assert [text in drift.what for drift, text in zip(found, told, strict=True)] == [True] * len(told)
+    assert all(drift.lost and not drift.gap for drift in found)
+
+
+def test_definition() -> None:
+    assert list(rules.of_definition(DATABASE, source("a"))) == []
+    (drift,) = rules.of_definition(DATABASE, replace(source("a"), missing_rights={"public.a": ["SELECT"]}))
+    assert ("public.a" in drift.what, drift.lost) == (True, False)
+    (drift,) = rules.of_definition(DATABASE, source())
+    assert "PostgreSQL has no table public.a" in drift.what
+
+
+def test_budget_is_told_in_words_that_stay() -> None:
+    spent = [list(rules.of_budget(DATABASE, replace(SLOT, retained_bytes=n), Wal(warn_bytes=10))) for n in (10, 11, 12)]
+    assert (len(spent[0]), spent[1] == spent[2], len(spent[1])) == (0, True, 1)
+    assert list(rules.of_budget(DATABASE, None, Wal())) == []
+
+
+def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
+    known = Accepted(SERVER, {"public.a": TABLE})
+    found = {"public.a": replace(TABLE, relation=9), "public.b": replace(TABLE, full_name="public.b")}
+    assert known.with_new(found).tables == {"public.a": TABLE, "public.b": found["public.b"]}
+    assert known.with_new(found).only(["public.b"]).tables == {"public.b": found["public.b"]}
+
+
+def test_the_position_of_a_connector_is_the_greatest_that_its_offset_names() -> None:
+    assert position_of({"lsn": 5, "lsn_commit": 7, "lsn_proc": None}) == 7
+    assert (position_of({}), position_of(None)) == (0, 0)

@@ -1,0 +1,36 @@
+"""Which rows a sweep takes for ghosts, and what it makes of them."""
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs.sweep import ghosts, tombstones
+from tests.unit.test_silver import COLUMNS, GONE, LIVE, table
+
+NEW = (3, "east", "Eve", "s3", "c", 12, "false", 9)
+
+
+def test_old_live_rows_are_ghosts(spark: SparkSession) -> None:
+    rows = spark.createDataFrame([LIVE, GONE, NEW], COLUMNS)
+    assert [row["id"] for row in ghosts(rows, 9).collect()] == [1]
+    assert [row["id"] for row in ghosts(rows, 7).collect()] == []
+
+
+@pytest.mark.parametrize(
+    ("delete", "identity", "kept"),
+    [
+        ("soft", "full", ("north", "Ada", "s1")),
+        ("hard", "full", ("north", None, None)),
+        ("soft", "default", (None, None, None)),
+    ],
+)
+def test_a_ghost_is_deleted_as_its_table_wants_it(
+    spark: SparkSession, delete: str, identity: str, kept: tuple[str | None, ...]
+) -> None:
+    stored = spark.createDataFrame([LIVE], COLUMNS)
+    rows = tombstones(stored, table(delete=delete, partition="region", identity=identity))
+    assert [tuple(row) for row in rows.collect()] == [(1, *kept, "d", 10, "true", 8)]
+
+
+def test_columns_stay_as_they_are_stored(spark: SparkSession) -> None:
+    stored = spark.createDataFrame([LIVE], COLUMNS)
+    assert tombstones(stored, table()).schema == stored.schema
