@@ -40,6 +40,8 @@ ADDED_COLUMNS = (
     "__deleted",
     "_order",
     "_key",
+    "__unavailable",
+    "__moved_from",
 )
 
 TableType = Literal["cow", "mor"]
@@ -48,7 +50,7 @@ OnBadMessage = Literal["stop", "quarantine"]
 
 def is_added_column(column: str) -> bool:
     """True for the columns that the pipeline adds to every row, and that a source column may not be named."""
-    return column.lower().startswith("_hoodie") or column.lower() in ADDED_COLUMNS
+    return column.lower().startswith(("_hoodie", "_toast_")) or column.lower() in ADDED_COLUMNS
 
 
 def _identifier(name: str) -> str:

@@ -20,6 +20,7 @@ def refuse(databases: list[Database], environment: Environment, facts: Facts) ->
     """BadInput for the first thing that cannot work, in the order in which a user would mend them."""
     for database in databases:
         refuse_source(database, facts.sources[database.database])
+        _refuse_partitions(database, facts.sources[database.database], environment)
     _refuse_topics(facts)
     _refuse_rebuilds(pipeline(databases, environment)["tables"], facts)
 
@@ -44,12 +45,34 @@ def _refuse_table(database: Database, table: Table, found: SourceTable | None) -
     _refuse_kind(found, where)
     _refuse_key(table, found, where)
     _refuse_columns(table, found, where)
-    if table.replica_identity == "default" and found.toastable:
-        raise BadInput(
-            f"an unchanged large value of {', '.join(found.toastable)} never arrives under this identity",
-            f"{where}.replica_identity",
-            "use full, or narrow the columns (varchar(n)) until PostgreSQL needs no TOAST table",
-        )
+    _refuse_large_values(table, found, where)
+
+
+def _refuse_large_values(table: Table, found: SourceTable, where: str) -> None:
+    """Under this identity a large value that did not change is taken from the stored row (ADR 18)."""
+    if table.replica_identity == "full" or not found.toastable:
+        return
+    large = f"an unchanged large value of {', '.join(found.toastable)} does not come with its change"
+    if table.delete == "hard":
+        now = "use delete: soft, or replica_identity: full"
+        raise BadInput(f"{large}, and a hard delete leaves no row to take it from", f"{where}.delete", now)
+    if found.unmarked:
+        now = "use full, or make them text"
+        problem = f"Debezium can't say that a large value of {', '.join(found.unmarked)} did not change"
+        raise BadInput(problem, f"{where}.replica_identity", now)
+
+
+def _refuse_partitions(database: Database, source: Source, environment: Environment) -> None:
+    """Delete and create of a changed key must stand in one partition, in their order."""
+    for table in database.tables:
+        large = source.tables[table.full_name].toastable
+        if table.replica_identity == "default" and large and environment.kafka.partitions > 1:
+            raise BadInput(
+                f"{', '.join(large)} of {table.full_name} may be large: values are taken over in the order of one "
+                "partition only",
+                f"databases/{database.database}.yaml, key tables.{table.full_name}.replica_identity",
+                "use full, or set kafka.partitions to 1 in the environment",
+            )
 
 
 def _refuse_kind(found: SourceTable, where: str) -> None:

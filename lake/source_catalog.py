@@ -16,6 +16,7 @@ from lake.source_types import MAPPED
 
 CONNECT_TIMEOUT_S = 5
 LOCK_TIMEOUT = "5s"
+SHORT_BITS = 128  # with their header no longer than what PostgreSQL leaves in the row in any case, 24 bytes
 ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
 
 
@@ -23,7 +24,8 @@ ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
 class SourceTable:
     """One relation of the source; leaves are the relations that hold its rows, with their replica identity.
 
-    toastable: the non-key columns that PostgreSQL may store out of line in this table (correctness F8).
+    toastable: the non-key columns that PostgreSQL may store out of line in this table (correctness F8); unmarked: those
+    of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake has no place for.
     """
 
@@ -35,6 +37,7 @@ class SourceTable:
     key: list[str]
     toastable: list[str]
     leaves: dict[str, str]
+    unmarked: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
 
 
@@ -156,6 +159,12 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
           AND a.attstorage <> 'p' AND NOT a.attname = ANY (ARRAY(
             SELECT p.attname FROM pg_attribute p WHERE p.attrelid = c.oid AND p.attnum = ANY (k.conkey)))
         ORDER BY 1) AS toastable,
+  ARRAY(SELECT DISTINCT a.attname::text FROM pg_attribute a JOIN pg_class leaf ON leaf.oid = a.attrelid
+        JOIN pg_type t ON t.oid = a.atttypid
+        WHERE leaf.oid = ANY (l.oids) AND leaf.reltoastrelid <> 0 AND NOT a.attisdropped
+          AND 'bit'::regtype IN (t.oid, t.typbasetype)
+          AND NOT greatest(a.atttypmod, t.typtypmod) BETWEEN 1 AND %(short_bits)s
+        ORDER BY 1) AS unmarked,
   (SELECT jsonb_object_agg(n.nspname || '.' || leaf.relname, leaf.relreplident)
    FROM pg_class leaf JOIN pg_namespace n ON n.oid = leaf.relnamespace
    WHERE leaf.oid = ANY (l.oids)) AS leaves,
@@ -180,7 +189,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN c.relkind = 'p' THEN ARRAY(
 
 def _tables(connection: psycopg.Connection[Any], names: list[str]) -> dict[str, SourceTable]:
     with connection.cursor(row_factory=class_row(SourceTable)) as cursor:
-        found = cursor.execute(TABLES, {"names": names, "mapped": sorted(MAPPED)}).fetchall()
+        found = cursor.execute(TABLES, {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS}).fetchall()
     return {table.full_name: table for table in found}
 
 

@@ -8,12 +8,17 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
+from spark_jobs import toast
 from spark_jobs.row_sql import order
-from spark_jobs.type_map import lake_columns
 
 QUANTILES = [index / 20.0 for index in range(21)]
-METADATA_FIELDS = (("__lsn", "long"), ("__op", "string"), ("__source_ts_ms", "long"))
-METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint>"
+METADATA_FIELDS = (
+    ("__lsn", "long"),
+    ("__op", "string"),
+    ("__source_ts_ms", "long"),
+    (toast.UNAVAILABLE, {"type": "array", "items": "string"}),
+)
+METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>>"
 Schemas = Dict[int, Dict[str, Any]]
 
 
@@ -33,7 +38,7 @@ class Decoder:
 
     def __init__(self, writer_schema: Dict[str, Any], epoch: int) -> None:
         self._row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema)).alias("row")
-        self._columns = [F.expr(column) for column in [*lake_columns(writer_schema, "row"), order(epoch, "offset")]]
+        self._columns = [F.expr(sql) for sql in [*toast.lake_columns(writer_schema, "row"), order(epoch, "offset")]]
 
     def rows(self, messages: DataFrame) -> DataFrame:
         """One row per message. messages: value binary, offset long (other columns are ignored)."""
@@ -64,13 +69,16 @@ def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: Dat
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
-    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times.
+    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times, and
+    the names of columns that a message left out.
 
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
     facts = messages.select("partition", "offset", schema_id().alias("id"), _metadata(schemas).alias("facts"))
-    fields = facts.select("partition", "offset", "id", "facts.__lsn", _committed_ms().alias("ms"))
+    fields = facts.select(
+        "partition", "offset", "id", "facts.__lsn", _committed_ms().alias("ms"), "facts.__unavailable"
+    )
     return (
         fields.coalesce(1)  # one task: rows of one Kafka partition already lie together
         .groupBy("partition")
@@ -82,6 +90,7 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
             F.max("__lsn").alias("lsn"),
             F.count("ms").alias("changes"),
             F.percentile_approx("ms", QUANTILES, 1000).alias("committed_ms"),
+            F.array_distinct(F.flatten(F.collect_set(toast.UNAVAILABLE))).alias("unavailable"),
         )
         .collect()
     )

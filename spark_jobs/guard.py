@@ -2,12 +2,13 @@
 
 import logging
 import threading
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs import evolution, poison
+from spark_jobs.fill import Unfillable
 from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
 from spark_jobs.quarantine import Quarantine
@@ -47,16 +48,19 @@ class Guard:
         """How many messages were set aside, and are neither replayed nor dropped."""
         return self._quarantine.waiting(self.silver.table.topic)
 
-    def write(self, batch: DataFrame, progress: Progress) -> None:
-        """Commits a batch, after what can't be applied was set aside; Poisoned when the table stops instead."""
+    def write(self, batch: DataFrame, progress: Progress, behind: Optional[DataFrame] = None) -> None:
+        """Commits a batch, after what can't be applied was set aside; Poisoned when the table stops instead.
+
+        behind: as SilverTable.write takes it.
+        """
         with self._lock:
             self._check()
             try:
-                self.silver.write(batch, progress)
-            except evolution.SchemaRefused:
+                self.silver.write(batch, progress, behind=behind)
+            except (evolution.SchemaRefused, Unfillable):
                 raise
             except Exception as error:  # py4j, or the registry
-                self._look_through(batch, progress, error)
+                self._look_through(batch, progress, error, behind)
 
     def replay(self, messages: DataFrame, progress: Progress) -> None:
         """Commits single messages of long ago: they take the place that their offsets give them."""
@@ -75,7 +79,9 @@ class Guard:
             raise Retired("{} was started anew meanwhile; ask again".format(self.silver.name))
         self._may_write()
 
-    def _look_through(self, batch: DataFrame, progress: Progress, error: Exception) -> None:
+    def _look_through(
+        self, batch: DataFrame, progress: Progress, error: Exception, behind: Optional[DataFrame]
+    ) -> None:
         told = self._told_apart(batch, error)
         try:
             bad = told.where(F.col(poison.REASON).isNotNull())
@@ -86,7 +92,7 @@ class Guard:
                 raise Poisoned(refusal(self.silver.name, self.silver.table, first)) from None
             LOG.warning("%s: set aside partition %d offset %d", self.silver.name, first["partition"], first["offset"])
             self._quarantine.put(bad, self.silver.table)
-            self.silver.write(told.where(F.col(poison.REASON).isNull()), progress)
+            self.silver.write(told.where(F.col(poison.REASON).isNull()), progress, behind=behind)
             self.silver.pass_over(ends(told), progress)
         finally:
             told.unpersist()

@@ -8,7 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-PLACEHOLDER = "__debezium_unavailable_value"  # what Debezium sends for a large value that did not change (F8)
+PLACEHOLDER = "lake\0unavailable"  # what the connector sends for a large value that did not change (F8)
 BEHIND = "old_order IS NULL OR old_order < new_order"
 IMPOSSIBLE = "new_order IS NULL OR old_order > new_order OR (old_order = new_order AND old_hash <> new_hash)"
 Versions = Tuple[Optional[str], Optional[str]]
@@ -58,8 +58,6 @@ def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
 def _holds(column: Column, kind: str) -> Optional[Column]:
     if kind == "string":
         return column.contains(PLACEHOLDER)
-    if kind == "binary":
-        return F.decode(column, "UTF-8").contains(PLACEHOLDER)
     if kind == "array<string>":
         return F.exists(column, lambda item: item.contains(PLACEHOLDER))
     return None

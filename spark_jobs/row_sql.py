@@ -6,8 +6,23 @@ from spark_jobs.pipeline import Table
 from spark_jobs.type_map import identifier, lake_columns
 
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
+UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
+MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key"}
+ADDED = {
+    "__op",
+    "__db",
+    "__table",
+    "__schema",
+    "__lsn",
+    "__source_ts_ms",
+    "__deleted",
+    "_order",
+    "_key",
+    UNAVAILABLE,
+    MOVED_FROM,
+}
+NOT_HERE = "large values that a change left alone are not in the archive, and only silver takes them from its table"
 
 
 def order(epoch: int, offset: str) -> str:
@@ -51,17 +66,27 @@ def record_key(table: Table) -> List[str]:
 def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[str] = ()) -> str:
     """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included.
 
-    stored: the columns that the table has; new ones go behind them, because the metastore compares by position.
+    stored: the columns that the table has; new ones go behind them, because the metastore compares by position. A
+    record that lacks a value fails it.
     """
-    fields = [field for field in schema["fields"] if field["name"] != offset]
+    fields = [field for field in schema["fields"] if field["name"] not in (offset, UNAVAILABLE, MOVED_FROM)]
+    lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
+    source = "<SRC>" + (_refuse_left_out() if lacking else "")
     decoded = [*lake_columns({"fields": fields}), order(table.epoch, offset)]
     keys = record_key(table)
-    inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM <SRC>\n  )"
+    inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM {}\n  )"
     rows = (
-        inner.format(",\n    ".join(keys), ",\n      ".join(decoded))
+        inner.format(",\n    ".join(keys), ",\n      ".join(decoded), source)
         if keys
-        else ("SELECT\n    {}\n  FROM <SRC>".format(",\n    ".join(decoded)))
+        else ("SELECT\n    {}\n  FROM {}".format(",\n    ".join(decoded), source))
     )
     names = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
     ordered = sorted(names, key=lambda name: stored.index(name) if name in stored else len(stored))
     return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(",\n  ".join(erased(ordered, table)), rows)
+
+
+def _refuse_left_out() -> str:
+    """A delete lacks nothing that it must have."""
+    lacks = "{0} IS NOT NULL AND __deleted <> 'true'".format(UNAVAILABLE)
+    told = "concat(array_join({}, ', '), ' did not come, {}')".format(UNAVAILABLE, NOT_HERE)
+    return " WHERE CASE WHEN {} THEN raise_error({}) ELSE true END".format(lacks, told)

@@ -3,14 +3,15 @@
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from spark_jobs import catalogue, changes, commits, evolution, poison, row_sql
+from spark_jobs import catalogue, changes, commits, evolution, poison, row_sql, toast
+from spark_jobs.fill import Fill, Unfillable, later
 from spark_jobs.pipeline import Pipeline, Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
@@ -53,24 +54,32 @@ class SilverTable:
         """What the last commit says of its source; empty before the first."""
         return dict(self._position)
 
-    def write(self, messages: DataFrame, progress: Progress, again: bool = False) -> None:
+    def write(
+        self, messages: DataFrame, progress: Progress, again: bool = False, behind: Optional[DataFrame] = None
+    ) -> None:
         """Commits one batch. The same batch again changes nothing: rows carry their order.
 
         again: single messages from out of the quarantine, which say nothing of how far the table is.
+        behind: later messages that are to be applied with it; the position of the commit is the batch's.
         """
         began = time.time()
-        messages = messages.where("value is not null").select("partition", "offset", "value")
+        messages = values_of(messages)
         summary = self._summary(messages)
         if not summary:
             return
         position = {**self._next_position(summary), **(self._reached() if again else {})}
-        rows = self.rows(messages, summary)
-        if position["messages"] <= SMALL_BATCH:
-            rows = rows.coalesce(1)
-        rows = changes.newest(rows, self.table.keys)
-        planned = time.time()
-        with self.lock:
-            self._save(rows, position)
+        lag_ms = committed_ms(summary)
+        if behind is not None:
+            messages = messages.union(values_of(behind))
+            summary = self._summary(messages)
+        fill = Fill(self._spark, self.table, self.target.path if self._columns.fields else None)
+        try:
+            rows = self._newest(messages, summary, fill)
+            planned = time.time()
+            with self.lock:
+                self._save(rows, position)
+        finally:
+            fill.release()
         self.committed_at = time.time()
         LOG.info(
             "%s: %d messages committed, %.2f s to plan, %.2f s to write",
@@ -79,7 +88,7 @@ class SilverTable:
             planned - began,
             self.committed_at - planned,
         )
-        progress.committed(self.name, position, committed_ms(summary), self.committed_at)
+        progress.committed(self.name, position, lag_ms, self.committed_at)
         self._sync_due = self._sync_due or bool(self.table.partition)
 
     def pass_over(self, offsets: Dict[str, int], progress: Progress) -> None:
@@ -100,6 +109,26 @@ class SilverTable:
         """How far the last commit of this epoch is."""
         held = self._position if self._position.get("epoch") == self.table.epoch else {}
         return {"offsets": {}, **{name: held[name] for name in ("offsets", "lsn", "schema_id") if name in held}}
+
+    def _newest(self, messages: DataFrame, summary: List[Any], fill: Fill) -> DataFrame:
+        """One row per key, complete."""
+        small = sum(row["messages"] for row in summary) <= SMALL_BATCH
+        rows = self.rows(messages, summary)
+        rows = rows.coalesce(1) if small else rows
+        left_out = toast.left_out(summary)
+        if not left_out:
+            return changes.newest(rows.drop(*toast.FIELDS), self.table.keys)
+        rows = fill.completed(changes.newest(toast.carried(rows, self.table, left_out), self.table.keys))
+        rows = rows.drop(*toast.FIELDS)
+        if self.table.delete == "hard":
+            rows = erase_deleted(rows, self.table)
+        return rows.coalesce(1) if small else rows
+
+    def refuse_left_out(self, messages: DataFrame, refused: evolution.SchemaRefused) -> None:
+        """Raises SchemaRefused when a message left something out: it could stand in one that is to be skipped."""
+        names = toast.left_out(self._summary(values_of(messages)))
+        if names:
+            raise evolution.SchemaRefused("{}; and write {} anew in these rows".format(refused, ", ".join(names)))
 
     def _summary(self, messages: DataFrame) -> List[Any]:
         summary = changes.summary(messages, self._schemas)
@@ -237,9 +266,15 @@ def start(
     def write(batch: DataFrame) -> None:
         try:
             guard.write(batch, progress)
-        except evolution.SchemaRefused:
+        except evolution.SchemaRefused as refused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
-            guard.write(changes.outliving(spark, pipeline.kafka, silver.table.topic, batch), progress)
+            outliving = changes.outliving(spark, pipeline.kafka, silver.table.topic, batch)
+            silver.refuse_left_out(outliving, refused)
+            guard.write(outliving, progress)
+        except Unfillable as lacking:
+            LOG.warning("%s; looking for it in later messages", lacking)
+            topic, offsets = silver.table.topic, lacking.offsets
+            guard.write(batch, progress, later(spark, pipeline.kafka, topic, batch, offsets))
 
     def take_turn(batch: DataFrame, _: int) -> None:
         with turns.turn(silver.name):
@@ -248,6 +283,11 @@ def start(
         turns.await_next(silver.name)
 
     return writer.trigger(processingTime=trigger).foreachBatch(take_turn).start()
+
+
+def values_of(messages: DataFrame) -> DataFrame:
+    """What is read of Kafka's messages."""
+    return messages.where("value is not null").select("partition", "offset", "value")
 
 
 def stored_columns(spark: SparkSession, path: str) -> StructType:

@@ -61,13 +61,14 @@ def lake_columns(writer_schema: Dict[str, Any], row: str = "") -> List[str]:
     row: the struct that holds them, or '' when they are columns. A value that the lake type cannot hold fails the
     query with a message that names the column and the value.
     """
-    return [_lake_column(field, row) for field in writer_schema["fields"]]
+    return ["{} AS {}".format(lake_value(field, row), identifier(field["name"])) for field in writer_schema["fields"]]
 
 
-def _lake_column(field: Dict[str, Any], row: str) -> str:
+def lake_value(field: Dict[str, Any], row: str) -> str:
+    """The value of one field as SQL of its lake type."""
     shape, name = _shape(field["type"]), identifier(field["name"])
     column = "{}.{}".format(row, name) if row else name
-    return "{} AS {}".format(_converted(shape, _source_type(shape), column, field["name"]), name)
+    return _converted(shape, _source_type(shape), column, field["name"])
 
 
 def identifier(name: str) -> str:

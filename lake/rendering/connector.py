@@ -12,8 +12,9 @@ from lake.errors import BadInput
 TEMPLATE = Path("connector_configs") / "source_postgres_kafka.json"
 CAPTURE_USER = "lake_capture"
 REGISTRY_WRITER = "connect"
-UNWRAP = "unwrap"
 OVERRIDE = "producer.override."
+OF_FLAT_ROWS = ("unwrap", "unavailable")  # transforms
+NO_TOPIC = "(?!)"  # a pattern that nothing matches
 # Upper case only, so that a ${file:...} reference of Kafka's ConfigProvider passes through untouched.
 PLACEHOLDER = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 
@@ -56,9 +57,10 @@ def envelope_connector(database: Database, environment: Environment, prefix: str
 
 
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:
-    """The settings less the transform that flattens the envelope."""
-    kept = {key: text for key, text in settings.items() if not key.startswith(f"transforms.{UNWRAP}.")}
-    chain = [name for name in kept["transforms"].split(",") if name != UNWRAP]
+    """The settings less the transform that flattens the envelope, and the one that reads what it makes."""
+    gone = tuple(f"transforms.{name}." for name in OF_FLAT_ROWS)
+    kept = {key: text for key, text in settings.items() if not key.startswith(gone)}
+    chain = [name for name in kept["transforms"].split(",") if name not in OF_FLAT_ROWS]
     return {**kept, "transforms": ",".join(chain)}
 
 
@@ -85,8 +87,15 @@ def source_values(database: Database, *, host: str, port: int, registry: str, pa
         "TABLES": ",".join(table.full_name for table in database.tables),
         "PUBLICATION": database.publication,
         "SLOT": database.slot,
+        "KEY_ONLY_TOPICS": key_only_topics(database),
         "REGISTRY_URL": f"{registry}/apis/registry/v2",
     }
+
+
+def key_only_topics(database: Database) -> str:
+    """A pattern of the topics whose messages may lack values: those of tables under REPLICA IDENTITY DEFAULT."""
+    names = [table.topic(database.database) for table in database.tables if table.replica_identity == "default"]
+    return "|".join(name.replace(".", "[.]") for name in names) or NO_TOPIC
 
 
 def _parsed(path: Path) -> dict[str, str]:

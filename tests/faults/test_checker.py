@@ -12,7 +12,8 @@ from tests.faults.evidence import Evidence, File, Version
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
 
-HEX = b"__debezium_unavailable_value".hex()
+PLACEHOLDER = "lake\0unavailable"
+HEX = PLACEHOLDER.encode().hex()
 Damage = Callable[[Evidence], Any]
 
 
@@ -91,7 +92,7 @@ DAMAGES: dict[str, tuple[str, Damage]] = {
         "f",
         lambda found: found.observed["mor"].append(version(1, 12, True)),
     ),
-    "a placeholder": ("g", lambda found: change(found.lake["cow"], note="__debezium_unavailable_value")),
+    "a placeholder": ("g", lambda found: change(found.lake["cow"], note=PLACEHOLDER)),
     "a placeholder in bytes": ("g", lambda found: change(found.lake["cow"], note="\\x" + HEX)),
     "the audit missed a version": ("audit", lambda found: found.audit.pop()),
 }

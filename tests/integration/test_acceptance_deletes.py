@@ -55,6 +55,7 @@ def test_a17_bronze_record(museum: Museum, changed: Changed, database: str) -> N
     (record,) = [row for rows in files.values() for row in rows if row["artist_id"] == 441 and row["__op"] == "d"]
     for name in ("__lsn", "__source_ts_ms", "__offset"):
         assert record.pop(name) > 0
+    assert [record.pop(name, None) for name in ("__unavailable", "__moved_from")] == [None, None]
     names = ("name", "nationality", "gender", "birth_year", "death_year")
     assert record == {
         "artist_id": 441,

@@ -181,10 +181,16 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         ["types without a place: area polygon", "docs/types.md"],
     ),
     (
-        "large values without their old ones",
+        "large values and no row to take them from",
         with_table(toastable=["note"]),
+        table("{key: [id], partition: kind, replica_identity: default, delete: hard}"),
+        ["large value of note does not come", ".delete", "use delete: soft"],
+    ),
+    (
+        "large values without a placeholder",
+        with_table(toastable=["flags", "note"], unmarked=["flags"]),
         table("{key: [id], partition: kind, replica_identity: default}"),
-        ["large value of note never arrives", ".replica_identity", "use full"],
+        ["Debezium can't say", "flags did not change", ".replica_identity", "use full"],
     ),
     (
         "partition count",
@@ -284,3 +290,14 @@ def closed_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def test_large_values_keep_their_order_in_one_partition_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    shop = table("{key: [id], partition: kind, replica_identity: default}")
+    lay_out(tmp_path, Case("", [], shop, local=LOCAL + "kafka: {partitions: 3}\n"))
+    monkeypatch.setattr(
+        plan_commands, "read_facts", lambda databases, place: with_table(toastable=["note"])(settled(tmp_path))
+    )
+    assert_refused(tmp_path, ["note of public.a may be large", "set kafka.partitions to 1"], monkeypatch, capsys)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lake.definition import load_database
+from lake.definition import Database, load_database
 from lake.environment import Environment
 from lake.errors import BadInput
-from lake.rendering.connector import envelope_connector, render, source_connector
+from lake.rendering.connector import envelope_connector, key_only_topics, render, source_connector
 
 PROJECT = Path(__file__).parents[2]
 
@@ -60,7 +60,8 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",
-        "transforms": "drop_signal,unwrap,normalize",
+        "transforms": "drop_signal,unwrap,unavailable,normalize",
+        "predicates.key_only.pattern": "(?!)",
         "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
         "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
         "value.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
@@ -100,4 +101,13 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "transforms.unwrap.delete.tombstone.handling.mode": None,
         "transforms.unwrap.add.fields": None,
         "transforms.unwrap.replace.null.with.default": None,
+        "transforms.unavailable.type": None,
+        "transforms.unavailable.predicate": None,
     }
+
+
+def test_only_messages_of_tables_under_identity_default_are_looked_through() -> None:
+    settings = {"key": ["id"], "replica_identity": "default"}
+    tables = {"public.a": settings, "public.b": {"key": ["id"]}, "sales.c_1": settings}
+    shop = Database.model_validate({"database": "shop", "tables": tables})
+    assert key_only_topics(shop) == "shop[.]public[.]a|shop[.]sales[.]c_1"

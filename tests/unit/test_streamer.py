@@ -155,6 +155,21 @@ def test_the_query_yields_the_rows_of_silver(spark: SparkSession) -> None:
     ]
 
 
+def test_a_record_that_lacks_a_large_value_stops_its_table(spark: SparkSession) -> None:
+    schema = writer(("id", "int"), ("t", ["null", "string"]))
+    added = ("__deleted", "string"), ("__unavailable", ["null", "string"]), ("__moved_from", ["null", "string"])
+    schema["fields"] += [{"name": name, "type": kind} for name, kind in (*added, ("__offset", "long"))]
+    text = row_sql.query(schema, table(), "__offset").replace("<SRC>", "src")
+    view = "id int, t string, __deleted string, __unavailable array<string>, __moved_from struct<id:int>, __offset long"
+    records: list[Any] = [(1, "whole", "false", None, (3,), 5), (2, None, "true", ["*"], None, 6)]
+    spark.createDataFrame(records, view).createOrReplaceTempView("src")
+    found = spark.sql(text)
+    assert found.columns == ["id", "t", "__deleted", "_order"] and found.count() == 2
+    spark.createDataFrame([(1, "?", "false", ["t"], None, 7)], view).createOrReplaceTempView("src")
+    with pytest.raises(Exception, match="t did not come, large values that a change left alone are not in the archive"):
+        spark.sql(text).collect()
+
+
 def test_under_hard_delete_a_deleted_row_keeps_key_and_order_alone(spark: SparkSession) -> None:
     found = rows(spark, table(delete="hard")).collect()
     assert [row["born"] is None for row in found] == [False, True]

@@ -26,6 +26,7 @@ import org.apache.kafka.connect.data.SchemaBuilder;
  *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
  * </ul>
  *
+ * A large value that did not change and was not sent becomes the placeholder that {@link NameUnavailable} names.
  * The source type goes into the schema's parameters as {@code column.propagate.source.type} writes it.
  */
 public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalColumn> {
@@ -50,19 +51,22 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     public void converterFor(RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
         if (column.typeName().startsWith("_")) {
             SchemaBuilder texts = SchemaBuilder.array(SchemaBuilder.string().optional().build());
-            register(column, texts, column.typeName(), PostgresArray::elements, List.of(), registration);
+            register(column, texts, column.typeName(), PostgresArray::elements, List.of(),
+                    List.of(NameUnavailable.PLACEHOLDER), registration);
         } else if (column.nativeType() == DATE) {
             SchemaBuilder days = SchemaBuilder.int32().name("io.debezium.time.Date").version(1);
-            register(column, days, "DATE", ExactColumns::days, 0, registration);
+            register(column, days, "DATE", ExactColumns::days, 0, null, registration);
         } else if (column.nativeType() == VARBIT) {
-            register(column, SchemaBuilder.string(), "VARBIT", Object::toString, "", registration);
+            register(column, SchemaBuilder.string(), "VARBIT", Object::toString, "",
+                    NameUnavailable.PLACEHOLDER, registration);
         } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
-            register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0", registration);
+            register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
+                    NameUnavailable.PLACEHOLDER, registration);
         }
     }
 
     private static void register(RelationalColumn column, SchemaBuilder schema, String type, Converter converter,
-            Object fallback, ConverterRegistration<SchemaBuilder> registration) {
+            Object fallback, Object unavailable, ConverterRegistration<SchemaBuilder> registration) {
         schema.parameters(Map.of(
                 BASE_TYPE, type.toUpperCase(Locale.ROOT),
                 SOURCE + "type", type.toUpperCase(Locale.ROOT),
@@ -73,7 +77,13 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         }
         // A delete under REPLICA IDENTITY DEFAULT has no value even for a column that is NOT NULL.
         Object absent = column.isOptional() ? null : fallback;
-        registration.register(schema, value -> value == null ? absent : converter.convert(value));
+        registration.register(schema, value -> value == null ? absent
+                : isUnchangedLargeValue(value) ? unavailable : converter.convert(value));
+    }
+
+    /** Debezium's markers, one for each shape of its placeholder, are bare objects; no value is. */
+    static boolean isUnchangedLargeValue(Object value) {
+        return value.getClass() == Object.class;
     }
 
     static Object days(Object value) {

@@ -1,0 +1,107 @@
+package lake.connect;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.SchemaBuilder;
+import org.apache.kafka.connect.data.Struct;
+import org.apache.kafka.connect.source.SourceRecord;
+import org.junit.jupiter.api.Test;
+
+class NameUnavailableTest {
+
+    private static final Schema KEY = SchemaBuilder.struct().name("lab.public.big.Key")
+            .field("id", Schema.INT32_SCHEMA).build();
+    private static final Schema ROW = SchemaBuilder.struct().name("lab.public.big.Value")
+            .field("id", Schema.INT32_SCHEMA)
+            .field("note", Schema.STRING_SCHEMA)
+            .field("photo", Schema.OPTIONAL_BYTES_SCHEMA)
+            .field("tags", SchemaBuilder.array(Schema.OPTIONAL_STRING_SCHEMA).optional().build())
+            .build();
+    private static final byte[] BYTES = NameUnavailable.PLACEHOLDER.getBytes(StandardCharsets.UTF_8);
+
+    private final NameUnavailable<SourceRecord> transform = new NameUnavailable<>();
+
+    private static Struct key(int id) {
+        return new Struct(KEY).put("id", id);
+    }
+
+    private static Struct row(String note) {
+        return new Struct(ROW).put("id", 2).put("note", note);
+    }
+
+    private static SourceRecord message(Struct row) {
+        return new SourceRecord(Map.of(), Map.of(), "lab.public.big", KEY, key(2), ROW, row);
+    }
+
+    private Struct named(SourceRecord message) {
+        return (Struct) transform.apply(message).value();
+    }
+
+    @Test
+    void namesEachShapeOfThePlaceholder() {
+        Struct row = row(NameUnavailable.PLACEHOLDER).put("photo", BYTES)
+                .put("tags", List.of(NameUnavailable.PLACEHOLDER));
+        assertEquals(List.of("note", "photo", "tags"), named(message(row)).getArray(NameUnavailable.UNAVAILABLE));
+    }
+
+    @Test
+    void takesNoRealValueForIt() {
+        Struct row = row("lake unavailable").put("photo", ByteBuffer.wrap(BYTES)).put("tags", List.of("a", "b"));
+        Struct named = named(message(row));
+        assertNull(named.get(NameUnavailable.UNAVAILABLE));
+        assertNull(named.get(NameUnavailable.MOVED_FROM));
+        assertArrayEquals(BYTES, named.getBytes("photo"));
+    }
+
+    @Test
+    void aCompleteRowKeepsItsValuesAndItsNulls() {
+        Struct named = named(message(row("a")));
+        assertEquals("a", named.get("note"));
+        assertNull(named.get("photo"));
+        named.validate();
+    }
+
+    @Test
+    void aChangedKeyLeavesNothingButItselfInItsDelete() {
+        SourceRecord delete = message(new Struct(ROW).put("id", 1));
+        delete.headers().add("__debezium.newkey", key(2), KEY);
+        assertEquals(List.of("*"), named(delete).getArray(NameUnavailable.UNAVAILABLE));
+    }
+
+    @Test
+    void aChangedKeyNamesTheOldOneInItsCreate() {
+        SourceRecord create = message(row("a"));
+        create.headers().add("__debezium.oldkey", key(1), KEY);
+        Struct old = named(create).getStruct(NameUnavailable.MOVED_FROM);
+        assertEquals(1, old.get("id"));
+        assertEquals("lab.public.big.Key", old.schema().name());
+        assertTrue(old.schema().isOptional());
+    }
+
+    @Test
+    void oneSchemaObjectForOneTableVersion() {
+        Schema first = transform.apply(message(row("a"))).valueSchema();
+        assertSame(first, transform.apply(message(row("b"))).valueSchema());
+    }
+
+    @Test
+    void passesWhatIsNoRow() {
+        SourceRecord tombstone = new SourceRecord(Map.of(), Map.of(), "lab.public.big", KEY, key(2), null, null);
+        assertSame(tombstone, transform.apply(tombstone));
+    }
+
+    @Test
+    void debeziumsMarkersAreBareObjects() {
+        assertTrue(ExactColumns.isUnchangedLargeValue(new Object()));
+        assertEquals(false, ExactColumns.isUnchangedLargeValue("{a}"));
+    }
+}

@@ -1,0 +1,211 @@
+"""The values that neither a change nor its batch brings, from the stored rows of the table (ADR 18).
+
+None of them is null, because null is not large; so a null that is found is no value.
+"""
+
+import json
+from typing import Dict, List, Optional, Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.pipeline import Table
+from spark_jobs.row_sql import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
+from spark_jobs.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named, replaced
+from spark_jobs.type_map import identifier
+
+PLACES = 100  # so many partitions are named to Hudi; of more, all are read
+SHOWN = 5
+OWN, STORED = "_toast_own", "_toast_stored"
+VERSION = ("_order", "__lsn", "__op", "__deleted")
+
+
+class Unfillable(Exception):
+    """A value did not come with its change and no row has it. Nothing of the batch was written."""
+
+    def __init__(self, message: str, offsets: List[int]) -> None:
+        super().__init__(message)
+        self.offsets = offsets
+
+
+class Fill:
+    """One batch's look at the stored rows. path: of the Hudi table, None while it has no commit."""
+
+    def __init__(self, spark: SparkSession, table: Table, path: Optional[str]) -> None:
+        self._spark = spark
+        self._table = table
+        self._path = path
+        self._kept = []  # type: List[DataFrame]
+
+    def release(self) -> None:
+        """To call once the rows are written."""
+        for rows in self._kept:
+            rows.unpersist()
+
+    def completed(self, newest: DataFrame) -> DataFrame:
+        """The newest change of each key, as toast.carried() made them, with what is still missing.
+
+        Changes that the table has already, and those that are older, are left out. Raises Unfillable.
+        """
+        newest = self._keep(newest)
+        lacking = newest.where(F.col(UNAVAILABLE).isNotNull())
+        names = sorted(row[0] for row in lacking.select(F.explode(UNAVAILABLE)).distinct().collect())
+        if not names:
+            return newest
+        stored = self._keep(self._stored(wanted(lacking, self._table), names))
+        whole = self._keep(with_stored(lacking, stored, names, self._table.epoch))
+        refuse_missing(whole, "{}.{}".format(self._table.schema, self._table.table))
+        return newest.where(F.col(UNAVAILABLE).isNull()).unionByName(whole)
+
+    def _keep(self, rows: DataFrame) -> DataFrame:
+        self._kept.append(rows.persist())
+        return rows
+
+    def _stored(self, keys: DataFrame, names: List[str]) -> DataFrame:
+        """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
+        if self._path is None:
+            return as_stored(nothing(keys, self._table), self._table, names)
+        places = self._places(keys)
+        if places is None:
+            return of_keys(as_stored(self._read(), self._table, names), keys)
+        near = self._keep(of_keys(as_stored(self._read().where(places), self._table, names), keys))
+        far = keys.join(near, KEY, "left_anti")
+        if not far.take(1):
+            return near
+        return near.unionByName(of_keys(as_stored(self._read(), self._table, names), far))
+
+    def _places(self, keys: DataFrame) -> Optional[Column]:
+        """The condition on the partition column; None where it would not spare much."""
+        if not self._table.partition:
+            return None
+        found = [row[0] for row in keys.select("place").distinct().limit(PLACES + 1).collect()]
+        here = [place for place in found if place is not None]
+        return F.col(identifier(self._table.partition)).isin(here) if here and len(found) <= PLACES else None
+
+    def _read(self) -> DataFrame:
+        return self._spark.read.format("hudi").load(self._path)
+
+
+def wanted(lacking: DataFrame, table: Table) -> DataFrame:
+    """The keys to look up, with the partition (place) where each most probably lies."""
+    place = (F.col(identifier(table.partition)) if table.partition else F.lit(None)).alias("place")
+    moved = lacking.where(F.col(BASE) != F.col(KEY))
+    return lacking.select(KEY, place).unionByName(moved.select(F.col(BASE).alias(KEY), place))
+
+
+def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
+    """What is needed of a stored row. values: a struct of those of the columns that the table has."""
+    key = key_text([F.col(identifier(name)) for name in table.keys]).alias(KEY)
+    values = [F.col(identifier(name)) for name in names if name in rows.columns]
+    return rows.select(key, *VERSION, F.struct(F.lit(True).alias("_"), *values).alias("values"))
+
+
+def nothing(keys: DataFrame, table: Table) -> DataFrame:
+    """What a table without commits holds."""
+    version = {"_order": "bigint", "__lsn": "bigint", "__op": "string", "__deleted": "string"}
+    columns = ["{} string".format(identifier(key)) for key in table.keys]
+    columns += ["{} {}".format(*pair) for pair in version.items()]
+    return keys.sparkSession.createDataFrame([], ", ".join(columns))
+
+
+def of_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    """The rows whose KEY is one of keys."""
+    return rows.join(F.broadcast(keys.select(KEY).distinct()), KEY, "left_semi")
+
+
+def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epoch: int) -> DataFrame:
+    """The changes with the values of the stored rows; UNAVAILABLE names what these do not have either.
+
+    A row that is deleted may lack values.
+    """
+    row = F.struct(*VERSION, "values")
+    own, base = stored.select(KEY, row.alias(OWN)), stored.select(F.col(KEY).alias(BASE), row.alias(STORED))
+    joined = lacking.join(own, KEY, "left").join(base, BASE, "left")
+    held = _values(stored, dict(lacking.dtypes), names, epoch)
+    filled = {name: F.when(lacks(name), held[name]).otherwise(F.col(identifier(name))) for name in names}
+    alive = F.col("__deleted") == "false"
+    missing = named({name: alive & lacks(name) & held[name].isNull() for name in names})
+    known = joined.where(~F.coalesce(_known_already(epoch), F.lit(False)))
+    return known.select(*replaced(lacking.columns, dict(filled, **{UNAVAILABLE: missing})))
+
+
+def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str], epoch: int) -> Dict[str, Column]:
+    have = stored.select("values.*").columns
+    meant = F.when(_is_own(epoch), F.col(OWN)["values"]).when(_is_base(epoch), F.col(STORED)["values"])
+    return {name: (meant[name] if name in have else F.lit(None)).cast(kinds[name]) for name in names}
+
+
+def _is_base(epoch: int) -> Column:
+    """Whether the row stored under the key that the life had is of that life.
+
+    It is, if it is of this life of the topic too, when it has not left its key; or was deleted by a change of key of
+    the batch, which then is sent again, or whose create begins the batch.
+    """
+    row, moves = F.col(STORED), F.col(MOVES)
+    stays = (row["__op"] == "r") | (F.size(moves) == 0) | (row["__lsn"] < F.array_min(moves))
+    left = F.array_contains(moves, row["__lsn"])
+    is_base = (row["_order"] >= epoch * EPOCH_SIZE) & F.when(row["__deleted"] == "false", stays | left).otherwise(left)
+    return F.coalesce(is_base, F.lit(False))
+
+
+def _is_own(epoch: int) -> Column:
+    """Whether the row stored under a changed key is already the one that came to it.
+
+    A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
+    ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
+    """
+    row = F.col(OWN)
+    moved = (F.col(BASE) != F.col(KEY)) & (row["__deleted"] == "false") & (row["_order"] >= epoch * EPOCH_SIZE)
+    instead = ~_is_base(epoch) & (row["__lsn"] >= F.array_max(MOVES))
+    return F.coalesce(moved & (~F.col(VACATED) | instead), F.lit(False))
+
+
+def _known_already(epoch: int) -> Column:
+    """True for a change that is stored, or that Debezium sends again while a later one is stored.
+
+    An update waits for the lock of its row, so its LSN is above those of all changes to the row before it; an insert's
+    need not be (correctness F1), nor above that of a row that a snapshot read (F2).
+    """
+    row = F.col(OWN)
+    stays = F.col(MOVED_FROM).isNull() & (F.col(BASE) == F.col(KEY)) & (row["_order"] >= epoch * EPOCH_SIZE)
+    later_one = (row["__op"] != "r") & (row["__lsn"] > F.col("__lsn"))
+    return (row["_order"] >= F.col("_order")) | ((stays | _is_own(epoch)) & later_one)
+
+
+def refuse_missing(whole: DataFrame, name: str) -> None:
+    """Raises Unfillable when a change still lacks a value. name: of the source's table."""
+    missing = whole.where(F.col(UNAVAILABLE).isNotNull()).select(KEY, UNAVAILABLE, "_order").orderBy("_order").collect()
+    if not missing:
+        return
+    offsets = [row["_order"] % EPOCH_SIZE for row in missing]
+    keys = ", ".join(row[KEY] for row in missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+    columns = sorted({column for row in missing for column in row[UNAVAILABLE]})
+    raise Unfillable(
+        "{}: {} of key {} did not change at offset {}, and no stored row has the value: write it anew in PostgreSQL "
+        "(of a text: UPDATE {} SET {} = {} || '')".format(
+            name, ", ".join(columns), keys, offsets[0], name, columns[0], columns[0]
+        ),
+        offsets,
+    )
+
+
+def later(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame, offsets: List[int]) -> DataFrame:
+    """All messages behind the batch, up to the end of the topic, of the keys that the messages at the offsets have.
+
+    A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
+    has not come to that row yet.
+    """
+    ends = {str(row[0]): row[1] + 1 for row in batch.groupBy("partition").agg(F.max("offset")).collect()}
+    places = spark.createDataFrame([(offset,) for offset in offsets], "offset bigint")
+    keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
+    behind = (
+        spark.read.format("kafka")
+        .options(**kafka)
+        .options(
+            assign=json.dumps({topic: [int(partition) for partition in ends]}),
+            startingOffsets=json.dumps({topic: ends}),
+            failOnDataLoss="true",
+        )
+        .load()
+    )
+    return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)
