@@ -117,17 +117,24 @@ def _dropped(home: Home, database: Database) -> bool:
 
 
 def _resume(connect: Connect, database: Database) -> None:
-    """Has the connector and its task running, whatever stopped them."""
-    if not _runs(connect, database):
+    """Has the connector and its task running, whether they were stopped or have failed."""
+    states = _states(connect, database)
+    if states[:1] in (["STOPPED"], ["PAUSED"]):
         connect.tell(database.connector, "resume")
+    elif "FAILED" in states:
         connect.tell(database.connector, "restart")
     _until(partial(_runs, connect, database), f"connector {database.connector} does not run")
 
 
 def _runs(connect: Connect, database: Database) -> bool:
+    states = _states(connect, database)
+    return len(states) > 1 and set(states) == {"RUNNING"}
+
+
+def _states(connect: Connect, database: Database) -> list[str]:
+    """Of the connector and its tasks; none where there is no connector."""
     status = connect.status(database.connector)
-    parts = [status["connector"], *status["tasks"]] if status else []
-    return len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts)
+    return [str(part["state"]) for part in [status["connector"], *status["tasks"]]] if status else []
 
 
 def _until(is_so: Callable[[], bool], otherwise: str) -> None:

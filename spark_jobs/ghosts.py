@@ -25,33 +25,34 @@ from spark_jobs.source import Moment, Source
 from spark_jobs.type_map import Unmapped, pg_type
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"
+Bounds = Dict[str, int]
+Content = Dict[str, Any]
 
 
-def look(
-    spark: SparkSession, pipeline: Pipeline, source: Source, table: Table, bound: int, timeout_s: float
-) -> Dict[str, Any]:
-    """{"ghosts": rows by type of table, "unread": rows that the source has and the resnapshot left out}.
+def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds, deadline: Deadline) -> Content:
+    """By table of one database {"ghosts": rows by type, "unread": rows that the source has and that were left out}.
 
-    NotCovered when the lake does not catch up with the moment in the time given.
+    NotCovered when the lake does not catch up with the moment that is looked at.
     """
     moment = Moment(source)
     try:
-        deadline = Deadline(time.monotonic() + timeout_s)
-        coverage.wait_for_slot(source, table.database, moment.lsn, deadline)
-        end = coverage.topic_offsets(spark, pipeline, table.topic).end
-        coverage.wait_for_targets(spark, table, end, deadline)
-        return compared(spark, table, moment, bound)
+        tables = [table for table in pipeline.tables if name_of(table) in bounds]
+        coverage.wait_for_slot(source, tables[0].database, moment.lsn, deadline)
+        ends = {table.topic: coverage.topic_offsets(spark, pipeline, table.topic).end for table in tables}
+        for table in tables:
+            coverage.wait_for_targets(spark, table, ends[table.topic], deadline)
+        return {name_of(table): compared(spark, table, moment, bounds[name_of(table)]) for table in tables}
     finally:
         moment.close()
 
 
-def compared(spark: SparkSession, table: Table, moment: Moment, bound: int) -> Dict[str, Any]:
+def compared(spark: SparkSession, table: Table, moment: Moment, bound: int) -> Content:
     """The old rows of each target against the keys of the source at the moment."""
     columns = moment.columns(table.schema + "." + table.table)
     names, types = [column.name for column in columns], [pg_type(column) for column in columns]
     texts = moment.rows(table.schema + "." + table.table, names, types)
     present = lake_rows.of_source(texts, table, names, types).rows.select("key")
-    found = {"ghosts": {}, "unread": 0}  # type: Dict[str, Any]
+    found = {"ghosts": {}, "unread": 0}  # type: Content
     for target in table.targets:
         kind = "rt" if target.type == "mor" else "cow"
         rows = old(lake_rows.of_target(spark, target.path, kind, table, names, types), bound)
@@ -77,16 +78,17 @@ def main(argv: List[str]) -> int:
     return once.run("ghosts", args.output, lambda spark: _all(spark, args), lambda content: int("error" in content))
 
 
-def _all(spark: SparkSession, args: Any) -> Dict[str, Any]:
+def _all(spark: SparkSession, args: Any) -> Content:
     pipeline = read_pipeline(spark, args.config)
     bounds, url = json.loads(args.bounds), args.jdbc_url.rstrip("/")
-    found = {}
-    for table in [one for one in pipeline.tables if name_of(one) in bounds]:
-        source = Source(spark, "{}/{}".format(url, table.database), args.user, os.environ[PASSWORD])
+    found = {}  # type: Content
+    for database in sorted({name.split(".")[0] for name in bounds}):
+        source = Source(spark, "{}/{}".format(url, database), args.user, os.environ[PASSWORD])
+        own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
         try:
-            found[name_of(table)] = look(spark, pipeline, source, table, bounds[name_of(table)], args.timeout_s)
+            found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
         except (NotCovered, Unmapped, WrongType) as problem:
-            return {"error": "{}: {}".format(name_of(table), problem)}
+            return {"error": "{}: {}".format(database, problem)}
     return {"tables": found}
 
 

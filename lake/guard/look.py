@@ -10,6 +10,7 @@ from lake.guard.accepted import Accepted
 from lake.guard.drift import Drift
 from lake.guard.facts import Slot
 from lake.local.home import Home
+from lake.rendering.pipeline import read_pipeline
 from lake.source_catalog import connect_source, read_source
 
 POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
@@ -31,6 +32,7 @@ def look(home: Home, database: Database) -> Look:
     The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot that
     is ahead of a position read later is not the one that the connector left.
     """
+    database = captured(database, read_pipeline(home.environment))
     names = [table.full_name for table in database.tables]
     with connect_source(home.environment, database.database) as connection:
         slot = facts.read_slot(connection, database.slot)
@@ -49,6 +51,13 @@ def look(home: Home, database: Database) -> Look:
         *rules.of_budget(database, slot, home.environment.wal),
     ]
     return Look(database, there, slot, drifts)
+
+
+def captured(database: Database, pipeline: dict[str, Any]) -> Database:
+    """The database with those of its tables that `lake apply` has captured: the others can't have lost anything."""
+    applied = {f"{one['database']}.{one['schema']}.{one['table']}" for one in pipeline.get("tables", [])}
+    kept = {name: table for name, table in database.by_name.items() if f"{database.database}.{name}" in applied}
+    return database.model_copy(update={"by_name": kept})
 
 
 def accept(home: Home, before: Look, names: list[str]) -> None:

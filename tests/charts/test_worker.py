@@ -23,7 +23,6 @@ OF_THE_CLUSTER = {
     "offset.storage.replication.factor": "that of the brokers",
     "status.storage.replication.factor": "that of the brokers",
     "plugin.path": "where the bundle lies",
-    "connector.client.config.override.policy": "more than one user",
     "config.providers": "files made from Secrets Manager",
     "config.providers.file.class": "not needed",
     "config.providers.file.param.allowed.paths": "not needed",

@@ -63,8 +63,8 @@ def be_guest(account: Account, folder: Path) -> Guest:
     emr, steps = cluster(account)
     connectors = json.dumps(account.release(AWAY, f"lake-{NAME}", "kafka-connect").values["connectors"])
     opened, same = openings(account, theirs.group), cdk.diff(lake.folder)
-    place = AwsPlace(load_aws_environment(folder, NAME), load_databases(ROOT))
     with as_operator(account):
+        place = AwsPlace(load_aws_environment(folder, NAME), load_databases(ROOT))
         left = teardown(place, False, quiet, yes)
     after, closed = inventory(account, AWAY), openings(account, theirs.group)
     seen = (theirs, before, deployed, stacks, made, kubernetes, emr, steps, connectors, opened, same)

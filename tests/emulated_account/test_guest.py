@@ -6,12 +6,13 @@ from tests.emulated_account.guest import PASSWORD, Guest
 from tests.emulated_account.inventory import of_kind
 from tests.emulated_account.test_one import PARTS
 
-pytestmark = pytest.mark.account
+pytestmark = [pytest.mark.account, pytest.mark.operations]
 
 
 def test_it_is_deployed(guest: Guest) -> None:
-    assert guest.stacks == {f"lake-guest-{part}": "CREATE_COMPLETE" for part in PARTS}
-    assert guest.same.code == 0, guest.same.text
+    """Less the stack of the network: it has nothing to make, so the CDK leaves it out, and always finds it missing."""
+    assert guest.stacks == {f"lake-guest-{part}": "CREATE_COMPLETE" for part in PARTS if part != "network"}
+    assert guest.same.text.count("There were no differences") == len(PARTS) - 1, guest.same.text
 
 
 def test_no_network_and_no_database_are_made(guest: Guest) -> None:

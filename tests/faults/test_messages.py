@@ -88,12 +88,16 @@ def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
     named = f"{small}.public.account partition 0 offset {offset} can't be applied"
     for name in ("cow", "mor"):
         told = f"{small}_{name}.account"
-        until(lambda: named in rig.table_status(told)["reason"], f"{told} does not tell", TOLD_WITHIN_S)  # noqa: B023
-        assert rig.table_status(told)["state"] == "stopped"
+        until(lambda: stopped_by(rig, told, named), f"{told} does not stop", TOLD_WITHIN_S)  # noqa: B023
     assert rig.consumed(small, "account") == before, "the message was passed over"
     archived_to(rig, small, offset + 1)
     rig.databases[small] = (OTHER,)
     rig.reach(small)
+
+
+def stopped_by(rig: Rig, name: str, reason: str) -> bool:
+    status = rig.table_status(name)
+    return status["state"] == "stopped" and reason in status["reason"]
 
 
 def archived_to(rig: Rig, database: str, end: int) -> None:
@@ -105,7 +109,7 @@ def archived_to(rig: Rig, database: str, end: int) -> None:
 
 
 @pytest.mark.matrix("31", "a poisoned message is set aside: ")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["an unknown schema", "a row of another table", "a row that is cut off"])
 def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None:
     """Counted as missing until it is dropped; the table goes on meanwhile."""
     offset = poison(rig, aside, kind)

@@ -5,9 +5,10 @@ import pytest
 from tests.faults import checker
 from tests.faults.rig import Rig
 from tests.faults.source import OTHER
-from tests.faults.trial import Entry, conclude
+from tests.faults.trial import LEAST_DURING, Entry, Void, conclude
 
 pytestmark = pytest.mark.faults
+AGAIN = ("account", "item", "gone")  # hot keys, keys that change their partition, and hard deletes
 GAP = "e order"  # the step of the checker that misses in the topic what was lost
 
 
@@ -57,12 +58,13 @@ def test_truncated(rig: Rig, entry: Entry, small: str) -> None:
     conclude(rig, entry, small, [])
 
 
-@pytest.mark.matrix("15", "all tables are read again")
+@pytest.mark.matrix("15", "tables are read again under load")
 def test_under_load(rig: Rig, entry: Entry, shop: str) -> None:
     with rig.load(shop, entry.seed) as writing:
-        for _ in range(2):
-            before = writing.committed
-            result = rig.lake.json("resnapshot", shop)
-            assert (result["equal"], result["swept"]) == (True, {})
-            entry.injected.append(f"{writing.committed - before} transactions meanwhile")
+        before = writing.committed
+        result = rig.lake.json("resnapshot", *(f"{shop}.{name}" for name in AGAIN))
+        assert (result["equal"], result["swept"]) == (True, {})
+        entry.injected.append(f"{writing.committed - before} transactions meanwhile")
+        if writing.committed - before < LEAST_DURING:
+            raise Void(entry.injected[-1])
     conclude(rig, entry, shop, [])

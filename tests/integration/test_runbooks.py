@@ -16,7 +16,7 @@ from tests.running_lake import RunningLake
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PORTS = 28400
-WITHIN_S = 300
+WITHIN_S = 900  # on a busy machine; HoodieStreamer alone takes a minute and more
 HERE = [block for page in pages() for block in blocks(page) if block.here]
 
 

@@ -9,7 +9,7 @@ from lake.environment import Wal
 from lake.guard import rules
 from lake.guard.accepted import Accepted
 from lake.guard.facts import Server, Slot, TableFacts
-from lake.guard.look import position_of
+from lake.guard.look import captured, position_of
 from tests.unit.test_plan import shop, source
 
 DATABASE: Database = shop(a={"key": ["id"]})
@@ -99,3 +99,10 @@ def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
 def test_the_position_of_a_connector_is_the_greatest_that_its_offset_names() -> None:
     assert position_of({"lsn": 5, "lsn_commit": 7, "lsn_proc": None}) == 7
     assert (position_of({}), position_of(None)) == (0, 0)
+
+
+def test_a_table_that_was_not_applied_yet_is_not_looked_at() -> None:
+    both = shop(a={"key": ["id"]}, b={"key": ["id"]})
+    applied = {"tables": [{"database": "shop", "schema": "public", "table": "a"}]}
+    assert [table.name for table in captured(both, applied).tables] == ["a"]
+    assert captured(both, {}).tables == ()

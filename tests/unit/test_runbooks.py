@@ -13,7 +13,6 @@ from tests.runbooks import FOLDER, blocks, inline, pages, split
 TOOLS = {"aws", "git", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sleep"}
 MAKE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 USAGE_ERROR = typer.BadParameter.__mro__[1]  # of the click that typer brings
-NOT_YET = {"recover", "resnapshot"}
 
 
 def parsed(words: list[str]) -> Any:
@@ -56,8 +55,7 @@ def test_every_lake_command_exists_with_its_options(page: Path) -> None:
     found = [words for words in [*commands(page), *inline(page)] if words[0] == "lake"]
     assert found
     for words in found:
-        if words[1] not in NOT_YET:
-            parsed(words[1:])
+        parsed(words[1:])
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda path: path.stem)

@@ -54,6 +54,8 @@ class Template:
         unknown = set(content) - SECTIONS
         if unknown:
             raise Refused(f"Template format error: unknown section {sorted(unknown)[0]}")
+        if not content.get("Resources"):
+            raise Refused("Template format error: At least one Resources member must be defined.")
         self.parameters: Json = content.get("Parameters", {})
         self.conditions: Json = content.get("Conditions", {})
         self.mappings: Json = content.get("Mappings", {})
