@@ -152,7 +152,7 @@ def test_it_settles_while_writes_go_on(proof: RunningLake) -> None:
     finally:
         stopping.set()
         writing.join()
-    assert (code, results["busy"]["differences"], results["busy"]["unsettled"]) == (0, [], [])
+    assert (code, results["busy"]["differences"], results["busy"]["unsettled"]) == (0, [], []), results["busy"]
 
 
 def test_an_unknown_table_is_bad_input(proof: RunningLake) -> None:

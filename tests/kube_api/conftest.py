@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable, Iterator
 
 import pytest
+from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.versions import KUBERNETES
 from tests.charts.fake_connect import connect as connect
@@ -62,7 +63,14 @@ def kube(api_server: ApiServer) -> Kube:
     mapping(kube.client.post("/api/v1/namespaces", json={"kind": "Namespace", "metadata": labelled}))
     for manifest in beginning():
         mapping(kube.create(manifest))
+    await_rights(kube)
     return kube
+
+
+@retry(stop=stop_after_delay(10), wait=wait_fixed(0.05), reraise=True)
+def await_rights(kube: Kube) -> None:
+    """The server learns of roles and bindings a moment after it has stored them."""
+    assert kube.may("deployer", "create", "deployments", "apps")
 
 
 def beginning() -> list[Manifest]:
