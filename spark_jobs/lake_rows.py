@@ -29,8 +29,13 @@ class LakeRows:
         self._full = full
 
     def keep(self) -> "LakeRows":
-        """Reads the rows once for all checks that follow, without their texts."""
+        """Reads the rows now, once for all checks that follow, without their texts.
+
+        Spark would choose the files at the first check, when a compaction may have brought what the side that is
+        compared with this one, and was planned before, can't show.
+        """
         self.rows = self.rows.persist()
+        self.rows.count()
         return self
 
     def release(self) -> None:
