@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from itertools import groupby
 
-from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
-
 from lake.broker import Broker
-from lake.connect_rest import Connect
+from lake.connect_rest import Connect, runs
 from lake.definition import Database
 from lake.environment import Environment
 from lake.errors import LakeError
@@ -16,9 +14,9 @@ from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline, write_pipeline
 from lake.signals import ask_for_snapshot
 from lake.source_catalog import connect_source, execute_source, slot_reader
+from lake.waiting import wait_until
 
 RUNNING_LIMIT_S = 120.0
-LOOK_EVERY_S = 0.2
 Say = Callable[[str], None]
 
 
@@ -78,13 +76,12 @@ class _Performer:
 
     def _runs(self, database: Database) -> bool:
         status = self._connect.status(database.connector)
-        parts = [status["connector"], *status["tasks"]] if status else []
-        for part in parts:
+        for part in [status["connector"], *status["tasks"]] if status else []:
             if part["state"] == "FAILED":
                 reason = part.get("trace", "no reason given").partition("\n")[0]
                 now = "correct the cause, then run: lake apply"
                 raise LakeError(f"the connector failed: {reason}", f"connector {database.connector}", now)
-        return len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts)
+        return runs(status)
 
     def _streams_anew(self, database: Database) -> bool:
         reader = slot_reader(self._environment, database)
@@ -92,12 +89,9 @@ class _Performer:
         return self._runs(database) and reader is not None and reader != before
 
     def _wait(self, is_so: Callable[[], bool], what: str) -> None:
-        retry = retry_if_result(lambda result: not result)
-        try:
-            Retrying(retry=retry, stop=stop_after_delay(RUNNING_LIMIT_S), wait=wait_fixed(LOOK_EVERY_S))(is_so)
-        except RetryError:
-            raise LakeError(
-                f"{what} does not run after {RUNNING_LIMIT_S:.0f} s",
-                self._connect.url,
-                "see lake logs connect; a long first snapshot delays it: run lake apply again later",
-            ) from None
+        late = LakeError(
+            f"{what} does not run after {RUNNING_LIMIT_S:.0f} s",
+            self._connect.url,
+            "see lake logs connect; a long first snapshot delays it: run lake apply again later",
+        )
+        wait_until(is_so, RUNNING_LIMIT_S, late)

@@ -1,5 +1,6 @@
 """Kafka Connect over its REST interface: connectors read, validated and put."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -114,6 +115,17 @@ class Connect:
             f"connector {name}",
             "see: lake logs connect",
         )
+
+
+def states(status: Mapping[str, Any]) -> list[str]:
+    """Of the connector and then its tasks, as Connect.status tells them; none where there is no connector."""
+    return [str(part["state"]) for part in [status["connector"], *status["tasks"]]] if status else []
+
+
+def runs(status: Mapping[str, Any]) -> bool:
+    """A connector without a task does nothing."""
+    found = states(status)
+    return len(found) > 1 and set(found) == {"RUNNING"}
 
 
 def _last_answer(state: RetryCallState) -> httpx.Response:

@@ -13,8 +13,8 @@ from lake.connect_rest import Connect
 from lake.definition import Database
 from lake.errors import LakeError
 from lake.local.home import Home
+from lake.waiting import wait_while
 
-POLL_S = 0.2
 TIMEOUT_S = 10.0
 Offsets = dict[str, int]  # partition to next offset
 Report = Callable[[str], None]
@@ -49,9 +49,9 @@ def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout
     wait_for_snapshots(home, databases, report, timeout_s)
     for database in databases:
         goal = source_lsn(home, database.database)
-        _wait(partial(unflushed, home, database, goal), report, deadline)
+        _wait(partial(unflushed, home, database, goal), report, deadline - time.monotonic())
     ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
-    _wait(partial(behind, home, databases, ends), report, deadline)
+    _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
 
 
 def wait_for_snapshots(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
@@ -61,7 +61,7 @@ def wait_for_snapshots(home: Home, databases: list[Database], report: Report, ti
     that the rows of before are still to be read. LakeError as wait_for_lake.
     """
     connect = Connect(home.connect)
-    _wait(partial(_unread, connect, databases), report, time.monotonic() + timeout_s)
+    _wait(partial(_unread, connect, databases), report, timeout_s)
 
 
 def _unread(connect: Connect, databases: list[Database]) -> list[str]:
@@ -70,14 +70,14 @@ def _unread(connect: Connect, databases: list[Database]) -> list[str]:
     ]
 
 
-def _wait(lacking: Callable[[], list[str]], report: Report, deadline: float) -> None:
-    while missing := lacking():
-        if time.monotonic() > deadline:
-            raise LakeError(
-                f"not there in time: {'; '.join(missing)}", "the lake", "see: lake status, lake logs stream"
-            )
-        report(", ".join(missing))
-        time.sleep(POLL_S)
+def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) -> None:
+    now = "see: lake status, lake logs stream"
+    wait_while(
+        lacking,
+        timeout_s,
+        lambda left: LakeError(f"not there in time: {'; '.join(left)}", "the lake", now),
+        lambda left: report(", ".join(left)),
+    )
 
 
 def source_lsn(home: Home, database: str) -> str:

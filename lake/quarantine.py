@@ -4,25 +4,22 @@ import base64
 import getpass
 import json
 import sys
-import time
 import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from lake.errors import BadInput, LakeError
+from lake.errors import BadInput
 from lake.job import run_job
 from lake.local.files import write
 from lake.local.home import Home, load_home
 from lake.operate import options
 from lake.rendering.pipeline import read_pipeline
-from lake.requests import refuse_stopped
+from lake.requests import await_answer, refuse_stopped
 
-POLL_S = 0.2
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
 IDS = typer.Argument(None, metavar="[ID]...", help="Which, as lake quarantine list names them; default all that wait.")
@@ -125,21 +122,12 @@ def _ask(home: Home, action: str, database: str, ids: list[str], timeout_s: floa
     content = {"action": action, "database": database, "ids": ids, "by": getpass.getuser()}
     write(request.with_suffix(".next"), json.dumps(content)).replace(request)
     answer = request.with_suffix(".done")
-    _await(answer, timeout_s, home)
+    with Console(stderr=True).status("waiting for the streaming job"):
+        await_answer(home, answer, timeout_s)
     try:
         return dict(json.loads(answer.read_text(encoding="utf-8")))
     finally:
         answer.unlink()
-
-
-def _await(answer: Path, timeout_s: float, home: Home) -> None:
-    deadline = time.monotonic() + timeout_s
-    with Console(stderr=True).status("waiting for the streaming job"):
-        while not answer.exists():
-            if time.monotonic() > deadline:
-                what = f"no answer within {timeout_s:.0f} s; what was asked for stays asked for"
-                raise LakeError(what, str(home.logs / "stream.log"), "see: lake status, lake logs stream")
-            time.sleep(POLL_S)
 
 
 def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:

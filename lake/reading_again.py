@@ -5,21 +5,20 @@ after it, read or streamed, lies above, in the order of commit per key.
 """
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lake.connect_rest import Connect
+from lake.connect_rest import Connect, states
 from lake.definition import EPOCH_SIZE, Database
 from lake.errors import LakeError
 from lake.guard.drift import Drift
 from lake.local.home import Home
 from lake.local.secrets import write_private
 from lake.progress import end_offsets
+from lake.waiting import wait_while
 
-LOOK_EVERY_S = 0.5
 LOCK = "reading_again.lock"
 Report = Callable[[str], None]
 Ask = Callable[[str, list[str]], int]
@@ -84,14 +83,14 @@ def end(home: Home) -> None:
 
 def await_read(home: Home, databases: list[Database], asked: ReadingAgain, timeout_s: float, report: Report) -> None:
     """Returns once Kafka has all that the connectors read for it; LakeError when one fails or the time is over."""
-    connect, deadline = Connect(home.connect), time.monotonic() + timeout_s
+    connect, now = Connect(home.connect), "run it again to go on waiting; it is not begun anew"
     wanted = [database for database in databases if database.database in asked.places]
-    while missing := [line for one in wanted for line in unread(connect, one, asked.places[one.database])]:
-        if time.monotonic() > deadline:
-            now = "run it again to go on waiting; it is not begun anew"
-            raise LakeError(f"still to be read: {', '.join(missing)}", f"after {timeout_s:.0f} s", now)
-        report(f"reading {', '.join(missing)}")
-        time.sleep(LOOK_EVERY_S)
+    wait_while(
+        lambda: [line for one in wanted for line in unread(connect, one, asked.places[one.database])],
+        timeout_s,
+        lambda left: LakeError(f"still to be read: {', '.join(left)}", f"after {timeout_s:.0f} s", now),
+        lambda left: report(f"reading {', '.join(left)}"),
+    )
 
 
 def unread(connect: Connect, database: Database, behind: int) -> list[str]:
@@ -106,11 +105,10 @@ def unread(connect: Connect, database: Database, behind: int) -> list[str]:
 
 
 def _refuse_failed(connect: Connect, database: Database) -> None:
-    status = connect.status(database.connector)
-    states = [part["state"] for part in [status["connector"], *status["tasks"]]] if status else ["absent"]
-    if states[0] in ("PAUSED", "STOPPED", "absent") or "FAILED" in states:
+    found = states(connect.status(database.connector)) or ["absent"]
+    if found[0] in ("PAUSED", "STOPPED", "absent") or "FAILED" in found:
         now = "see: lake status; once it runs, run this again"
-        raise LakeError(f"the connector is {', '.join(states)}", f"connector {database.connector}", now)
+        raise LakeError(f"the connector is {', '.join(found)}", f"connector {database.connector}", now)
 
 
 def _path(home: Home) -> Path:

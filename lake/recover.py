@@ -1,7 +1,6 @@
 """`lake recover`: puts right what the guardian names, reads again what lost changes, and ends in proven equality."""
 
 import json
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ import typer
 
 from lake import reading_again
 from lake.aws.environment import LOCAL
-from lake.connect_rest import Connect
+from lake.connect_rest import Connect, runs, states
 from lake.definition import Database, load_databases
 from lake.errors import BadInput, LakeError
 from lake.guard.drift import Drift
@@ -27,9 +26,9 @@ from lake.resnapshot import BUSY, JSON, TIMEOUT, aside, console, signal
 from lake.settling import Say, Tables, prove, read_again, show
 from lake.signals import POSITION
 from lake.source_catalog import connect_source
+from lake.waiting import wait_until
 
 WITHIN_S = 60.0
-LOOK_EVERY_S = 0.5
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
 
 
@@ -118,29 +117,14 @@ def _dropped(home: Home, database: Database) -> bool:
 
 def _resume(connect: Connect, database: Database) -> None:
     """Has the connector and its task running, whether they were stopped or have failed."""
-    states = _states(connect, database)
-    if states[:1] in (["STOPPED"], ["PAUSED"]):
+    found = states(connect.status(database.connector))
+    if found[:1] in (["STOPPED"], ["PAUSED"]):
         connect.tell(database.connector, "resume")
-    elif "FAILED" in states:
+    elif "FAILED" in found:
         connect.tell(database.connector, "restart")
-    _until(partial(_runs, connect, database), f"connector {database.connector} does not run")
-
-
-def _runs(connect: Connect, database: Database) -> bool:
-    states = _states(connect, database)
-    return len(states) > 1 and set(states) == {"RUNNING"}
-
-
-def _states(connect: Connect, database: Database) -> list[str]:
-    """Of the connector and its tasks; none where there is no connector."""
-    status = connect.status(database.connector)
-    return [str(part["state"]) for part in [status["connector"], *status["tasks"]]] if status else []
+    _until(lambda: runs(connect.status(database.connector)), f"connector {database.connector} does not run")
 
 
 def _until(is_so: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + WITHIN_S
-    while not is_so():
-        if time.monotonic() > deadline:
-            now = "see: lake status, lake logs connect; then run it again"
-            raise LakeError(f"{otherwise} after {WITHIN_S:.0f} s", "lake recover", now)
-        time.sleep(LOOK_EVERY_S)
+    now = "see: lake status, lake logs connect; then run it again"
+    wait_until(is_so, WITHIN_S, LakeError(f"{otherwise} after {WITHIN_S:.0f} s", "lake recover", now))

@@ -1,6 +1,5 @@
 """Requests to the streaming job: files whose presence asks, and whose absence answers (spark_jobs/services.py)."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,8 +7,7 @@ from lake.errors import LakeError
 from lake.local.home import Home
 from lake.local.secrets import write_private
 from lake.status import services
-
-POLL_S = 0.2
+from lake.waiting import wait_until, wait_while
 
 
 def request(home: Home, name: str, text: str = "") -> Path:
@@ -27,10 +25,19 @@ def refuse_stopped(home: Home) -> None:
 
 def await_done(home: Home, asked: list[Path], timeout_s: float, report: Callable[[str], None]) -> None:
     """Returns once no request is left; LakeError names those that are, which stay asked for."""
-    deadline = time.monotonic() + timeout_s
-    while left := [path.name for path in asked if path.exists()]:
-        if time.monotonic() > deadline:
-            what = f"not done within {timeout_s:.0f} s: {', '.join(left)}"
-            raise LakeError(what, str(home.logs / "stream.log"), "see: lake status, lake logs stream")
-        report(f"{len(asked) - len(left)} of {len(asked)} done; waiting for {left[0]}")
-        time.sleep(POLL_S)
+    wait_while(
+        lambda: [path.name for path in asked if path.exists()],
+        timeout_s,
+        lambda left: _late(home, f"not done within {timeout_s:.0f} s: {', '.join(left)}"),
+        lambda left: report(f"{len(asked) - len(left)} of {len(asked)} done; waiting for {left[0]}"),
+    )
+
+
+def await_answer(home: Home, answer: Path, timeout_s: float) -> None:
+    """Returns once the file is there; LakeError when the time is over, and what was asked for stays asked for."""
+    what = f"no answer within {timeout_s:.0f} s; what was asked for stays asked for"
+    wait_until(answer.exists, timeout_s, _late(home, what))
+
+
+def _late(home: Home, what: str) -> LakeError:
+    return LakeError(what, str(home.logs / "stream.log"), "see: lake status, lake logs stream")

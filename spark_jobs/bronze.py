@@ -13,6 +13,7 @@ from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
 
 from spark_jobs import archive, poison, storage
+from spark_jobs.archive import OFFSET_FIELD
 from spark_jobs.background import Background
 from spark_jobs.changes import schema_id
 from spark_jobs.pipeline import Pipeline, Table
@@ -20,7 +21,6 @@ from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 
 LOG = logging.getLogger("bronze")
-OFFSET_FIELD = "__offset"
 FILE = "__file"
 RAW = -2  # the writer of what can't be decoded; no frame has it
 RAW_SCHEMA = {
@@ -58,19 +58,12 @@ class BronzeTopic:
         except BronzeGap:
             raise
         except Exception as error:  # py4j, or the registry
-            self._archive(self._told_apart(messages, error))
+            told, _ = poison.found_in(messages, self._table, self._registry, error, applied=False)
+            try:
+                self._archive(told)
+            finally:
+                told.unpersist()
         progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
-
-    def _told_apart(self, messages: DataFrame, error: Exception) -> DataFrame:
-        """The messages with what is wrong with each; the error when nothing is, or when that can't be found out."""
-        try:
-            told = poison.tagged(messages, self._table, self._registry, applied=False)
-            bad = bool(told.where(F.col(poison.REASON).isNotNull()).take(1))
-        except Exception:
-            raise error from None
-        if not bad:
-            raise error
-        return told
 
     def _archive(self, messages: DataFrame) -> None:
         storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it

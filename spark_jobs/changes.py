@@ -53,19 +53,25 @@ def together(parts: List[DataFrame]) -> DataFrame:
 def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame) -> DataFrame:
     """The newest message of each key, from the first offsets of the batch to the end of the topic."""
     firsts = {str(row[0]): row[1] for row in batch.groupBy("partition").agg(F.min("offset")).collect()}
-    ahead = (
-        spark.read.format("kafka")
-        .options(**kafka)
-        .options(
-            assign=json.dumps({topic: [int(partition) for partition in firsts]}),
-            startingOffsets=json.dumps({topic: firsts}),
-            failOnDataLoss="true",
-        )
-        .load()
-    )
+    ahead = since(spark, kafka, topic, firsts)
     newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
     ranked = ahead.where("value is not null").withColumn("age", F.row_number().over(newest_first))
     return ranked.where("age = 1").drop("age")
+
+
+def since(spark: SparkSession, kafka: Dict[str, str], topic: str, begins: Dict[str, int]) -> DataFrame:
+    """The messages from an offset of each partition to the end of the topic."""
+    options = {
+        "assign": json.dumps({topic: [int(partition) for partition in begins]}),
+        "startingOffsets": json.dumps({topic: begins}),
+        "failOnDataLoss": "true",
+    }
+    return spark.read.format("kafka").options(**kafka).options(**options).load()
+
+
+def ends(messages: DataFrame) -> Dict[str, int]:
+    """The next offset of each partition."""
+    return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:

@@ -3,12 +3,12 @@
 None of them is null, because null is not large; so a null that is found is no value.
 """
 
-import json
 from typing import Dict, List, Optional, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs import changes
 from spark_jobs.pipeline import Table
 from spark_jobs.row_sql import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
 from spark_jobs.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named, replaced
@@ -195,17 +195,7 @@ def later(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFra
     A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
     has not come to that row yet.
     """
-    ends = {str(row[0]): row[1] + 1 for row in batch.groupBy("partition").agg(F.max("offset")).collect()}
     places = spark.createDataFrame([(offset,) for offset in offsets], "offset bigint")
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
-    behind = (
-        spark.read.format("kafka")
-        .options(**kafka)
-        .options(
-            assign=json.dumps({topic: [int(partition) for partition in ends]}),
-            startingOffsets=json.dumps({topic: ends}),
-            failOnDataLoss="true",
-        )
-        .load()
-    )
+    behind = changes.since(spark, kafka, topic, changes.ends(batch))
     return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

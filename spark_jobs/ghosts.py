@@ -10,7 +10,6 @@ has, the resnapshot left the row out, and nothing may be swept. The password is 
 
 import argparse
 import json
-import os
 import sys
 import time
 from typing import Any, Dict, List
@@ -21,10 +20,9 @@ from spark_jobs import coverage, lake_rows, once
 from spark_jobs.coverage import Deadline, NotCovered
 from spark_jobs.lake_rows import LakeRows, WrongType
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.source import Moment, Source
+from spark_jobs.source import Moment, Source, source_of
 from spark_jobs.type_map import Unmapped, pg_type
 
-PASSWORD = "LAKE_VERIFY_PASSWORD"
 Bounds = Dict[str, int]
 Content = Dict[str, Any]
 
@@ -80,10 +78,10 @@ def main(argv: List[str]) -> int:
 
 def _all(spark: SparkSession, args: Any) -> Content:
     pipeline = read_pipeline(spark, args.config)
-    bounds, url = json.loads(args.bounds), args.jdbc_url.rstrip("/")
+    bounds = json.loads(args.bounds)
     found = {}  # type: Content
     for database in sorted({name.split(".")[0] for name in bounds}):
-        source = Source(spark, "{}/{}".format(url, database), args.user, os.environ[PASSWORD])
+        source = source_of(spark, args.jdbc_url, database, args.user)
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))

@@ -2,12 +2,12 @@
 
 import logging
 import threading
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Optional
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs import evolution, poison
+from spark_jobs import changes, evolution, poison
 from spark_jobs.fill import Unfillable
 from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
@@ -82,32 +82,16 @@ class Guard:
     def _look_through(
         self, batch: DataFrame, progress: Progress, error: Exception, behind: Optional[DataFrame]
     ) -> None:
-        told = self._told_apart(batch, error)
+        told, first = poison.found_in(batch, self.silver.table, self.registry, error)
         try:
-            bad = told.where(F.col(poison.REASON).isNotNull())
-            first = bad.orderBy("partition", "offset").first()
-            if first is None:
-                raise error
             if self.silver.table.on_bad_message == STOP:
                 raise Poisoned(refusal(self.silver.name, self.silver.table, first)) from None
             LOG.warning("%s: set aside partition %d offset %d", self.silver.name, first["partition"], first["offset"])
-            self._quarantine.put(bad, self.silver.table)
+            self._quarantine.put(told.where(F.col(poison.REASON).isNotNull()), self.silver.table)
             self.silver.write(told.where(F.col(poison.REASON).isNull()), progress, behind=behind)
-            self.silver.pass_over(ends(told), progress)
+            self.silver.pass_over(changes.ends(told), progress)
         finally:
             told.unpersist()
-
-    def _told_apart(self, batch: DataFrame, error: Exception) -> DataFrame:
-        try:
-            messages = batch.select("partition", "offset", "key", "value")
-            return poison.tagged(messages, self.silver.table, self.registry).persist()
-        except Exception:  # what keeps a batch from being looked through is why it failed, and no poison
-            raise error from None
-
-
-def ends(messages: DataFrame) -> Dict[str, int]:
-    """The next offset of each partition."""
-    return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
 
 
 def refusal(name: str, table: Table, row: Any) -> str:

@@ -1,7 +1,7 @@
 """Poison: messages that can't become rows of their table, told apart from those that can."""
 
 import json
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -57,6 +57,24 @@ def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool 
     writers = sorted(row["id"] for row in found.select(schema_id().alias("id")).distinct().collect())
     reasons = [F.when(schema_id() == writer, _reason(registry, writer, table, applied)) for writer in writers]
     return found.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
+
+
+def found_in(
+    messages: DataFrame, table: Table, registry: Registry, error: Exception, applied: bool = True
+) -> Tuple[DataFrame, Any]:
+    """The messages of a batch that failed, tagged and persisted, and the first of the bad ones.
+
+    Raises error, with which it failed, when none is bad, or when that can't be found out: then it is no poison.
+    """
+    try:
+        told = tagged(messages.select("partition", "offset", "key", "value"), table, registry, applied).persist()
+        first = told.where(F.col(REASON).isNotNull()).orderBy("partition", "offset").first()
+    except Exception:
+        raise error from None
+    if first is None:
+        told.unpersist()
+        raise error
+    return told, first
 
 
 def _reason(registry: Registry, writer: int, table: Table, applied: bool) -> Column:

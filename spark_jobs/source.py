@@ -1,5 +1,6 @@
 """The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
 
+import os
 from functools import reduce
 from typing import Any, List, Optional
 
@@ -7,6 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.type_map import PgType, SourceColumn
 
+PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
 REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
 FETCH_ROWS = "10000"  # above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot
 PAGES_PER_READ = 4096  # 32 MiB of table per reader
@@ -31,7 +33,7 @@ class Source:
     def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
         self._spark = spark
         self.url = url
-        self._login = {"user": user, "password": password, "ApplicationName": "lake verify"}
+        self._login = {"user": user, "password": password, "ApplicationName": spark.sparkContext.appName}
 
     def connect(self) -> Any:
         """A java.sql.Connection; a py4j error when the database refuses."""
@@ -55,6 +57,11 @@ class Source:
             **self._login,
         }
         return self._spark.read.format("jdbc").options(**options).load()
+
+
+def source_of(spark: SparkSession, server: str, database: str, user: str) -> Source:
+    """A database of a server, jdbc:postgresql://host:port; the password is that of LAKE_VERIFY_PASSWORD."""
+    return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, os.environ[PASSWORD])
 
 
 class Moment:

@@ -10,7 +10,6 @@ both of its versions have stopped moving.
 
 import argparse
 import json
-import os
 import sys
 import time
 from typing import Any, Dict, List, Optional, Tuple
@@ -23,13 +22,12 @@ from spark_jobs.lake_rows import LakeRows
 from spark_jobs.once import Refused
 from spark_jobs.parity import Found
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.source import Moment, Source, literal, quoted
+from spark_jobs.source import Moment, Source, literal, quoted, source_of
 from spark_jobs.type_map import PgType, Unmapped, pg_type
 
 ROUNDS = 8
 KEYS_PER_ROUND = 1000  # so many differing keys are looked up again by key, more by reading the whole table again
 SHOWN = 20
-PASSWORD = "LAKE_VERIFY_PASSWORD"
 
 
 class TableProof:
@@ -199,7 +197,7 @@ class Proof:
     def __init__(self, spark: SparkSession, pipeline: Pipeline, args: Any) -> None:
         self._spark = spark
         self._pipeline = pipeline
-        self._url = args.jdbc_url.rstrip("/")
+        self._url = args.jdbc_url
         self._user = args.user
         self._timeout_s = args.timeout_s
         self._deadline = Deadline(time.monotonic() + args.timeout_s)
@@ -223,7 +221,7 @@ class Proof:
         }
 
     def _round(self, database: str, proofs: List[TableProof]) -> None:
-        source = Source(self._spark, "{}/{}".format(self._url, database), self._user, os.environ[PASSWORD])
+        source = source_of(self._spark, self._url, database, self._user)
         moment = Moment(source)
         try:
             tell("{} at {}: {} tables".format(database, moment.lsn, len(proofs)))

@@ -9,7 +9,7 @@ import threading
 
 import psycopg
 
-from lake.connect_rest import Connect
+from lake.connect_rest import Connect, states
 from lake.definition import Database, load_databases
 from lake.errors import LakeError
 from lake.guard import accepted, budget
@@ -77,9 +77,8 @@ class Watch:
 
     def _goes_on(self, database: Database) -> bool:
         """Whether it reads; one that failed says why, and would not say it any more once it is stopped."""
-        status = self._connect.status(database.connector)
-        states = [part["state"] for part in [status["connector"], *status["tasks"]]] if status else []
-        return "RUNNING" in states and "FAILED" not in states
+        found = states(self._connect.status(database.connector))
+        return "RUNNING" in found and "FAILED" not in found
 
 
 def main() -> None:

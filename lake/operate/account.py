@@ -1,7 +1,6 @@
 """The AWS account of an environment, through boto3: whatever credentials and endpoint the variables name."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -10,6 +9,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from lake.errors import LakeError
+from lake.waiting import wait_until
 
 POLL_S = 5.0
 
@@ -47,9 +47,5 @@ def code(error: Exception) -> str:
 
 def wait(done: Callable[[], bool], what: str, timeout_s: float, poll_s: float | None = None) -> None:
     """Asks until it is so; LakeError when the time is over."""
-    deadline = time.monotonic() + timeout_s
-    while not done():
-        if time.monotonic() > deadline:
-            now = "run the command again: it goes on from here"
-            raise LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", now)
-        time.sleep(POLL_S if poll_s is None else poll_s)
+    late = LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", "run the command again: it goes on from here")
+    wait_until(done, timeout_s, late, POLL_S if poll_s is None else poll_s)

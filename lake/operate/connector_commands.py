@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from lake.aws.environment import LOCAL
+from lake.connect_rest import runs
 from lake.definition import Database, load_databases
 from lake.errors import BadInput
 from lake.local.home import PROJECT, load_home
 from lake.operate import options
-from lake.operate.connectors import Connectors, Drift, LocalConnectors, Status, drift, runs
+from lake.operate.connectors import Connectors, Drift, LocalConnectors, Status, drift
 from lake.operate.places import aws_place
 
 DRIFT = 3

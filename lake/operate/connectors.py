@@ -85,9 +85,3 @@ def _differing(name: str, pair: Pair) -> Iterable[Drift]:
     for key in sorted(now.keys() | pair.defined.keys()):
         if now.get(key) != pair.defined.get(key):
             yield Drift(name, key, now.get(key), pair.defined.get(key))
-
-
-def runs(status: Status) -> bool:
-    """A connector without a task does nothing."""
-    parts = [status["connector"], *status["tasks"]] if status else []
-    return len(parts) > 1 and all(part["state"] == "RUNNING" for part in parts)

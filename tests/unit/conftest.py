@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from lake.spark import JVM_OPTIONS
+from lake.spark import JVM_OPTIONS, SHORT_JOB
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +16,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
         "spark.driver.extraClassPath": "build/spark/*",
-        "spark.driver.extraJavaOptions": " ".join(JVM_OPTIONS),
+        "spark.driver.defaultJavaOptions": " ".join(JVM_OPTIONS),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
+        # Compiling code for some rows takes longer than interpreting it; the tests on a lake compile it.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
+        **SHORT_JOB,
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
     for name, value in settings.items():

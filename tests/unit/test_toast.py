@@ -5,7 +5,6 @@ import json
 import random
 import re
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +28,6 @@ STORED = ", ".join(COLUMNS.split(", ")[:9])
 LACKS = object()
 DEFAULT = table(identity="default")
 Row = tuple[Any, ...]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Compiling code for some rows takes longer than interpreting it."""
-    spark.conf.set("spark.sql.codegen.wholeStage", "false")
-    yield
-    spark.conf.unset("spark.sql.codegen.wholeStage")
 
 
 def change(order: int, key: int, op: str = "u", lsn: int | None = None, **values: Any) -> Row:
