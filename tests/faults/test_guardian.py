@@ -56,7 +56,7 @@ def overrun(rig: Rig, slot: str) -> None:
 @pytest.mark.parametrize(
     ("happens", "told"),
     [
-        pytest.param(drop, "is ahead", id="dropped"),
+        pytest.param(drop, "is gone", id="dropped"),
         pytest.param(recreate, "is ahead", id="made anew"),
         pytest.param(foreign, "is a foreign one", id="another database's"),
         pytest.param(advance, "is ahead", id="advanced"),

@@ -1,5 +1,11 @@
 package lake.connect;
 
+import io.debezium.bean.StandardBeanNames;
+import io.debezium.bean.spi.BeanRegistry;
+import io.debezium.bean.spi.BeanRegistryAware;
+import io.debezium.jdbc.JdbcConnection;
+import io.debezium.pipeline.spi.OffsetContext;
+import io.debezium.pipeline.spi.Offsets;
 import io.debezium.spi.snapshot.Snapshotter;
 import java.util.Map;
 
@@ -10,9 +16,12 @@ import java.util.Map;
  * moment: a row that the first one sent, and that was deleted before the second one, would stay for ever, because its
  * delete is never sent. The slot has held the log since before the first snapshot, so all of it is sent instead, before
  * or after the second snapshot. What comes twice changes nothing: per key the last change committed is sent last.
+ *
+ * <p>Each start is refused behind a gap in the log ({@link SlotPosition}).
  */
-public final class SnapshotThenSlot implements Snapshotter {
+public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
     private volatile boolean due;
+    private BeanRegistry beans;
 
     @Override
     public String name() {
@@ -20,7 +29,19 @@ public final class SnapshotThenSlot implements Snapshotter {
     }
 
     @Override
-    public void configure(Map<String, ?> properties) {}
+    public void injectBeanRegistry(BeanRegistry registry) {
+        beans = registry;
+    }
+
+    /** Called once per start of the task, before it reads anything; DebeziumException behind a gap. */
+    @Override
+    public void configure(Map<String, ?> properties) {
+        OffsetContext offset = beans.lookupByName(StandardBeanNames.OFFSETS, Offsets.class).getTheOnlyOffset();
+        if (offset != null) {
+            JdbcConnection source = beans.lookupByName(StandardBeanNames.JDBC_CONNECTION, JdbcConnection.class);
+            SlotPosition.read(source, String.valueOf(properties.get("slot.name"))).refuseGap(offset.getOffset());
+        }
+    }
 
     @Override
     public boolean shouldSnapshotData(boolean offsetExists, boolean snapshotInProgress) {

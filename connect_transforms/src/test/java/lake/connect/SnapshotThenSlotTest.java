@@ -1,6 +1,5 @@
 package lake.connect;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -35,6 +34,6 @@ class SnapshotThenSlotTest {
     @Test
     void debeziumFindsItByName() {
         var names = ServiceLoader.load(Snapshotter.class).stream().map(found -> found.get().name()).toList();
-        assertEquals(java.util.List.of("then_slot"), names);
+        assertTrue(names.contains("then_slot"), names::toString);
     }
 }

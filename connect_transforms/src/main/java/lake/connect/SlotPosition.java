@@ -1,0 +1,49 @@
+package lake.connect;
+
+import io.debezium.DebeziumException;
+import io.debezium.jdbc.JdbcConnection;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * Up to where a replication slot has let go of the log, in bytes; null where there is no such slot.
+ *
+ * <p>Debezium 3.7 compares its offset with the slot's restart_lsn, which lies behind confirmed_flush_lsn. But PostgreSQL
+ * starts to send from the latter, whatever the client asks for: what lies between the offset and a slot that somebody
+ * advanced or made anew would be passed over without a word (matrix row 12).
+ */
+record SlotPosition(String slot, Long confirmed) {
+    private static final String QUERY =
+            "SELECT confirmed_flush_lsn - '0/0'::pg_lsn FROM pg_replication_slots WHERE slot_name = ?";
+
+    static SlotPosition read(JdbcConnection source, String slot) {
+        try {
+            Long confirmed = source.prepareQueryAndMap(QUERY, query -> query.setString(1, slot), rows -> rows.next()
+                    ? (Long) rows.getLong(1)
+                    : null);
+            return new SlotPosition(slot, confirmed);
+        } catch (SQLException e) {
+            throw new DebeziumException("The state of replication slot " + slot + " can't be read", e);
+        }
+    }
+
+    /**
+     * A slot confirms only what Kafka has acknowledged, so it is never ahead of the offset that Kafka keeps.
+     *
+     * @throws DebeziumException when it is, or is gone
+     */
+    void refuseGap(Map<String, ?> offset) {
+        long position = Stream.of("lsn", "lsn_commit", "lsn_proc")
+                .mapToLong(name -> offset.get(name) instanceof Number number ? number.longValue() : 0)
+                .max()
+                .getAsLong();
+        if (confirmed == null) {
+            throw new DebeziumException("Replication slot " + slot + " is gone: changes are lost; run: lake recover");
+        }
+        if (confirmed > position) {
+            throw new DebeziumException("Replication slot " + slot + " is ahead of the connector, it was advanced or made"
+                    + " anew: changes are lost; run: lake recover");
+        }
+    }
+}
