@@ -1,7 +1,7 @@
 """The bronze archive against Kafka's offsets: every offset once, in the file that its name says."""
 
 import json
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,6 +24,13 @@ class File(NamedTuple):
     doubled: int
 
 
+class Last(NamedTuple):
+    """The last message of a partition."""
+
+    offset: int
+    lsn: Optional[int]
+
+
 def folders(path: str, topic: str) -> Tuple[str, str]:
     """Where the rows of a topic are archived, and where the messages that can't be decoded are."""
     return "{}/topics/{}".format(path, topic), "{}/raw/{}".format(path, topic)
@@ -31,16 +38,22 @@ def folders(path: str, topic: str) -> Tuple[str, str]:
 
 def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
     """The next offset of each partition, by its number as text; of each only the newest file is read."""
-    newest = {}  # type: Dict[str, Tuple[str, str]]
+    return {partition: last.offset + 1 for partition, last in newest(spark, path, topic).items()}
+
+
+def newest(spark: SparkSession, path: str, topic: str) -> Dict[str, Last]:
+    """The last message of each partition, by its number as text."""
+    files = {}  # type: Dict[str, Tuple[str, str]]
     for folder in folders(path, topic):
         for partition in storage.names(spark, folder):
             for name in storage.names(spark, "{}/{}".format(folder, partition)):
-                newest[partition] = max(newest.get(partition, ("", "")), (name, folder))
-    return {partition.partition("=")[2]: _end(spark, partition, *newest[partition]) for partition in newest}
+                files[partition] = max(files.get(partition, ("", "")), (name, folder))
+    return {partition.partition("=")[2]: _last(spark, partition, *files[partition]) for partition in files}
 
 
-def _end(spark: SparkSession, partition: str, name: str, folder: str) -> int:
-    return int(_offsets(spark, "{}/{}/{}".format(folder, partition, name)).agg(F.max(OFFSET_FIELD)).collect()[0][0]) + 1
+def _last(spark: SparkSession, partition: str, name: str, folder: str) -> Last:
+    rows = _offsets(spark, "{}/{}/{}".format(folder, partition, name))
+    return Last(*rows.orderBy(F.desc(OFFSET_FIELD)).select(OFFSET_FIELD, "__lsn").first())
 
 
 def files_of(spark: SparkSession, path: str, topic: str) -> List[File]:
@@ -67,8 +80,9 @@ def _files_in(spark: SparkSession, folder: str) -> List[File]:
 
 
 def _offsets(spark: SparkSession, path: str) -> DataFrame:
-    """The offsets of a file or of all files below a folder; nothing else is decoded."""
-    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}]}
+    """The offsets and LSNs of a file or of all files below a folder; nothing else is decoded."""
+    lsn = {"name": "__lsn", "type": ["null", "long"], "default": None}  # what can't be decoded has none
+    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}, lsn]}
     reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
     return reader.option("recursiveFileLookup", "true").load(path)
 

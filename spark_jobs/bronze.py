@@ -1,18 +1,18 @@
-"""Bronze: the archive of a topic as Avro files, named by the offset they start at, so that a replay overwrites.
+"""Bronze: the archive of a topic as Avro files, named by the offset they start at; what it has is not written again.
 
 Messages that can't be decoded are archived as they came, in files of the same names in a folder beside (ADR 16).
 """
 
 import json
 import logging
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
 
-from spark_jobs import archive, poison, storage
+from spark_jobs import archive, changes, poison, storage
 from spark_jobs.archive import OFFSET_FIELD
 from spark_jobs.background import Background
 from spark_jobs.changes import schema_id
@@ -30,6 +30,8 @@ RAW_SCHEMA = {
     "fields": [{"name": "key", "type": ["null", "bytes"]}, {"name": "value", "type": "bytes"}],
 }
 LOOK_EVERY = "1 second"
+END = 2**63 - 1  # behind every offset
+At = Callable[[Dict[str, int]], DataFrame]
 
 
 class BronzeGap(Exception):
@@ -37,22 +39,26 @@ class BronzeGap(Exception):
 
 
 class BronzeTopic:
-    """The archive of one topic."""
+    """The archive of one topic. at: the messages at one offset of each partition, as Kafka has them now."""
 
-    def __init__(self, spark: SparkSession, table: Table, path: str, registry: Registry, max_records: int) -> None:
+    def __init__(
+        self, spark: SparkSession, table: Table, path: str, registry: Registry, max_records: int, at: At
+    ) -> None:
         self.name = "bronze." + table.topic
         self.topic = table.topic
         self._table = table
         self._spark = spark
+        self._path = path
+        self._at = at
         self._folder, self._raw = archive.folders(path, table.topic)
         self._scratch = "{}/_scratch/{}".format(path, table.topic)
         self._registry = registry
         self._max_records = max_records
-        self._next = {}  # type: Dict[int, int]
+        self._next = None  # type: Optional[Dict[int, int]]
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
-        """Archives one batch; the same batch again overwrites the same files."""
-        messages = messages.where("value is not null")
+        """Archives what is new in a batch: with its checkpoint a query forgets how it had cut what it reads again."""
+        messages = self._new(messages.where("value is not null"))
         try:
             self._archive(messages)
         except BronzeGap:
@@ -63,7 +69,40 @@ class BronzeTopic:
                 self._archive(told)
             finally:
                 told.unpersist()
-        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
+        offsets = {str(partition): end for partition, end in self._ends.items()}
+        progress.update(self.name, state="running", reason=None, offsets=offsets)
+
+    @property
+    def _ends(self) -> Dict[int, int]:
+        """The next offset of each partition."""
+        return self._next or {}
+
+    def _new(self, messages: DataFrame) -> DataFrame:
+        if self._next is None:
+            last = archive.newest(self._spark, self._path, self.topic)
+            self._refuse_other_life(messages, last)
+            self._next = {int(partition): one.offset + 1 for partition, one in last.items()}
+        if not self._next:
+            return messages
+        held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
+        return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
+
+    def _refuse_other_life(self, messages: DataFrame, last: Dict[str, archive.Last]) -> None:
+        """Raises BronzeGap when what the archive ends with is not what Kafka has there: the topic was made anew."""
+        firsts = {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
+        known = {key: one for key, one in last.items() if one.lsn is not None and firsts.get(key, END) <= one.offset}
+        if not known:
+            return
+        found = self._at({partition: one.offset for partition, one in known.items()})
+        lsns = {str(row["partition"]): row["lsn"] for row in changes.summary(found, self._schemas_of(found))}
+        for partition, one in known.items():
+            if lsns.get(partition) != one.lsn:
+                what = "{} partition {}: the archive has another message at offset {}: the topic was made anew"
+                raise BronzeGap(what.format(self.topic, partition, one.offset))
+
+    def _schemas_of(self, messages: DataFrame) -> changes.Schemas:
+        ids = [row[0] for row in messages.select(schema_id()).distinct().collect()]
+        return {writer: poison.own_schema(self._registry, writer, self._table) for writer in ids}
 
     def _archive(self, messages: DataFrame) -> None:
         storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it
@@ -74,7 +113,7 @@ class BronzeTopic:
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
             self._publish()
-            self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
+            self._next = {**self._ends, **{row["partition"]: row["last"] + 1 for row in ranges}}
         finally:
             files.unpersist()
 
@@ -115,12 +154,9 @@ class BronzeTopic:
         for row in ranges:
             firsts[row["partition"]] = min(row["first"], firsts.get(row["partition"], row["first"]))
         for partition, first in firsts.items():
-            if first > self._next.get(partition, first):
-                raise BronzeGap(
-                    "{} partition {}: offsets {} to {} are missing".format(
-                        self.topic, partition, self._next[partition], first - 1
-                    )
-                )
+            if first > self._ends.get(partition, first):
+                what = "{} partition {}: offsets {} to {} are missing"
+                raise BronzeGap(what.format(self.topic, partition, self._ends[partition], first - 1))
 
 
 def start(

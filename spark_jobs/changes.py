@@ -59,6 +59,12 @@ def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: Dat
     return ranked.where("age = 1").drop("age")
 
 
+def at(spark: SparkSession, kafka: Dict[str, str], topic: str, offsets: Dict[str, int]) -> DataFrame:
+    """The message at an offset of each partition."""
+    ends = json.dumps({topic: {partition: offset + 1 for partition, offset in offsets.items()}})
+    return since(spark, dict(kafka, endingOffsets=ends), topic, offsets)
+
+
 def since(spark: SparkSession, kafka: Dict[str, str], topic: str, begins: Dict[str, int]) -> DataFrame:
     """The messages from an offset of each partition to the end of the topic."""
     options = {

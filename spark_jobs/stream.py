@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import bronze, services, silver, storage
+from spark_jobs import bronze, changes, services, silver, storage
 from spark_jobs.background import Background
 from spark_jobs.guard import Guard
 from spark_jobs.lease import Held, Leases
@@ -160,7 +160,8 @@ class Stream:
         size = pipeline.bronze["max_records"]
 
         def begin() -> Any:
-            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size)
+            at = partial(changes.at, self._spark, pipeline.kafka, table.topic)
+            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, at)
             return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
 
         return "bronze." + table.topic, ((table.topic, size), begin)

@@ -21,11 +21,6 @@ def test_delivered_again(rig: Rig, entry: Entry, shop: str, batches: int | None)
     under_load(rig, entry, shop, Rewind(batches))
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="without its checkpoint the archive cuts its files anew beside the old ones",
-)
 @pytest.mark.matrix("13", "the archive reads its topic again")
 def test_archive_delivered_again(rig: Rig, entry: Entry, small: str) -> None:
     under_load(rig, entry, small, Rewind(layers=("bronze",), only=small))

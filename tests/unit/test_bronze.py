@@ -9,6 +9,7 @@ from typing import Any
 import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs.archive import faults, files_of, reached
 from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, offset_ranges, with_file
@@ -16,7 +17,8 @@ from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
 
 TOPIC = "lab.public.t"
-ADDED = [{"name": name, "type": "string"} for name in ("__op", "__deleted")]
+ADDED: list[dict[str, Any]] = [{"name": name, "type": "string"} for name in ("__op", "__deleted")]
+ADDED += [{"name": name, "type": "long"} for name in ("__lsn", "__source_ts_ms")]
 OLD = {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}, *ADDED]}
 NEW = {**OLD, "fields": [*OLD["fields"], {"name": "note", "type": ["null", "string"]}]}  # type: ignore[misc]
 WRITERS = {1: OLD, 2: NEW}
@@ -29,7 +31,7 @@ class KnownSchemas:
 
 def frame(schema_id: int, row: dict[str, Any]) -> bytes:
     out = io.BytesIO()
-    full = {"__op": "c", "__deleted": "false", **row}
+    full = {"__op": "c", "__deleted": "false", "__lsn": 100 + row["id"], "__source_ts_ms": 1, **row}
     fastavro.schemaless_writer(out, fastavro.parse_schema(WRITERS[schema_id]), full)
     return struct.pack(">bI", 0, schema_id) + out.getvalue()
 
@@ -82,9 +84,15 @@ def test_a_message_without_a_frame_is_not_lost_among_others(spark: SparkSession)
     assert offsets_by_file(files) == {"0+0000000000": [0], "0+0000000001": [1], "0+0000000002": [2]}
 
 
-def archive(spark: SparkSession, folder: Path, max_records: int = 2) -> BronzeTopic:
+def archive(spark: SparkSession, folder: Path, max_records: int = 2, topic: DataFrame | None = None) -> BronzeTopic:
+    """topic: what Kafka has now."""
+
+    def at(offsets: dict[str, int]) -> DataFrame:
+        assert topic is not None, "nothing is delivered again"
+        return topic.where(F.col("offset") == offsets["0"])
+
     lab = Table("lab", "public", "t", TOPIC, 0, ("id",), None, "soft", "full", ())
-    return BronzeTopic(spark, lab, folder.as_uri(), KnownSchemas(), max_records)  # type: ignore[arg-type]
+    return BronzeTopic(spark, lab, folder.as_uri(), KnownSchemas(), max_records, at)  # type: ignore[arg-type]
 
 
 def contents(spark: SparkSession, folder: Path) -> dict[str, list[tuple[int, int]]]:
@@ -106,9 +114,31 @@ def test_files_on_disk_and_a_replay(spark: SparkSession, tmp_path: Path) -> None
     }
     archive(spark, tmp_path).write(messages, Progress())
     assert contents(spark, tmp_path) == expected
-    archive(spark, tmp_path).write(messages, Progress())
+    archive(spark, tmp_path, topic=messages).write(messages, Progress())
     assert contents(spark, tmp_path) == expected
     assert not (tmp_path / "_scratch" / TOPIC).exists()
+
+
+def test_a_lost_checkpoint_leaves_the_files_as_they_were_cut(spark: SparkSession, tmp_path: Path) -> None:
+    early = batch(spark, [(1, [0]), (2, [1, 2, 3])])
+    for part in (early.where("offset < 3"), early.where("offset = 3")):
+        archive(spark, tmp_path).write(part, Progress())
+    before = contents(spark, tmp_path)
+    whole = batch(spark, [(1, [0]), (2, [1, 2, 3, 4, 5])])
+    archive(spark, tmp_path, topic=whole).write(whole, Progress())
+    added = {f"partition=0/{TOPIC}+0+0000000004.avro": [(4, 4), (5, 5)]}
+    assert contents(spark, tmp_path) == {**before, **added}
+    assert faults(files_of(spark, tmp_path.as_uri(), TOPIC), {0: 0}) == []
+
+
+def test_a_topic_that_was_made_anew_is_not_mixed_with_the_old_one(spark: SparkSession, tmp_path: Path) -> None:
+    archive(spark, tmp_path).write(batch(spark, [(1, [0, 1, 2])]), Progress())
+    before = contents(spark, tmp_path)
+    anew = messages_of(spark, [(0, offset, frame(1, {"id": offset, "__lsn": 9000 + offset})) for offset in range(5)])
+    for topic in (anew, anew.where("offset < 2")):
+        with pytest.raises(BronzeGap, match="the archive has another message at offset 2: the topic was made anew"):
+            archive(spark, tmp_path, topic=topic).write(topic, Progress())
+    assert contents(spark, tmp_path) == before
 
 
 def test_files_appear_in_the_order_of_their_offsets(
@@ -127,15 +157,15 @@ def test_each_file_says_its_own_schema(spark: SparkSession, tmp_path: Path) -> N
         with path.open("rb") as file:
             schema: Any = fastavro.reader(file).writer_schema
         fields[path.stem[-1]] = [field["name"] for field in schema["fields"]]
-    ours = ["id", "__op", "__deleted"]
+    ours = ["id", *(field["name"] for field in ADDED)]
     assert fields == {"0": [*ours, "__offset"], "1": [*ours, "note", "__offset"]}
 
 
 def test_what_can_not_be_decoded_is_archived_as_it_came(spark: SparkSession, tmp_path: Path) -> None:
     good = {offset: frame(1, {"id": offset}) for offset in (0, 1, 4)}
     mixed = messages_of(spark, [(0, offset, good.get(offset, b"rubbish")) for offset in range(5)])
-    for _ in range(2):  # a replay overwrites here, too
-        topic = archive(spark, tmp_path, max_records=10)
+    for _ in range(2):  # a replay changes nothing here, either
+        topic = archive(spark, tmp_path, max_records=10, topic=mixed)
         topic.write(mixed, Progress())
         assert list(contents(spark, tmp_path)) == [
             f"partition=0/{TOPIC}+0+0000000000.avro",
