@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import groupby
 
 from lake.broker import Broker
-from lake.connect_rest import Connect, runs
+from lake.connect_rest import Connect, cause, runs
 from lake.definition import Database
 from lake.environment import Environment
 from lake.errors import LakeError
@@ -78,9 +78,9 @@ class _Performer:
         status = self._connect.status(database.connector)
         for part in [status["connector"], *status["tasks"]] if status else []:
             if part["state"] == "FAILED":
-                reason = part.get("trace", "no reason given").partition("\n")[0]
+                why = cause(part.get("trace", "no reason given"))
                 now = "correct the cause, then run: lake apply"
-                raise LakeError(f"the connector failed: {reason}", f"connector {database.connector}", now)
+                raise LakeError(f"the connector failed: {why}", f"connector {database.connector}", now)
         return runs(status)
 
     def _streams_anew(self, database: Database) -> bool:

@@ -128,6 +128,12 @@ def runs(status: Mapping[str, Any]) -> bool:
     return len(found) > 1 and set(found) == {"RUNNING"}
 
 
+def cause(trace: str) -> str:
+    """Why a task failed, in one line: the innermost cause, because the outer ones only say that something did."""
+    causes = [line.removeprefix("Caused by: ") for line in trace.splitlines() if line.startswith("Caused by: ")]
+    return causes[-1] if causes else trace.partition("\n")[0]
+
+
 def _last_answer(state: RetryCallState) -> httpx.Response:
     assert state.outcome is not None  # only called after an attempt
     answer: httpx.Response = state.outcome.result()

@@ -9,6 +9,7 @@ from lake.definition import Database, load_database
 from lake.environment import Environment
 from lake.errors import BadInput
 from lake.rendering.connector import envelope_connector, key_only_topics, render, source_connector
+from lake.rendering.topics import LARGEST_MESSAGE
 
 PROJECT = Path(__file__).parents[2]
 
@@ -60,7 +61,7 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",
-        "transforms": "drop_signal,unwrap,unavailable,normalize",
+        "transforms": "drop_signal,unwrap,unavailable,normalize,limit",
         "predicates.key_only.pattern": "(?!)",
         "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
         "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
@@ -80,6 +81,8 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         ("producer.override.enable.idempotence", "true"),
         ("producer.override.acks", "all"),
         ("errors.max.retries", "-1"),
+        ("producer.override.max.request.size", str(LARGEST_MESSAGE)),
+        ("transforms.limit.max.bytes", str(LARGEST_MESSAGE)),
         ("value.converter.apicurio.registry.find-latest", "false"),
         ("value.converter.apicurio.registry.as-confluent", "true"),
         ("value.converter.apicurio.registry.use-id", "contentId"),
@@ -96,7 +99,7 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "name": "source_postgres_moma_envelope",
         "slot.name": "lake_moma_envelope",
         "topic.prefix": "envelope",
-        "transforms": "drop_signal,normalize",
+        "transforms": "drop_signal,normalize,limit",
         "transforms.unwrap.type": None,
         "transforms.unwrap.delete.tombstone.handling.mode": None,
         "transforms.unwrap.add.fields": None,
