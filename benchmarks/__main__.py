@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from benchmarks import footprint, freshness, rebuild, throughput
+from benchmarks import footprint, freshness, machine, rebuild, throughput
 from lake.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
@@ -22,12 +22,18 @@ def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the lake is stopped then, too
     try:
-        results = {name: _measure(name) for name in only or NAMES}
+        results = {name: _beside_the_machine(name) for name in only or NAMES}
     except LakeError as error:
         print(f"bench: {error}", file=sys.stderr)
         raise typer.Exit(error.exit_code) from None
     print(json.dumps(results, indent=2))
     raise typer.Exit(0 if all(result["met"] for result in results.values()) else 1)
+
+
+def _beside_the_machine(name: str) -> dict[str, Any]:
+    """The figures, and the machine's own speed before and after."""
+    before = machine.loop_s()
+    return {**_measure(name), "machine_loop_s": [before, machine.loop_s()]}
 
 
 def _measure(name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.integration import crossings
 from tests.integration.lab import Lab
 from tests.integration.museum import ALL_VIEWS, Changed, Compacted, Museum, Replayed, Seen
 from tests.running_lake import RunningLake
@@ -51,4 +52,11 @@ def lab(lake: RunningLake, spark: SparkSession) -> Lab:
     """Small tables, captured while transactions were open; tests write and look through it."""
     lab = Lab(lake, spark)
     lab.open()
+    return lab
+
+
+@pytest.fixture(scope="session")
+def done(lab: Lab) -> Lab:
+    """All crossings have happened, and the lake holds them."""
+    crossings.happen(lab)
     return lab

@@ -250,9 +250,12 @@ class Lab:
 
     def live(self, table: str, kind: str, database: str = "lab") -> Rows:
         """The rows of the lake that are not deleted, with the columns of the source in its order."""
+        return self.living(self.stored(table, kind, database), table, database)
+
+    def living(self, stored: DataFrame, table: str, database: str = "lab") -> Rows:
+        """The rows of any Hudi table of the source table that are not deleted."""
         names = self.names(table, database)
-        rows = self.stored(table, kind, database).where("__deleted = 'false'").select(*names).collect()
-        return _by_key(table, rows, names)
+        return _by_key(table, stored.where("__deleted = 'false'").select(*names).collect(), names)
 
     def deleted(self, table: str, kind: str) -> dict[Any, dict[str, Any]]:
         rows = self.stored(table, kind).where("__deleted = 'true'").collect()

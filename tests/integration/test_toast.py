@@ -1,10 +1,8 @@
 """Large values that a change left alone, under REPLICA IDENTITY DEFAULT: the lake has each, of the right version."""
 
-import json
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,17 +10,14 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from lake import progress
 from lake.local.stack import Stack
 from spark_jobs import toast
 from spark_jobs.parity import PLACEHOLDER
-from spark_jobs.pipeline import read_pipeline
 from spark_jobs.progress import Progress
-from spark_jobs.registry import Registry
-from spark_jobs.silver import SilverTable
-from tests.integration import readers
+from tests.integration import own_table, readers
 from tests.running_lake import RunningLake
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -159,24 +154,6 @@ def batches(lake: RunningLake, table: str, chance: random.Random) -> Iterator[tu
             yield chance.choice(spans[: number + 1])
 
 
-def between(spark: SparkSession, lake: RunningLake, table: str, first: int, end: int) -> DataFrame:
-    topic = f"{NAME}.public.{table}"
-    options = {
-        "kafka.bootstrap.servers": lake.home.kafka,
-        "subscribe": topic,
-        "startingOffsets": json.dumps({topic: {"0": first}}),
-        "endingOffsets": json.dumps({topic: {"0": end}}),
-    }
-    return spark.read.format("kafka").options(**options).load()
-
-
-def writer(spark: SparkSession, lake: RunningLake, table: str, kind: str, folder: Path) -> SilverTable:
-    pipeline = read_pipeline(spark, (lake.home.rendered / "pipeline.json").as_uri())
-    (one,) = [one for one in pipeline.tables if one.database == NAME and one.table == table]
-    (target,) = [target for target in one.targets if target.type == kind]
-    return SilverTable(spark, one, replace(target, path=folder.as_uri()), Registry(pipeline.registry))
-
-
 def contents(spark: SparkSession, path: str) -> set[tuple[Any, ...]]:
     rows = spark.read.format("hudi").load(path)
     kept = [name for name in sorted(rows.columns) if not name.startswith("_hoodie") or name.endswith("_path")]
@@ -188,9 +165,9 @@ def test_batches_cut_anywhere_and_again(
     torn: RunningLake, spark: SparkSession, tmp_path: Path, table: str, kind: str
 ) -> None:
     written = contents(spark, f"{torn.home.environment.bucket_uri}/silver/{NAME}/{table}_{kind}")
-    silver = writer(spark, torn, table, kind, tmp_path / "again")
+    silver = own_table.writer(spark, torn.home, f"{NAME}.{table}", kind, tmp_path / "again")
     for first, end in batches(torn, table, random.Random(f"{table} {kind}")):
-        silver.write(between(spark, torn, table, first, end), Progress())
+        silver.write(own_table.messages(spark, torn.home, silver.table.topic, first, end), Progress())
     assert contents(spark, silver.target.path) == written
 
 
@@ -198,8 +175,9 @@ def test_without_the_fill_the_values_are_gone(
     torn: RunningLake, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(toast, "left_out", lambda summary: [])
-    silver = writer(spark, torn, "placed", "mor", tmp_path / "torn")
-    silver.write(between(spark, torn, "placed", 0, readers.end_of(torn.home, f"{NAME}.public.placed")), Progress())
+    silver = own_table.writer(spark, torn.home, f"{NAME}.placed", "mor", tmp_path / "torn")
+    end = readers.end_of(torn.home, silver.table.topic)
+    silver.write(own_table.messages(spark, torn.home, silver.table.topic, 0, end), Progress())
     lost = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false' AND t IS NULL").count()
     assert lost == 29
 

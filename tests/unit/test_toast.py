@@ -5,6 +5,7 @@ import json
 import random
 import re
 import struct
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -230,17 +231,21 @@ def test_a_batch_that_ends_between_delete_and_create(spark: SparkSession) -> Non
         filled(spark, chain[:1], [stored(10, 1, "d", lsn=99, t="another's")])
 
 
-@pytest.mark.parametrize("split", [0, 1, 2, 4])
-def test_a_change_of_key_that_is_sent_again(spark: SparkSession, split: int) -> None:
-    """All in one batch, or cut anywhere."""
-    once = [leaves(10, 1, 100), arrives(11, 2, 1, 100, t=LACKS), change(12, 2, lsn=120, t=LACKS, u="v")]
-    again = [leaves(20, 1, 100), arrives(21, 2, 1, 100, t=LACKS), change(22, 2, lsn=120, t=LACKS, u="v")]
-    rows = {1: stored(5, 1, t="mine")}
-    for batch in ((once + again)[:split], (once + again)[split:]):
-        if batch:
-            rows.update(apply(spark, batch, list(rows.values())))
-    assert rows[2][1:5] == ("here", 22, "mine", "v")
-    assert (rows[1][3], rows[1][7]) == ("mine", "true")
+def test_a_change_of_key_that_is_sent_again(spark: SparkSession) -> None:
+    """All in one batch, or cut anywhere: with a key for each place of the cut, since a batch takes its time."""
+    cuts = {10: 0, 20: 1, 30: 2, 40: 4}
+    rows = {key: stored(5, key, t="mine") for key in cuts}
+    sent = {key: [*_moved(10, key), *_moved(20, key)] for key in cuts}
+    for batch in ([sent[key][:cut] for key, cut in cuts.items()], [sent[key][cut:] for key, cut in cuts.items()]):
+        rows.update(apply(spark, list(chain(*batch)), list(rows.values())))
+    for key in cuts:
+        assert rows[key + 1][1:5] == ("here", 22, "mine", "v")
+        assert (rows[key][3], rows[key][7]) == ("mine", "true")
+
+
+def _moved(order: int, key: int) -> list[Row]:
+    arrived = arrives(order + 1, key + 1, key, 100, t=LACKS)
+    return [leaves(order, key, 100), arrived, change(order + 2, key + 1, lsn=120, t=LACKS, u="v")]
 
 
 def test_a_table_that_is_ahead_of_a_changed_key(spark: SparkSession) -> None:

@@ -1,0 +1,190 @@
+"""What protects the rows is needed: with one protection switched off, the same messages make a wrong table (F1 to F9).
+
+Each test writes a table of its own from a topic of the lab. F8 is in test_toast.py: without the fill, values are gone.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from lake.broker import Broker
+from lake.connect_rest import Connect
+from lake.rendering.connector import source_connector
+from lake.rendering.topics import Topic
+from spark_jobs import changes, row_sql
+from spark_jobs.progress import Progress
+from spark_jobs.row_sql import identifier
+from spark_jobs.silver import SilverTable
+from tests.integration import own_table, readers
+from tests.integration.lab import Lab, Rows
+from tests.remains import delete_topics, drop_slot
+
+pytestmark = pytest.mark.integration
+PREFIX = "initial"
+OVERWRITE = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"  # what HoodieStreamer takes by default
+JOINED_KEY = {
+    "hoodie.datasource.write.recordkey.field": "a,b,n",
+    "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
+}
+KINDS = pytest.mark.parametrize("kind", ["cow", "mor"])
+
+
+class Own:
+    """Tables from the topic of one table of the lab."""
+
+    def __init__(self, lab: Lab, table: str, kind: str, folder: Path) -> None:
+        self._lab, self._table, self._kind, self._folder = lab, table, kind, folder
+        self.home, self.topic = lab.home, f"lab.public.{table}"
+        self.end = readers.end_of(self.home, self.topic)
+
+    def writer(self, name: str, **options: str) -> SilverTable:
+        folder = self._folder / name
+        return own_table.writer(self._lab.spark, self.home, f"lab.{self._table}", self._kind, folder, options)
+
+    def write(self, silver: SilverTable, first: int, end: int) -> None:
+        silver.write(own_table.messages(self._lab.spark, self.home, self.topic, first, end), Progress())
+
+    def live(self, silver: SilverTable) -> Rows:
+        return self._lab.living(self._lab.spark.read.format("hudi").load(silver.target.path), self._table)
+
+    def wrong(self, silver: SilverTable) -> set[Any]:
+        """The first column of the key of each row that is not as in the source."""
+        lake, source = self.live(silver), self._lab.source(self._table)
+        return {key[0] for key in {*lake, *source} if lake.get(key) != source.get(key)}
+
+
+@pytest.fixture
+def own(done: Lab, tmp_path: Path) -> Callable[[str, str], Own]:
+    return lambda table, kind: Own(done, table, kind, tmp_path)
+
+
+def ordered_by(monkeypatch: pytest.MonkeyPatch, column: str) -> None:
+    monkeypatch.setattr(changes, "order", lambda epoch, offset: f"{identifier(column)} AS _order")
+
+
+@KINDS
+def test_f1_and_f3_an_order_by_lsn(own: Callable[[str, str], Own], kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    hot = own("hot", kind)
+    ordered = hot.writer("by offset")
+    hot.write(ordered, 0, hot.end)
+    assert hot.wrong(ordered) == set()
+    ordered_by(monkeypatch, "__lsn")
+    ordered = hot.writer("by lsn")
+    hot.write(ordered, 0, hot.end)
+    assert {1, 903} <= hot.wrong(ordered)  # an insert that waited; a transaction beside the start of the slot
+
+
+@pytest.fixture
+def initial(done: Lab) -> Iterator[Callable[[], None]]:
+    """Begins a second capture of the database early, with Debezium's own first snapshot, to topics below initial."""
+    early = next(done.databases())
+    config = source_connector(early, done.home.environment)
+    del config["snapshot.mode.custom.name"]
+    own = {"name": PREFIX, "topic.prefix": PREFIX, "slot.name": f"lake_{PREFIX}", "snapshot.mode": PREFIX}
+    made = [f"{PREFIX}.public.dawn", f"__debezium-heartbeat.{PREFIX}"]
+    for name in made:
+        Broker(done.home.kafka).create(Topic(name, 1, 1))
+    yield lambda: Connect(done.home.connect).put({**config, **own})
+    httpx.delete(f"{done.home.connect}/connectors/{PREFIX}", trust_env=False).raise_for_status()
+    drop_slot(done.home, own["slot.name"])
+    delete_topics(done.home, made)
+
+
+def test_f2_debeziums_own_snapshot_and_an_order_by_lsn(done: Lab, initial: Callable[[], None]) -> None:
+    """A transaction is open while the snapshot is read, and commits after it; the slot was there before."""
+    topic = f"{PREFIX}.public.dawn"
+    with done.session("early") as late, done.session("early") as other:
+        other.execute(f"SELECT pg_create_logical_replication_slot('lake_{PREFIX}', 'pgoutput')")
+        other.commit()
+        late.execute("UPDATE dawn SET v = 'later still' WHERE id = 1")
+        other.execute("UPDATE dawn SET v = v WHERE id = 2")
+        other.commit()
+        initial()
+        readers.wait_for_end(done.home, topic, 2)
+        late.commit()
+        readers.wait_for_end(done.home, topic, 3)
+    assert done.merged("dawn", by="offset", database=PREFIX)[1] == "later still"
+    assert done.merged("dawn", by="__lsn", database=PREFIX)[1] == "late", "the snapshot outranks the later change"
+
+
+@KINDS
+def test_f4_an_order_by_commit_time(own: Callable[[str, str], Own], kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The beginning of a transaction again, behind its end: all of it has one time."""
+
+    def twice(name: str) -> set[Any]:
+        silver = hot.writer(name)
+        for span in ((0, hot.end), (0, hot.end // 4)):
+            hot.write(silver, *span)
+        return hot.wrong(silver)
+
+    hot = own("hot", kind)
+    assert twice("by offset") == set()
+    ordered_by(monkeypatch, "__source_ts_ms")
+    assert set(range(1100, 1200)) <= twice("by time")
+
+
+def test_f5_an_order_without_the_life_of_the_topic(
+    own: Callable[[str, str], Own], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A topic that was made anew counts from 0 again: here its second life is the beginning of the first."""
+
+    def after_two_lives(name: str) -> str:
+        silver = hot.writer(name)
+        hot.write(silver, 0, hot.end)
+        second = hot.writer(name)
+        second.table = replace(second.table, epoch=second.table.epoch + 1)
+        hot.write(second, 0, 3)
+        return str(hot.live(second)[(903,)][1])
+
+    hot = own("hot", "mor")
+    assert after_two_lives("with") == "old"  # as the snapshot read it
+    monkeypatch.setattr(changes, "order", lambda epoch, offset: row_sql.order(0, offset))
+    assert after_two_lives("without") == "new"
+
+
+@KINDS
+def test_f6_the_default_payload(own: Callable[[str, str], Own], kind: str) -> None:
+    """Old messages again, in a later commit."""
+    moving = own("moving", kind)
+    payload = {"hoodie.datasource.write.payload.class": OVERWRITE, "hoodie.compaction.payload.class": OVERWRITE}
+    wrong = {}
+    for name, options in {"ours": {}, "default": payload}.items():
+        silver = moving.writer(name, **options)
+        for span in ((0, moving.end), (0, 8)):
+            moving.write(silver, *span)
+        wrong[name] = moving.wrong(silver)
+    assert wrong["ours"] == set()
+    assert {12, 13} <= wrong["default"]  # they were deleted, and are back
+
+
+def test_f7_what_a_delete_did_not_bring(own: Callable[[str, str], Own], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under REPLICA IDENTITY DEFAULT Debezium makes up what it does not know of a deleted row."""
+
+    def names_of_deleted(name: str) -> list[str | None]:
+        silver = bare.writer(name)
+        bare.write(silver, 0, bare.end)
+        rows = silver._spark.read.format("hudi").load(silver.target.path)
+        return [row["name"] for row in rows.where("__deleted = 'true'").collect()]
+
+    bare = own("bare", "mor")
+    assert names_of_deleted("erased") == [None]
+    monkeypatch.setattr(row_sql, "keeps_deleted", lambda table: True)
+    assert names_of_deleted("kept") == [""]
+
+
+def test_f9_hudis_own_key_of_several_columns(own: Callable[[str, str], Own]) -> None:
+    """It joins them with ',' and ':' as they are: two keys become one text, one row takes the other's place."""
+    pairs = own("pairs", "mor")
+    both = [record["b"] for record in readers.topic_records(pairs.home, pairs.topic)].index("y,b:z")
+    wrong = {}
+    for name, options in {"ours": {}, "joined": JOINED_KEY}.items():
+        silver = pairs.writer(name, **options)
+        for span in ((0, both), (both, pairs.end)):
+            pairs.write(silver, *span)
+        wrong[name] = pairs.wrong(silver)
+    assert wrong["ours"] == set()
+    assert "w,b:y" in wrong["joined"]
