@@ -23,7 +23,7 @@ from tests.integration import own_table, readers
 from tests.integration.lab import Lab, Rows
 from tests.remains import delete_topics, drop_slot
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PREFIX = "initial"
 OVERWRITE = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"  # what HoodieStreamer takes by default
 JOINED_KEY = {
