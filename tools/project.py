@@ -42,6 +42,13 @@ def steps(root: Path) -> list[Step]:
             done=lambda: checksums.all_there(root),
         ),
         Step(
+            name="archive of classes",
+            inputs=("requirements.txt", *POMS, checksums.LIST, "tools/class_archive.py"),
+            actions=lambda: [(str(root / ".venv/bin/python"), "tools/class_archive.py")],
+            done=(root / "build/spark.jsa").exists,
+            after=("python packages", "jars"),
+        ),
+        Step(
             name="s3 server",
             inputs=("jars/s3/*",),
             actions=lambda: s3_server(root),

@@ -1,0 +1,73 @@
+"""Writes build/spark.jsa: the classes that a Spark job with Hudi loads, as the JVM keeps them in memory.
+
+    .venv/bin/python tools/class_archive.py
+
+Loading and checking classes is about half of what a job of seconds does. A JVM with this archive takes them as they are
+(JEP 350); one with another Java or other jars ignores it. A JVM writes it when it ends, so this runs a small job that
+does what jobs do: it writes and reads Hudi tables and Avro files in a folder that is then deleted.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lake.spark import ARCHIVE, JVM_OPTIONS, spark_home
+
+ROOT = Path(__file__).resolve().parents[1]
+WITHIN_S = 600
+OPTIONS = {
+    "hoodie.table.name": "t",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.precombine.field": "n",
+    "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+    "hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
+    "hoodie.embed.timeline.server": "false",
+    "hoodie.upsert.shuffle.parallelism": "2",
+}
+SETTINGS = {
+    "spark.driver.extraClassPath": str(ROOT / "build" / "spark" / "*"),
+    "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, f'"-XX:ArchiveClassesAtExit={ROOT / ARCHIVE}"')),
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+}
+
+
+def main() -> int:
+    """Starts this file as a job, whose JVM writes the archive when it ends."""
+    flags = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
+    command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, __file__, "job"]
+    variables = {**os.environ, "SPARK_HOME": str(spark_home()), "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(command, env=variables, timeout=WITHIN_S, check=False)
+    return done.returncode if (ROOT / ARCHIVE).exists() else 1
+
+
+def job() -> None:
+    """What loads the classes."""
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    rows = spark.range(100).selectExpr("id", "id AS n", "cast(id AS string) AS t", "cast(id AS decimal(10,2)) AS d")
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
+            path = f"file://{folder}/{kind}"
+            for _ in range(2):
+                options = {**OPTIONS, "hoodie.datasource.write.table.type": kind}
+                rows.write.format("hudi").options(**options).mode("append").save(path)
+            stored = spark.read.format("hudi").load(path)
+            stored.join(rows.select("id"), "id", "full_outer").groupBy("t").count().orderBy("t").collect()
+        rows.write.format("avro").save(f"file://{folder}/avro")
+        spark.read.format("avro").load(f"file://{folder}/avro").agg({"n": "max"}).collect()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["job"]:
+        job()
+    else:
+        sys.exit(main())
