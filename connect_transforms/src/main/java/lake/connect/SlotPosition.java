@@ -38,6 +38,9 @@ record SlotPosition(String slot, Long confirmed) {
                 .mapToLong(name -> offset.get(name) instanceof Number number ? number.longValue() : 0)
                 .max()
                 .getAsLong();
+        if (position == 0) {
+            return; // no record of the log yet: nothing is expected of the slot
+        }
         if (confirmed == null) {
             throw new DebeziumException("Replication slot " + slot + " is gone: changes are lost; run: lake recover");
         }

@@ -18,6 +18,11 @@ class SlotPositionTest {
     }
 
     @Test
+    void nothingIsExpectedBeforeTheFirstRecord() {
+        assertDoesNotThrow(() -> new SlotPosition("lake_shop", null).refuseGap(Map.of("ts_usec", 5000L)));
+    }
+
+    @Test
     void aSlotThatWasAdvancedIsRefused() {
         var error = assertThrows(DebeziumException.class, () -> new SlotPosition("lake_shop", 101L).refuseGap(OFFSET));
         assertTrue(error.getMessage().contains("lake_shop is ahead of the connector"));
