@@ -47,6 +47,8 @@ class Lease:
         self._name = uuid.uuid4().hex
         self._text = json.dumps({"holder": holder, **process()})
         self._renewed = 0.0
+        self._released = False
+        self._writing = threading.Lock()  # a claim renewed while it is released would come back
 
     def take(self) -> None:
         """One try; Held names the other job, and its claim."""
@@ -62,11 +64,14 @@ class Lease:
                 raise Held("{} is written by {}".format(self._table, other.get("holder")), name, changed)
 
     def renew(self) -> None:
-        """Lost when it is too late, or when somebody took the claim for dead."""
-        self.check()
-        if self._name not in dict(storage.modified(self._spark, self._folder)):
-            raise Lost("the claim on {} was taken away".format(self._table))
-        self._write()
+        """Lost when it is too late, or when somebody took the claim for dead; nothing once it is released."""
+        with self._writing:
+            if self._released:
+                return
+            self.check()
+            if self._name not in dict(storage.modified(self._spark, self._folder)):
+                raise Lost("the claim on {} was taken away".format(self._table))
+            self._write()
 
     def check(self) -> None:
         """Lost when the claim is so old that others could take it for dead soon."""
@@ -75,7 +80,9 @@ class Lease:
 
     def release(self) -> None:
         """Others need not wait."""
-        storage.delete(self._spark, self._path(self._name))
+        with self._writing:
+            self._released = True
+            storage.delete(self._spark, self._path(self._name))
 
     def _write(self) -> None:
         began = time.monotonic()  # before, not after: a slow write must not make it look younger

@@ -7,11 +7,12 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import lease
+from spark_jobs import lease, storage
 from spark_jobs.lease import Held, Lease, Leases, Lost
 
 
@@ -103,6 +104,26 @@ def test_whose_claim_was_taken_away_does_not_put_it_back(of: Callable[[str], Lea
     claims(tmp_path)[0].unlink()
     with pytest.raises(Lost, match="taken away"):
         taken.renew()
+    assert claims(tmp_path) == []
+
+
+def test_a_claim_that_is_released_while_it_is_renewed_does_not_come_back(
+    of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = of("ours")
+    ours.take()
+    releases = threading.Thread(target=ours.release)
+    write = storage.write_text
+
+    def slow(*arguments: Any) -> None:
+        releases.start()
+        releases.join(0.5)  # its release is under way, or done, where nothing holds it back
+        write(*arguments)
+
+    monkeypatch.setattr(storage, "write_text", slow)
+    ours.renew()
+    releases.join()
+    ours.renew()  # as the thread that renews does when it has the claim in hand still
     assert claims(tmp_path) == []
 
 
