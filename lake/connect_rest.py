@@ -128,6 +128,11 @@ def runs(status: Mapping[str, Any]) -> bool:
     return len(found) > 1 and set(found) == {"RUNNING"}
 
 
+def failure(status: Mapping[str, Any]) -> str:
+    """Why the first task that failed did so; "" when none has."""
+    return next((cause(task["trace"]) for task in status.get("tasks", []) if task.get("trace")), "")
+
+
 def cause(trace: str) -> str:
     """Why a task failed, in one line: the innermost cause, because the outer ones only say that something did."""
     causes = [line.removeprefix("Caused by: ") for line in trace.splitlines() if line.startswith("Caused by: ")]

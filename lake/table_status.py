@@ -5,7 +5,7 @@ from typing import Any
 
 import psycopg
 
-from lake.connect_rest import Connect, cause
+from lake.connect_rest import Connect, failure
 from lake.definition import Database
 from lake.errors import LakeError
 from lake.local.home import Home
@@ -105,8 +105,7 @@ def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
         return "unknown", [], str(error)
     if not status:
         return "absent", [], "run: lake apply"
-    failed = [cause(task["trace"]) for task in status["tasks"] if task.get("trace")]
-    return status["connector"]["state"], [task["state"] for task in status["tasks"]], failed[0] if failed else ""
+    return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)
 
 
 def _slot(home: Home, database: Database) -> tuple[str, int | None]:

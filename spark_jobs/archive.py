@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from spark_jobs import storage
 
 OFFSET_FIELD = "__offset"
+LSN = {"name": "__lsn", "type": ["null", "long"], "default": None}  # what can't be decoded has none
 NAMED_AT_MOST = 20
 
 
@@ -52,8 +53,8 @@ def newest(spark: SparkSession, path: str, topic: str) -> Dict[str, Last]:
 
 
 def _last(spark: SparkSession, partition: str, name: str, folder: str) -> Last:
-    rows = _offsets(spark, "{}/{}/{}".format(folder, partition, name))
-    return Last(*rows.orderBy(F.desc(OFFSET_FIELD)).select(OFFSET_FIELD, "__lsn").first())
+    rows = _offsets(spark, "{}/{}/{}".format(folder, partition, name), LSN)
+    return Last(*rows.agg(F.max(OFFSET_FIELD), F.max_by("__lsn", OFFSET_FIELD)).collect()[0])
 
 
 def files_of(spark: SparkSession, path: str, topic: str) -> List[File]:
@@ -79,10 +80,9 @@ def _files_in(spark: SparkSession, folder: str) -> List[File]:
     return [_file(row) for row in rows.drop("held").collect()]
 
 
-def _offsets(spark: SparkSession, path: str) -> DataFrame:
-    """The offsets and LSNs of a file or of all files below a folder; nothing else is decoded."""
-    lsn = {"name": "__lsn", "type": ["null", "long"], "default": None}  # what can't be decoded has none
-    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}, lsn]}
+def _offsets(spark: SparkSession, path: str, *more: Dict[str, Any]) -> DataFrame:
+    """The offsets of a file or of all files below a folder, and more fields; nothing else is decoded."""
+    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}, *more]}
     reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
     return reader.option("recursiveFileLookup", "true").load(path)
 

@@ -30,7 +30,6 @@ RAW_SCHEMA = {
     "fields": [{"name": "key", "type": ["null", "bytes"]}, {"name": "value", "type": "bytes"}],
 }
 LOOK_EVERY = "1 second"
-END = 2**63 - 1  # behind every offset
 At = Callable[[Dict[str, int]], DataFrame]
 
 
@@ -54,7 +53,8 @@ class BronzeTopic:
         self._scratch = "{}/_scratch/{}".format(path, table.topic)
         self._registry = registry
         self._max_records = max_records
-        self._next = None  # type: Optional[Dict[int, int]]
+        self._next = {}  # type: Dict[int, int]
+        self._resumed = False
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
         """Archives what is new in a batch: with its checkpoint a query forgets how it had cut what it reads again."""
@@ -69,33 +69,32 @@ class BronzeTopic:
                 self._archive(told)
             finally:
                 told.unpersist()
-        offsets = {str(partition): end for partition, end in self._ends.items()}
-        progress.update(self.name, state="running", reason=None, offsets=offsets)
-
-    @property
-    def _ends(self) -> Dict[int, int]:
-        """The next offset of each partition."""
-        return self._next or {}
+        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
 
     def _new(self, messages: DataFrame) -> DataFrame:
-        if self._next is None:
-            last = archive.newest(self._spark, self._path, self.topic)
-            self._refuse_other_life(messages, last)
-            self._next = {int(partition): one.offset + 1 for partition, one in last.items()}
+        if not self._resumed:
+            self._resume(messages)
         if not self._next:
             return messages
         held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
 
-    def _refuse_other_life(self, messages: DataFrame, last: Dict[str, archive.Last]) -> None:
+    def _resume(self, messages: DataFrame) -> None:
+        """Finds out where the archive ends. messages: the first batch; BronzeGap as below."""
+        last = archive.newest(self._spark, self._path, self.topic)
+        begins = changes.firsts(messages) if last else {}
+        again = {key: one for key, one in last.items() if key in begins and begins[key] <= one.offset}
+        self._refuse_other_life({key: one for key, one in again.items() if one.lsn is not None})
+        self._next = {int(partition): one.offset + 1 for partition, one in last.items()}
+        self._resumed = True
+
+    def _refuse_other_life(self, last: Dict[str, archive.Last]) -> None:
         """Raises BronzeGap when what the archive ends with is not what Kafka has there: the topic was made anew."""
-        firsts = {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
-        known = {key: one for key, one in last.items() if one.lsn is not None and firsts.get(key, END) <= one.offset}
-        if not known:
+        if not last:
             return
-        found = self._at({partition: one.offset for partition, one in known.items()})
+        found = self._at({partition: one.offset for partition, one in last.items()})
         lsns = {str(row["partition"]): row["lsn"] for row in changes.summary(found, self._schemas_of(found))}
-        for partition, one in known.items():
+        for partition, one in last.items():
             if lsns.get(partition) != one.lsn:
                 what = "{} partition {}: the archive has another message at offset {}: the topic was made anew"
                 raise BronzeGap(what.format(self.topic, partition, one.offset))
@@ -113,7 +112,7 @@ class BronzeTopic:
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
             self._publish()
-            self._next = {**self._ends, **{row["partition"]: row["last"] + 1 for row in ranges}}
+            self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
         finally:
             files.unpersist()
 
@@ -154,9 +153,9 @@ class BronzeTopic:
         for row in ranges:
             firsts[row["partition"]] = min(row["first"], firsts.get(row["partition"], row["first"]))
         for partition, first in firsts.items():
-            if first > self._ends.get(partition, first):
+            if first > self._next.get(partition, first):
                 what = "{} partition {}: offsets {} to {} are missing"
-                raise BronzeGap(what.format(self.topic, partition, self._ends[partition], first - 1))
+                raise BronzeGap(what.format(self.topic, partition, self._next[partition], first - 1))
 
 
 def start(

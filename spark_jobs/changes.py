@@ -2,7 +2,7 @@
 
 import json
 from functools import reduce
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -52,8 +52,7 @@ def together(parts: List[DataFrame]) -> DataFrame:
 
 def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame) -> DataFrame:
     """The newest message of each key, from the first offsets of the batch to the end of the topic."""
-    firsts = {str(row[0]): row[1] for row in batch.groupBy("partition").agg(F.min("offset")).collect()}
-    ahead = since(spark, kafka, topic, firsts)
+    ahead = since(spark, kafka, topic, firsts(batch))
     newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
     ranked = ahead.where("value is not null").withColumn("age", F.row_number().over(newest_first))
     return ranked.where("age = 1").drop("age")
@@ -61,18 +60,29 @@ def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: Dat
 
 def at(spark: SparkSession, kafka: Dict[str, str], topic: str, offsets: Dict[str, int]) -> DataFrame:
     """The message at an offset of each partition."""
-    ends = json.dumps({topic: {partition: offset + 1 for partition, offset in offsets.items()}})
-    return since(spark, dict(kafka, endingOffsets=ends), topic, offsets)
+    return since(spark, kafka, topic, offsets, {partition: offset + 1 for partition, offset in offsets.items()})
 
 
-def since(spark: SparkSession, kafka: Dict[str, str], topic: str, begins: Dict[str, int]) -> DataFrame:
-    """The messages from an offset of each partition to the end of the topic."""
+def since(
+    spark: SparkSession,
+    kafka: Dict[str, str],
+    topic: str,
+    begins: Dict[str, int],
+    before: Optional[Dict[str, int]] = None,
+) -> DataFrame:
+    """The messages from an offset of each partition on, to the end of the topic or to those before another offset."""
     options = {
         "assign": json.dumps({topic: [int(partition) for partition in begins]}),
         "startingOffsets": json.dumps({topic: begins}),
+        "endingOffsets": json.dumps({topic: before}) if before else "latest",
         "failOnDataLoss": "true",
     }
     return spark.read.format("kafka").options(**kafka).options(**options).load()
+
+
+def firsts(messages: DataFrame) -> Dict[str, int]:
+    """The first offset of each partition."""
+    return {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
 
 
 def ends(messages: DataFrame) -> Dict[str, int]:

@@ -7,30 +7,30 @@ Loading and checking classes is about half of what a job of seconds does. A JVM 
 does what jobs do: it writes and reads Hudi tables and Avro files in a folder that is then deleted.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from lake.spark import ARCHIVE, JVM_OPTIONS, spark_home
+from lake.local.home import load_home
+from lake.rendering.hudi import stored_order
+from lake.rendering.spark import SESSION
+from lake.spark import ARCHIVE, JVM_OPTIONS, spark_environment, spark_home
 
 ROOT = Path(__file__).resolve().parents[1]
 WITHIN_S = 600
 OPTIONS = {
     "hoodie.table.name": "t",
     "hoodie.datasource.write.recordkey.field": "id",
-    "hoodie.datasource.write.precombine.field": "n",
+    **stored_order(),
     "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
-    "hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
     "hoodie.embed.timeline.server": "false",
     "hoodie.upsert.shuffle.parallelism": "2",
 }
 SETTINGS = {
+    **SESSION,
     "spark.driver.extraClassPath": str(ROOT / "build" / "spark" / "*"),
     "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, f'"-XX:ArchiveClassesAtExit={ROOT / ARCHIVE}"')),
-    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
@@ -41,7 +41,8 @@ def main() -> int:
     """Starts this file as a job, whose JVM writes the archive when it ends."""
     flags = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
     command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, __file__, "job"]
-    variables = {**os.environ, "SPARK_HOME": str(spark_home()), "PYSPARK_PYTHON": sys.executable}
+    (ROOT / ARCHIVE).unlink(missing_ok=True)
+    variables = spark_environment(load_home().environment, {})
     done = subprocess.run(command, env=variables, timeout=WITHIN_S, check=False)
     return done.returncode if (ROOT / ARCHIVE).exists() else 1
 
@@ -52,7 +53,9 @@ def job() -> None:
 
     spark = SparkSession.builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    rows = spark.range(100).selectExpr("id", "id AS n", "cast(id AS string) AS t", "cast(id AS decimal(10,2)) AS d")
+    rows = spark.range(100).selectExpr(
+        "id", "id AS _order", "cast(id AS string) AS t", "cast(id AS decimal(10,2)) AS d"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("COPY_ON_WRITE", "MERGE_ON_READ"):
             path = f"file://{folder}/{kind}"
@@ -62,7 +65,7 @@ def job() -> None:
             stored = spark.read.format("hudi").load(path)
             stored.join(rows.select("id"), "id", "full_outer").groupBy("t").count().orderBy("t").collect()
         rows.write.format("avro").save(f"file://{folder}/avro")
-        spark.read.format("avro").load(f"file://{folder}/avro").agg({"n": "max"}).collect()
+        spark.read.format("avro").load(f"file://{folder}/avro").agg({"_order": "max"}).collect()
     spark.stop()
 
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lake.aws.environment import LOCAL
-from lake.connect_rest import cause, runs
+from lake.connect_rest import failure, runs
 from lake.definition import Database, load_databases
 from lake.errors import BadInput
 from lake.local.home import PROJECT, load_home
@@ -136,6 +136,5 @@ def _table(found: Mapping[str, Status]) -> Table:
     for name, one in found.items():
         tasks = one.get("tasks", [])
         state = one["connector"]["state"] if one else "absent"
-        reason = next((cause(task["trace"]) for task in tasks if task.get("trace")), "")
-        table.add_row(name, state, ", ".join(task["state"] for task in tasks), reason)
+        table.add_row(name, state, ", ".join(task["state"] for task in tasks), failure(one))
     return table

@@ -7,13 +7,9 @@ from decimal import Decimal
 import pytest
 
 from spark_jobs import services
-from spark_jobs.pipeline import read_pipeline
 from spark_jobs.progress import Progress
-from spark_jobs.registry import Registry
-from spark_jobs.silver import SilverTable
-from tests.integration import readers
+from tests.integration import own_table, readers
 from tests.integration.lab import Lab
-from tests.integration.own_table import messages
 
 pytestmark = pytest.mark.integration
 SAME = ("hot", "moving", "gone", "pairs", "big", "bare", "grown", "strict", "retyped")
@@ -111,32 +107,21 @@ def test_hard_delete_leaves_no_data(done: Lab) -> None:
         assert done.live("gone", kind)[(2,)] == (2, "again", "new secret")
 
 
-def silver_tables(lab: Lab, *names: str) -> list[SilverTable]:
-    """Writers of their own for Hudi tables ("gone_mor"); the streaming job must not run beside them."""
-    pipeline = read_pipeline(lab.spark, (lab.home.rendered / "pipeline.json").as_uri())
-    registry = Registry(pipeline.registry)
-    return [
-        SilverTable(lab.spark, table, target, registry)
-        for table in pipeline.tables
-        for target in table.targets
-        if table.database == "lab" and f"{table.table}_{target.type}" in names
-    ]
-
-
 def test_f6_old_events_again_change_nothing(done: Lab) -> None:
     replayed = ("moving_cow", "moving_mor", "gone_cow", "gone_mor")
     done.stack.supervisor.stop_service("stream")
     before = {name: done.whole(*name.split("_")) for name in replayed}
-    for silver in silver_tables(done, *replayed):
-        name = f"{silver.table.table}_{silver.target.type}"
+    for name in replayed:
+        table, kind = name.split("_")
+        silver = own_table.writer(done.spark, done.home, f"lab.{table}", kind)
         for count in (4, 8):
-            silver.write(messages(done.spark, done.home, silver.table.topic, 0, count), Progress())
+            silver.write(own_table.messages(done.spark, done.home, silver.table.topic, 0, count), Progress())
         assert done.whole(*name.split("_")) == before[name], f"{name} after old events"
         if silver.target.type == "mor":
             services.serve(done.spark, silver)
             compacted = done.spark.read.option("hoodie.datasource.query.type", "read_optimized")
             assert compacted.format("hudi").load(silver.target.path).count() == len(before[name])
-            silver.write(messages(done.spark, done.home, silver.table.topic, 0, 8), Progress())
+            silver.write(own_table.messages(done.spark, done.home, silver.table.topic, 0, 8), Progress())
             assert done.whole(*name.split("_")) == before[name], f"{name} after compaction and old events"
 
 

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.errors.DataException;
@@ -12,13 +13,12 @@ import org.apache.kafka.connect.transforms.Transformation;
 /**
  * Refuses a record that is greater than Kafka takes, by table and key: the producer's own error names neither.
  *
- * <p>What counts are the bytes of texts and byte strings; a row that is above the limit by its numbers alone has more
- * columns than PostgreSQL allows.
+ * <p>What counts are the bytes of texts and byte strings. A row that is above the limit only by what else it has, as
+ * arrays of numbers, is left to the producer.
  */
 public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> {
 
     private static final String MAX_BYTES = "max.bytes";
-    private static final int UTF8_AT_MOST = 3; // bytes per UTF-16 unit
 
     private long limit;
 
@@ -35,21 +35,18 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
 
     @Override
     public R apply(R record) {
-        if (bytes(record.value(), false) > limit) {
-            long exact = bytes(record.value(), true);
-            if (exact > limit) {
-                throw new DataException(record.topic() + ": the row with key " + record.key() + " has " + exact
-                        + " bytes, and a message at most " + limit + ": make it smaller in PostgreSQL, or raise "
-                        + "the limit of the topic and of the connector");
-            }
+        long size = bytes(record.value());
+        if (size > limit) {
+            throw new DataException(record.topic() + ": the row with key " + record.key() + " has " + size
+                    + " bytes, and a message at most " + limit + ": make it smaller in PostgreSQL, or raise "
+                    + "the limit of the topic and of the connector");
         }
         return record;
     }
 
-    /** At most that many, or exactly so many. */
-    private static long bytes(Object value, boolean exact) {
+    private static long bytes(Object value) {
         if (value instanceof String text) {
-            return exact ? utf8(text) : (long) UTF8_AT_MOST * text.length();
+            return Utils.utf8Length(text);
         }
         if (value instanceof byte[] bytes) {
             return bytes.length;
@@ -58,20 +55,15 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
             return buffer.remaining();
         }
         if (value instanceof Struct struct) {
-            return struct.schema().fields().stream().mapToLong(field -> bytes(struct.get(field), exact)).sum();
+            return struct.schema().fields().stream().mapToLong(field -> bytes(struct.get(field))).sum();
         }
         if (value instanceof Collection<?> items) {
-            return items.stream().mapToLong(item -> bytes(item, exact)).sum();
+            return items.stream().mapToLong(LimitSize::bytes).sum();
         }
         if (value instanceof Map<?, ?> map) {
-            return bytes(map.keySet(), exact) + bytes(map.values(), exact);
+            return bytes(map.keySet()) + bytes(map.values());
         }
         return 0;
-    }
-
-    private static long utf8(String text) {
-        return text.codePoints().mapToLong(point -> point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4)
-                .sum();
     }
 
     @Override
