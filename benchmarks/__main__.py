@@ -33,7 +33,9 @@ def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES
 def _beside_the_machine(name: str) -> dict[str, Any]:
     """The figures, and the machine's own speed before and after."""
     before = machine.loop_s()
-    return {**_measure(name), "machine_loop_s": [before, machine.loop_s()]}
+    figures = {**_measure(name), "machine_loop_s": [before, machine.loop_s()]}
+    print(json.dumps({name: figures}), file=sys.stderr)  # now: a later one may fail
+    return figures
 
 
 def _measure(name: str) -> dict[str, Any]:

@@ -130,10 +130,15 @@ def _ask(probe: Any, table: str, hive: dict[str, str], writers: dict[str, Steady
     }
 
 
-def _status(reports: list[list[dict[str, float]]]) -> dict[str, float]:
-    """The mean of what was reported; each report covers the minute before, so the first minute's are left out."""
+def _status(reports: list[list[dict[str, float | None]]]) -> dict[str, float]:
+    """The mean of what was reported; each report covers the minute before, so the first minute's are left out.
+
+    silent: how many reports there were of a table that had no change in its last minute, which no mean can tell.
+    """
     later = [lag for report in reports[round(60 / EVERY_S) :] for lag in report]
-    return {share: round(statistics.mean(lag[share] for lag in later) / 1000, 2) for share in ("p50", "p95", "p99")}
+    told = {share: [lag[share] for lag in later if lag[share] is not None] for share in ("p50", "p95", "p99")}
+    means = {share: round(statistics.mean(lags) / 1000, 2) for share, lags in told.items()}
+    return {**means, "silent": sum(lag["p50"] is None for lag in later)}
 
 
 def _quantiles(values: list[float]) -> dict[str, float]:

@@ -23,16 +23,23 @@ LATEST = "9" * 17
 KEEP_NULLS = "spark.sql.jsonGenerator.ignoreNullFields"
 
 
-def travelled(spark: SparkSession, pipeline: Pipeline, args: Any) -> str:
-    """The statement with every lake table in it replaced by a view of its past."""
+def travelled(spark: SparkSession, past: Dict[str, Target], args: Any) -> str:
+    """The statement with each of these tables in it replaced by a view of its past."""
     statement = args.sql
-    for name, target in tables(pipeline).items():
-        pattern = re.compile(r"(?<![\w.`]){}(?![\w`])".format(re.escape(name)), re.IGNORECASE)
-        if pattern.search(statement):
-            view = name.replace(".", "__")
-            _past(spark, name, target, args).createOrReplaceTempView(view)
-            statement = pattern.sub(view, statement)
-    return statement
+    for name, target in past.items():
+        view = name.replace(".", "__")
+        _past(spark, name, target, args).createOrReplaceTempView(view)
+        statement = _pattern(name).sub(view, statement)
+    return str(statement)
+
+
+def named(statement: str, pipeline: Pipeline) -> Dict[str, Target]:
+    """The lake tables of a statement."""
+    return {name: target for name, target in tables(pipeline).items() if _pattern(name).search(statement)}
+
+
+def _pattern(name: str) -> Any:
+    return re.compile(r"(?<![\w.`]){}(?![\w`])".format(re.escape(name)), re.IGNORECASE)
 
 
 def tables(pipeline: Pipeline) -> Dict[str, Target]:
@@ -79,10 +86,12 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of the statement. Raises Refused for a statement that Spark refuses and for an unknown moment."""
     spark.conf.set(KEEP_NULLS, "false")
     try:
-        sql = args.sql
-        if args.as_of or args.since:
-            sql = travelled(spark, read_pipeline(spark, args.config), args)
-        return result(spark.sql(sql), args.limit)
+        moment = args.as_of or args.since
+        past = named(args.sql, read_pipeline(spark, args.config)) if moment else {}
+        found = result(spark.sql(travelled(spark, past, args)), args.limit)
+        for target in past.values():  # the cleaner may have come before their files were listed, and not be noticed
+            history.instant_of(spark, target.path, moment)
+        return found
     except (AnalysisException, ParseException, history.NoSuchMoment) as error:
         raise Refused(str(error).strip().splitlines()[0]) from None
 

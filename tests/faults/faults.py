@@ -17,13 +17,16 @@ import httpx
 import psutil
 
 from lake import progress
+from lake.local.stream import Stream
 from lake.local.supervisor import RUNNING
+from lake.spark import spark_environment
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore")
 LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 BACK_WITHIN_S = 90.0
+REFUSED_WITHIN_S = 120.0
 CUT = {"dport": 10, "sport": 11}  # preference of the rule for each direction
 LOCAL_RULE = 100
 
@@ -287,6 +290,30 @@ class SecondConnector:
 
     def _address(self, rig: Rig, ending: str) -> str:
         return f"{rig.home.connect}/connectors/{rig.connector(self.database)}{ending}"
+
+
+@dataclass
+class SecondJob:
+    """The very command of the streaming job, once more: it must go away by itself and say who writes."""
+
+    name = "second streaming job"
+
+    def inject(self, rig: Rig) -> None:
+        keys = {"AWS_ACCESS_KEY_ID": rig.home.secrets.s3_access_key}
+        keys["AWS_SECRET_ACCESS_KEY"] = rig.home.secrets.s3_secret_key
+        self._done = subprocess.run(
+            Stream(rig.home).program().command,
+            env=spark_environment(rig.home.environment, keys),
+            capture_output=True,
+            text=True,
+            timeout=REFUSED_WITHIN_S,
+        )
+
+    def heal(self, rig: Rig) -> None:
+        """It is gone already."""
+
+    def seen(self, rig: Rig) -> bool:
+        return self._done.returncode == 1 and "is written by stream local-" in self._done.stdout
 
 
 def ask_for_services(rig: Rig) -> None:

@@ -199,7 +199,8 @@ class Museum:
     def past(self, statement: str, **moment: str) -> list[Row]:
         """The same with as_of=, or since= and until=, as lake sql does it."""
         args = Namespace(sql=statement, **{"as_of": None, "since": None, "until": None, **moment})
-        return self.spark.sql(query.travelled(self.spark, self._pipeline(), args)).collect()
+        past = query.named(statement, self._pipeline())
+        return self.spark.sql(query.travelled(self.spark, past, args)).collect()
 
     def last_instant(self, table: str) -> str:
         """Of the newest completed commit of a Hudi table ("moma_mor.artists")."""

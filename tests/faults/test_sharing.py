@@ -1,0 +1,130 @@
+"""Several at one table: a second writer, and readers of what the cleaner is about to take away."""
+
+import threading
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame
+
+from spark_jobs import history, query, services
+from spark_jobs.once import Refused
+from spark_jobs.pipeline import read_pipeline
+from spark_jobs.progress import Progress
+from spark_jobs.silver import SilverTable
+from tests.faults.faults import SecondJob
+from tests.faults.rig import Rig
+from tests.faults.trial import Entry, under_load
+from tests.integration import own_table, readers
+
+pytestmark = pytest.mark.faults
+ROWS, ROUNDS = 100, 8
+KEPT = {"hoodie.cleaner.commits.retained": "2", "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "5"}
+
+
+@pytest.mark.matrix("28", "the same job is started a second time")
+def test_second_writer(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, SecondJob(), hold_s=0)
+
+
+def rounds(rig: Rig, database: str, silver: SilverTable) -> Iterator[int]:
+    """Writes a table whose rows all get a new version in each round; compacts and cleans it after each."""
+    topic = silver.table.topic
+    begin = readers.end_of(rig.home, topic)
+    rig.execute(database, *["UPDATE account SET version = version + 1 WHERE id BETWEEN 1 AND 100"] * ROUNDS)
+    rig.come_to_rest(database)
+    ends = [begin + ROWS * number for number in range(ROUNDS + 1)]
+    for number, (first, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        silver.write(own_table.messages(rig.spark, rig.home, topic, first, end), Progress())
+        yield number
+        services.serve(rig.spark, silver)
+
+
+class Reader:
+    """Reads the table as it was after each round, over and over; each round gives all rows a version of its own."""
+
+    def __init__(self, rig: Rig, silver: SilverTable, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._spark = rig.spark
+        self._config = (rig.home.rendered / "pipeline.json").as_uri()
+        pipeline = read_pipeline(rig.spark, self._config)
+        own = replace(pipeline, tables=[replace(silver.table, targets=[silver.target])])
+        monkeypatch.setattr(query, "read_pipeline", lambda spark, config: own)
+        self._view = silver.target.hive[0]
+        self.instants: list[str] = []
+        self.answered: list[tuple[int, set[int], int]] = []  # round, versions seen, rows
+        self.refused: list[int] = []
+
+    def read(self, number: int) -> None:
+        """`lake sql --as-of`, as it runs."""
+        sql = f"SELECT id, version - id AS version FROM {self._view} WHERE id BETWEEN 1 AND {ROWS}"
+        asked = Namespace(sql=sql, as_of=self.instants[number], since=None, until=None, config=self._config, limit=1000)
+        try:
+            rows = query.answer(self._spark, asked)["rows"]
+            self.answered.append((number, {row["version"] for row in rows}, len(rows)))
+        except (Refused, Py4JJavaError):  # the latter: a file that it had listed is gone
+            self.refused.append(number)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        ended = threading.Event()
+
+        def go_on() -> None:
+            while not ended.is_set():
+                for number in range(len(self.instants)):
+                    self.read(number)
+
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+@pytest.mark.matrix("30", "the past is read while compaction and cleaner take it away:")
+def test_past_beside_the_cleaner(
+    rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows of one version, or an error: never a part of them."""
+    silver = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path / kind, KEPT)
+    reader = Reader(rig, silver, monkeypatch)
+    with reader.at_work():
+        for _ in rounds(rig, small, silver):
+            reader.instants.append(history.completed(rig.spark, silver.target.path)[-1].instant)
+    for number in range(ROUNDS + 1):
+        reader.read(number)
+    entry.injected.append(f"{ROUNDS + 1} commits and cleanings")
+    entry.checked += sum(rows for _, _, rows in reader.answered)
+    assert [one for one in reader.answered if one[1:] != ({one[0]}, ROWS)] == []
+    assert 0 in reader.refused and ROUNDS in {number for number, _, _ in reader.answered}
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+@pytest.mark.matrix("30", "a query that lasts longer than the files it began with:")
+def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path) -> None:
+    silver = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path / kind, KEPT)
+    planned = []
+    for _ in rounds(rig, small, silver):
+        planned.append(rig.spark.read.format("hudi").load(silver.target.path))
+    entry.injected.append(f"{ROUNDS + 1} commits and cleanings")
+    seen = [versions(rows) for rows in planned]
+    assert seen[-1] == {ROUNDS}
+    assert kind == "mor" or seen[0] is None  # merge-on-read is listed, and read, as it is by then
+    assert [one for one in seen if one is not None and len(one) != 1] == []
+
+
+def versions(rows: DataFrame) -> set[int] | None:
+    """The versions that all rows have; None when a file that was planned to be read is gone."""
+    try:
+        found = rows.where(f"id BETWEEN 1 AND {ROWS}").collect()
+    except Py4JJavaError as error:
+        assert "FileNotFound" in str(error)
+        return None
+    assert len(found) == ROWS
+    return {row["version"] - row["id"] for row in found}
