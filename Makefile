@@ -19,8 +19,7 @@ demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live chang
 	@$(LAKE) demo
 
 test: check ## all that CI runs
-	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) unit synth charts kube account operations
-	@$(MAKE) --no-print-directory integration
+	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) integration unit synth charts kube account operations
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	.venv/bin/ruff check .
