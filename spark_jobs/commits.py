@@ -8,6 +8,10 @@ from pyspark.sql import SparkSession
 PREFIX = "lake."
 
 
+class ClockBehind(Exception):
+    """The last instant of a table is in this machine's future."""
+
+
 def metadata_options(entries: Dict[str, Any]) -> Dict[str, str]:
     """Write options that put the entries into the commit's own metadata, atomically with its rows."""
     return {PREFIX + name: json.dumps(value) for name, value in entries.items()}
@@ -51,6 +55,25 @@ def completed(spark: SparkSession, path: str) -> Optional[Any]:
     """The complete commits of the active timeline; None when there is no table."""
     line = timeline(spark, path)
     return line.getCommitsTimeline().filterCompletedInstants() if line else None
+
+
+def refuse_clock(spark: SparkSession, path: str) -> None:
+    """Raises ClockBehind. Of two versions of a file the one with the later instant counts: earlier ones would be lost.
+
+    Within one JVM Hudi waits until its clock is past the last instant (0.15, HoodieInstantTimeGenerator); a new one
+    knows of none.
+    """
+    line = timeline(spark, path)
+    last = line.lastInstant() if line else None
+    if not last or not last.isPresent():
+        return
+    times = spark._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
+    newest, now = str(last.get().getTimestamp()), str(times.formatDate(spark._jvm.java.util.Date()))
+    if newest > now:
+        raise ClockBehind(
+            "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing "
+            "is written".format(now, path, newest)
+        )
 
 
 def last_instant(spark: SparkSession, path: str) -> str:

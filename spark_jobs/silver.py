@@ -28,7 +28,10 @@ _LOCKS = {}  # type: Dict[str, threading.Lock]
 
 
 class SilverTable:
-    """One Hudi table and what is known of it between batches. Safe to throw away: commits hold the truth."""
+    """One Hudi table and what is known of it between batches. Safe to throw away: commits hold the truth.
+
+    Raises commits.ClockBehind.
+    """
 
     def __init__(self, spark: SparkSession, table: Table, target: Target, registry: Registry) -> None:
         self.table = table
@@ -41,6 +44,7 @@ class SilverTable:
         self._registry = registry
         self._schemas = {}  # type: changes.Schemas
         self._decoders = {}  # type: Dict[int, changes.Decoder]
+        commits.refuse_clock(spark, target.path)
         self._position = commits.last_position(spark, target.path)
         self._columns = stored_columns(spark, target.path)
         self._sync_lock = threading.Lock()

@@ -29,7 +29,7 @@ from spark_jobs.turns import Turns
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
 REST = 2.0  # table services rest this many times as long as they worked: tables fall due together
-RETRY_S = (1, 2, 5, 10, 30, 60)  # a query that fails is started again after these, the last one for ever
+RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
 
 
 class Flow:

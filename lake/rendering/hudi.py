@@ -1,7 +1,5 @@
 """The Hudi options of one table: written once here, used by every job that writes it."""
 
-from pathlib import Path
-
 from lake.definition import Table, TableType
 from lake.environment import Environment
 
@@ -114,12 +112,6 @@ def small_commits() -> dict[str, str]:
         "hoodie.global.index.reconcile.parallelism": "2",
         "hoodie.parquet.small.file.limit": "134217728",
     }
-
-
-def session_defaults(jobs: Path) -> dict[str, str]:
-    """What every session takes that is told nothing else. jobs: the folder of hudi-defaults.conf."""
-    lines = (jobs / "hudi-defaults.conf").read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
 def retention() -> dict[str, str]:

@@ -293,6 +293,33 @@ class SecondConnector:
 
 
 @dataclass
+class EmptyStore:
+    """The registry comes back without its schemas, and the streaming job anew, so that it has to ask for them."""
+
+    name = "registry with an empty store"
+
+    def inject(self, rig: Rig) -> None:
+        rig.stack.supervisor.stop_service("registry")
+        rig.execute(
+            "postgres",
+            "ALTER DATABASE registry RENAME TO registry_kept",
+            "CREATE DATABASE registry OWNER registry",
+        )
+        rig.stack.start("registry")
+        rig.lake.run("restart", "stream")
+
+    def heal(self, rig: Rig) -> None:
+        rig.stack.supervisor.stop_service("registry")
+        rig.execute(
+            "postgres", "DROP DATABASE registry WITH (FORCE)", "ALTER DATABASE registry_kept RENAME TO registry"
+        )
+        rig.stack.start("registry")
+
+    def seen(self, rig: Rig) -> bool:
+        return any("registry" in (one.get("reason") or "") for one in progress.reported(rig.home).values())
+
+
+@dataclass
 class SecondJob:
     """The very command of the streaming job, once more: it must go away by itself and say who writes."""
 

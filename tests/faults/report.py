@@ -26,12 +26,10 @@ Rows of the matrix without a trial here:
 {without}
 """
 WITHOUT = {
-    "3": "an empty store behind the registry",
     "7": "executors: on one machine Spark's driver is all there is",
     "12": "a source restored from an older backup: tests/unit/test_guard_rules.py, by its facts",
     "14": "archive files out of order, late or back-dated: tests/integration/test_streamer.py",
     "26": "types: tests/integration/test_types.py",
-    "27": "skewed clocks: needs libfaketime, which is no part of the set-up",
 }
 
 

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tests.faults.conftest import SHOP
-from tests.faults.faults import Cut, FullDisk, Kill, KillAll, Pause, Restart, Stop, isolated, own_disk
+from tests.faults.faults import Cut, EmptyStore, FullDisk, Kill, KillAll, Pause, Restart, Stop, isolated, own_disk
 from tests.faults.rig import Rig
 from tests.faults.trial import SNAPSHOT_SIZE, Entry, in_snapshot, under_load
 from tests.faults.workload import Copies
@@ -61,6 +61,11 @@ def test_broker_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
 @pytest.mark.matrix("3", "registry: kill -9, then away for a minute")
 def test_registry_away(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Kill("registry"), Stop("registry"), hold_s=20, grows=True)
+
+
+@pytest.mark.matrix("3", "the registry lost its store, until that is restored")
+def test_registry_empty(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, EmptyStore(), hold_s=10)
 
 
 @pytest.mark.matrix("3", "kill -9 of the registry", phase="snapshot")

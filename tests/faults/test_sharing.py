@@ -1,17 +1,20 @@
-"""Several at one table: a second writer, and readers of what the cleaner is about to take away."""
+"""Several at one table: a second writer, a writer whose clock is behind, and readers of what the cleaner takes away."""
 
+import re
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
-from spark_jobs import history, query, services
+from spark_jobs import commits, history, query, services
+from spark_jobs.commits import ClockBehind
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import read_pipeline
 from spark_jobs.progress import Progress
@@ -29,6 +32,38 @@ KEPT = {"hoodie.cleaner.commits.retained": "2", "hoodie.keep.min.commits": "4", 
 @pytest.mark.matrix("28", "the same job is started a second time")
 def test_second_writer(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, SecondJob(), hold_s=0)
+
+
+@pytest.mark.parametrize("kind", ["cow", "mor"])
+@pytest.mark.matrix("27", "a job starts with a clock ten minutes behind:")
+def test_clock_behind(
+    rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It must not write. Where it did, a copy-on-write table would keep the older rows."""
+    begins = rounds(rig, small, own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT))
+    next(begins)
+    put_forward(tmp_path, timedelta(minutes=10))
+    with pytest.raises(ClockBehind, match="set the clock"):
+        own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT)
+    entry.injected.append("clock 10 min behind")
+    monkeypatch.setattr(commits, "refuse_clock", lambda spark, path: None)
+    unprotected = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT)
+    end = readers.end_of(rig.home, unprotected.table.topic)
+    unprotected.write(own_table.messages(rig.spark, rig.home, unprotected.table.topic, 0, end), Progress())
+    assert versions(rig.spark.read.format("hudi").load(tmp_path.as_uri())) == {0 if kind == "cow" else ROUNDS}
+
+
+def put_forward(table: Path, by: timedelta) -> None:
+    """Gives the only commit of a table a later instant, as a clock that is ahead would have."""
+    (old,) = {path.name.split(".")[0] for path in (table / ".hoodie").iterdir() if re.match(r"\d{17}\.", path.name)}
+    new = (datetime.strptime(old, "%Y%m%d%H%M%S%f") + by).strftime("%Y%m%d%H%M%S%f")[:17]
+    for path in [path for path in table.rglob("*") if path.is_file()]:
+        if path.suffix != ".parquet" and old.encode() in path.read_bytes():
+            path.write_bytes(path.read_bytes().replace(old.encode(), new.encode()))
+        if old in path.name:
+            path.rename(path.with_name(path.name.replace(old, new)))
+    for path in table.rglob(".*.crc"):
+        path.unlink()
 
 
 def rounds(rig: Rig, database: str, silver: SilverTable) -> Iterator[int]:
