@@ -163,12 +163,14 @@ class Job:
         return self._content()
 
     def _admit(self) -> None:
-        """Claims all tables before any is written; Refused when another job writes one of them."""
+        """Claims all tables before any is written; Refused when another job writes one of them, or did later on."""
         try:
             self._leases.await_all([table.path for table in self.tables])
-        except Held as held:
+            for table in self.tables:
+                commits.refuse_clock(self._spark, table.path)
+        except (Held, commits.ClockBehind) as problem:
             self._leases.release_all()
-            raise Refused(held.args[0]) from None
+            raise Refused(problem.args[0]) from None
 
     def _round(self, replay: bool) -> None:
         for table in self.tables:
