@@ -48,7 +48,6 @@ def spark_environment(environment: Environment, credentials: Mapping[str, str]) 
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": str(environment.root),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "HUDI_CONF_DIR": str(environment.root / "spark_jobs"),
     }
 
 

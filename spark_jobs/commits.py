@@ -45,10 +45,13 @@ def written(spark: SparkSession, path: str) -> bool:
 
 def timeline(spark: SparkSession, path: str) -> Optional[Any]:
     """The active timeline as it is now (a Java HoodieActiveTimeline); None when there is no table."""
-    if not exists(spark, path):
-        return None
+    return meta_client(spark, path).getActiveTimeline() if exists(spark, path) else None
+
+
+def meta_client(spark: SparkSession, path: str) -> Any:
+    """What Hudi knows of a table (a Java HoodieTableMetaClient), as it is now."""
     builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
-    return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build().getActiveTimeline()
+    return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
 
 
 def completed(spark: SparkSession, path: str) -> Optional[Any]:
@@ -60,7 +63,7 @@ def completed(spark: SparkSession, path: str) -> Optional[Any]:
 def refuse_clock(spark: SparkSession, path: str) -> None:
     """Raises ClockBehind. Of two versions of a file the one with the later instant counts: earlier ones would be lost.
 
-    Within one JVM Hudi waits until its clock is past the last instant (0.15, HoodieInstantTimeGenerator); a new one
+    Within one JVM Hudi waits until its clock is past the last instant (HoodieInstantTimeGenerator); a new one
     knows of none.
     """
     line = timeline(spark, path)

@@ -7,7 +7,7 @@ from typing import Any, List, NamedTuple, Optional
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.commits import PREFIX, timeline
+from spark_jobs.commits import PREFIX, meta_client, timeline
 
 INSTANT = re.compile(r"\d{14}(\d{3})?$")
 LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})$")
@@ -92,15 +92,24 @@ def _oldest(commits: List[Commit]) -> str:
 
 
 def cleaned_before(spark: SparkSession, path: str) -> Optional[str]:
-    """The oldest instant whose files the cleaner has left alone; None when it never removed any."""
-    line = timeline(spark, path)
-    cleans = line.getCleanerTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
-    while cleans.hasNext():
-        details = line.getInstantDetails(cleans.next())
-        metadata = (
-            spark._jvm.org.apache.hudi.common.table.timeline.TimelineMetadataUtils.deserializeHoodieCleanMetadata(
-                details.get()
-            )
-        )
-        return str(metadata.getEarliestCommitToRetain())
-    return None
+    """The oldest instant whose files the cleaner leaves alone; None when it never removed any.
+
+    A clean that is under way, or that a crash left half done, counts: it removes files before it is complete.
+    """
+    meta = meta_client(spark, path)
+    line = meta.getActiveTimeline().getCleanerTimeline()
+    pending = [_planned(spark, meta, instant) for instant in list(line.filterInflightsAndRequested().getInstants())]
+    done = list(line.filterCompletedInstants().getInstants())[-1:]
+    return max([one for one in pending + [_kept(spark, line, instant) for instant in done] if one], default=None)
+
+
+def _kept(spark: SparkSession, line: Any, instant: Any) -> str:
+    utilities = spark._jvm.org.apache.hudi.common.table.timeline.TimelineMetadataUtils
+    metadata = utilities.deserializeHoodieCleanMetadata(line.getInstantDetails(instant).get())
+    return str(metadata.getEarliestCommitToRetain())
+
+
+def _planned(spark: SparkSession, meta: Any, instant: Any) -> Optional[str]:
+    plan = spark._jvm.org.apache.hudi.common.util.CleanerUtils.getCleanerPlan(meta, instant)
+    kept = plan.getEarliestInstantToRetain()
+    return str(kept.getTimestamp()) if kept else None

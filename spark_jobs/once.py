@@ -8,6 +8,10 @@ from pyspark.sql import SparkSession
 from spark_jobs import storage
 
 REFUSED = 2
+# By default Hudi lists a table's files when a query runs, but for the commit that was the newest when it was planned.
+# Where the cleaner came in between, a copy-on-write table is then read as empty, without a word. Listed at the plan, a
+# file that is gone is an error (docs/adr/0020-readers-beside-the-cleaner.md).
+LISTING, AT_THE_PLAN = "hoodie.datasource.read.file.index.listing.mode", "eager"
 Content = Dict[str, Any]
 
 
@@ -30,6 +34,7 @@ def run(
     """Writes what the work returns to `output` as JSON; the exit code, 2 with an `error` where it raises Refused."""
     spark = SparkSession.builder.appName("lake " + name).getOrCreate()
     spark.sparkContext.setLogLevel(log_level)
+    spark.conf.set(LISTING, AT_THE_PLAN)
     try:
         content = work(spark)
         exit_code = code(content)

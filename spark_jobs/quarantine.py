@@ -71,6 +71,7 @@ class Quarantine:
             lease = Lease(self._spark, self._target.path, holder)
             lease.take()
             try:
+                commits.refuse_clock(self._spark, self._target.path)
                 yield
                 self._counts = self._count()
             finally:

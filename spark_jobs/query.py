@@ -23,12 +23,18 @@ LATEST = "9" * 17
 KEEP_NULLS = "spark.sql.jsonGenerator.ignoreNullFields"
 
 
-def travelled(spark: SparkSession, past: Dict[str, Target], args: Any) -> str:
-    """The statement with each of these tables in it replaced by a view of its past."""
+def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
+    """By path of a table, the instant that it is read as of, or since. Raises history.NoSuchMoment."""
+    moment = args.as_of or args.since
+    return {target.path: history.instant_of(spark, target.path, moment) for target in past.values()}
+
+
+def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str], args: Any) -> str:
+    """The statement with each of these tables in it replaced by a view of its past. kept: their instants."""
     statement = args.sql
     for name, target in past.items():
         view = name.replace(".", "__")
-        _past(spark, name, target, args).createOrReplaceTempView(view)
+        _past(spark, name, target, kept[target.path], args).createOrReplaceTempView(view)
         statement = _pattern(name).sub(view, statement)
     return str(statement)
 
@@ -47,17 +53,16 @@ def tables(pipeline: Pipeline) -> Dict[str, Target]:
     return {name: target for table in pipeline.tables for target in table.targets for name in target.hive}
 
 
-def _past(spark: SparkSession, name: str, target: Target, args: Any) -> DataFrame:
+def _past(spark: SparkSession, name: str, target: Target, instant: str, args: Any) -> DataFrame:
     reader = spark.read.format("hudi")
     if args.since:
         options = {
             "hoodie.datasource.query.type": "incremental",
-            "hoodie.datasource.read.begin.instanttime": history.instant_of(spark, target.path, args.since),
+            "hoodie.datasource.read.begin.instanttime": instant,
             "hoodie.datasource.read.end.instanttime": _until(spark, target, args.until),
         }
         return reader.options(**options).load(target.path)
     kind = "read_optimized" if name.endswith("_ro") else "snapshot"
-    instant = history.instant_of(spark, target.path, args.as_of)
     return reader.option("hoodie.datasource.query.type", kind).option("as.of.instant", instant).load(target.path)
 
 
@@ -86,11 +91,11 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of the statement. Raises Refused for a statement that Spark refuses and for an unknown moment."""
     spark.conf.set(KEEP_NULLS, "false")
     try:
-        moment = args.as_of or args.since
-        past = named(args.sql, read_pipeline(spark, args.config)) if moment else {}
-        found = result(spark.sql(travelled(spark, past, args)), args.limit)
-        for target in past.values():  # the cleaner may have come before their files were listed, and not be noticed
-            history.instant_of(spark, target.path, moment)
+        past = named(args.sql, read_pipeline(spark, args.config)) if args.as_of or args.since else {}
+        kept = instants(spark, past, args)
+        found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
+        for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
+            history.instant_of(spark, path, instant)
         return found
     except (AnalysisException, ParseException, history.NoSuchMoment) as error:
         raise Refused(str(error).strip().splitlines()[0]) from None

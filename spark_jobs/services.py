@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import storage, sweep
+from spark_jobs import commits, storage, sweep
 from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable, first_line
 
@@ -53,7 +53,7 @@ def serve(spark: SparkSession, silver: SilverTable) -> None:
     the writer is safe, its new log files go to the next file slice. Cleaning and archiving touch only what is
     older than all that the writer reads, as Hudi's own asynchronous services do.
     """
-    client = _client(spark, silver)
+    client = write_client(spark, silver)
     try:
         if silver.target.type == "mor":
             with silver.lock:
@@ -67,15 +67,15 @@ def serve(spark: SparkSession, silver: SilverTable) -> None:
 
 def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> None:
     """Runs every plan there is, also one that a crash left half done (it is rolled back and run again)."""
-    builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
-    meta = builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(silver.target.path).build()
-    for instant in list(meta.getActiveTimeline().filterPendingCompactionTimeline().getInstants()):
+    line = commits.meta_client(spark, silver.target.path).getActiveTimeline()
+    for instant in list(line.filterPendingCompactionTimeline().getInstants()):
         result = client.compact(instant.getTimestamp())
         empty = spark._jvm.org.apache.hudi.common.util.Option.empty()
         client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
 
 
-def _client(spark: SparkSession, silver: SilverTable) -> Any:
+def write_client(spark: SparkSession, silver: SilverTable) -> Any:
+    """A Java SparkRDDWriteClient for the table; to be closed."""
     jvm = spark._jvm
     conf = jvm.java.util.HashMap()
     for name, value in silver.target.options.items():

@@ -52,6 +52,7 @@ class StreamedTable:
         """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
         began = time.time()
         try:
+            commits.refuse_clock(self._spark, self._target["path"])
             self._prepare()
             self._run(replay)
             self.result.update(state="read", reason=None)
@@ -163,14 +164,12 @@ class Job:
         return self._content()
 
     def _admit(self) -> None:
-        """Claims all tables before any is written; Refused when another job writes one of them, or did later on."""
+        """Claims all tables before any is written; Refused when another job writes one of them."""
         try:
             self._leases.await_all([table.path for table in self.tables])
-            for table in self.tables:
-                commits.refuse_clock(self._spark, table.path)
-        except (Held, commits.ClockBehind) as problem:
+        except Held as held:
             self._leases.release_all()
-            raise Refused(problem.args[0]) from None
+            raise Refused(held.args[0]) from None
 
     def _round(self, replay: bool) -> None:
         for table in self.tables:

@@ -30,7 +30,7 @@ from lake.aws.package import Package
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
 from lake.definition import Database
-from lake.rendering.spark import SESSION, hudi_defaults
+from lake.rendering.spark import SESSION
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
 from stacks.source import SourceStack
@@ -154,9 +154,7 @@ class ProcessingStack(Stack):
             nodes=nodes,
             service=ServiceRole(self, "Service", nodes=nodes, disks_key=self._disks_key),
             security_configuration=encryption.ref,
-            settings=configurations(
-                spark=SESSION, hudi=hudi_defaults(self._package.jobs), glue=processing.metastore == "glue"
-            ),
+            settings=configurations(spark=SESSION, glue=processing.metastore == "glue"),
             bootstrap={self._bootstrap.s3_object_url: self._reported()},
             primary=processing.primary,
             core=processing.core,

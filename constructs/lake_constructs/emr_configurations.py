@@ -12,17 +12,18 @@ ENCRYPTION = {
 }
 # The external shuffle service inside YARN must ask for the same secret.
 YARN = {"spark.authenticate": "true"}
+HUDI = {"hoodie.datasource.hive_sync.mode": "hms"}
 
 
-def configurations(*, spark: Mapping[str, str], hudi: Mapping[str, str], glue: bool) -> dict[str, Mapping[str, str]]:
-    """All classifications. spark, hudi: the defaults of every application.
+def configurations(*, spark: Mapping[str, str], glue: bool) -> dict[str, Mapping[str, str]]:
+    """All classifications. spark: the defaults of every application.
 
     With glue=False Hive keeps a metastore of its own on the primary node.
     """
     shared: dict[str, Mapping[str, str]] = {
         "spark-defaults": {**spark, **ENCRYPTION},
         "yarn-site": YARN,
-        "hudi-defaults": hudi,
+        "hudi-defaults": HUDI,
         "livy-conf": {"livy.spark.deploy-mode": "cluster"},
     }
     return shared | ({"hive-site": FACTORY, "spark-hive-site": FACTORY} if glue else {})

@@ -27,7 +27,7 @@ class Package:
     """The files of one environment."""
 
     code: Path  # the PySpark package, zipped
-    jobs: Path  # the scripts that spark-submit is given, pools.xml and hudi-defaults.conf
+    jobs: Path  # the scripts that spark-submit is given, and pools.xml
     jars: tuple[Path, ...]  # what the cluster's Spark lacks
     streamer: Path  # our classes for HoodieStreamer; the rest is in the cluster's own bundle
     plugins: Path  # the Connect plug-ins
@@ -59,9 +59,7 @@ def _drafts(
     write_zip(place / "code.zip", root, files(root / CODE, "*.py"))
     yield place / "code.zip", package.code
     for script in (root / CODE).iterdir():
-        if script.suffix in (".xml", ".conf") or (
-            script.suffix == ".py" and "__main__" in script.read_text(encoding="utf-8")
-        ):
+        if script.suffix == ".xml" or (script.suffix == ".py" and "__main__" in script.read_text(encoding="utf-8")):
             yield script, package.jobs / script.name
     for (_, jar), target in zip(_jars(root, environment), package.jars, strict=True):
         yield jar, target

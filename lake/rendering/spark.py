@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 # PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
 REBASE = (
@@ -70,12 +69,6 @@ def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str])
     package = ["--py-files", place.package] if place.package else []
     jars = ["--jars", ",".join(place.jars)] if place.jars else []
     return [*place.flags, "--name", name, *flags, *package, *jars, place.main, *arguments]
-
-
-def hudi_defaults(jobs: Path) -> dict[str, str]:
-    """What Hudi takes in every session that is told nothing else. jobs: the folder of hudi-defaults.conf."""
-    lines = (jobs / "hudi-defaults.conf").read_text().splitlines()
-    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
 def continuous_arguments(pipeline: str, layers: Sequence[str]) -> list[str]:

@@ -316,7 +316,8 @@ class EmptyStore:
         rig.stack.start("registry")
 
     def seen(self, rig: Rig) -> bool:
-        return any("registry" in (one.get("reason") or "") for one in progress.reported(rig.home).values())
+        reasons = [one.get("reason") or "" for one in progress.reported(rig.home).values()]
+        return any("is not in the registry" in reason for reason in reasons)
 
 
 @dataclass

@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
-from spark_jobs import commits, history, query, services
+from spark_jobs import commits, history, once, query, services
 from spark_jobs.commits import ClockBehind
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import read_pipeline
@@ -23,6 +23,7 @@ from tests.faults.faults import SecondJob
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, under_load
 from tests.integration import own_table, readers
+from tests.integration.lab import in_background
 
 pytestmark = pytest.mark.faults
 ROWS, ROUNDS = 100, 8
@@ -66,8 +67,8 @@ def put_forward(table: Path, by: timedelta) -> None:
         path.unlink()
 
 
-def rounds(rig: Rig, database: str, silver: SilverTable) -> Iterator[int]:
-    """Writes a table whose rows all get a new version in each round; compacts and cleans it after each."""
+def rounds(rig: Rig, database: str, silver: SilverTable, served: bool = True) -> Iterator[int]:
+    """Writes a table whose rows all get a new version in each round; served: compacts and cleans it after each."""
     topic = silver.table.topic
     begin = readers.end_of(rig.home, topic)
     rig.execute(database, *["UPDATE account SET version = version + 1 WHERE id BETWEEN 1 AND 100"] * ROUNDS)
@@ -76,7 +77,8 @@ def rounds(rig: Rig, database: str, silver: SilverTable) -> Iterator[int]:
     for number, (first, end) in enumerate(zip([0, *ends], ends, strict=False)):
         silver.write(own_table.messages(rig.spark, rig.home, topic, first, end), Progress())
         yield number
-        services.serve(rig.spark, silver)
+        if served:
+            services.serve(rig.spark, silver)
 
 
 class Reader:
@@ -100,7 +102,10 @@ class Reader:
         try:
             rows = query.answer(self._spark, asked)["rows"]
             self.answered.append((number, {row["version"] for row in rows}, len(rows)))
-        except (Refused, Py4JJavaError):  # the latter: a file that it had listed is gone
+        except Refused:
+            self.refused.append(number)
+        except Py4JJavaError as error:
+            assert "FileNotFound" in str(error)
             self.refused.append(number)
 
     @contextmanager
@@ -112,13 +117,12 @@ class Reader:
                 for number in range(len(self.instants)):
                     self.read(number)
 
-        thread = threading.Thread(target=go_on)
-        thread.start()
+        reading = in_background(go_on)
         try:
             yield
         finally:
             ended.set()
-            thread.join()
+            reading()
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
@@ -132,6 +136,7 @@ def test_past_beside_the_cleaner(
     with reader.at_work():
         for _ in rounds(rig, small, silver):
             reader.instants.append(history.completed(rig.spark, silver.target.path)[-1].instant)
+    assert reader.answered and reader.refused, "nothing was read beside the cleaner"
     for number in range(ROUNDS + 1):
         reader.read(number)
     entry.injected.append(f"{ROUNDS + 1} commits and cleanings")
@@ -140,9 +145,28 @@ def test_past_beside_the_cleaner(
     assert 0 in reader.refused and ROUNDS in {number for number, _, _ in reader.answered}
 
 
+@pytest.mark.matrix("30", "a cleaning that a crash left half done")
+def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str, tmp_path: Path) -> None:
+    """Some files are gone already: nobody knows which."""
+    silver = own_table.writer(rig.spark, rig.home, f"{small}.account", "cow", tmp_path, KEPT)
+    path = silver.target.path
+    instants = [history.completed(rig.spark, path)[-1].instant for _ in rounds(rig, small, silver, served=False)]
+    assert history.instant_of(rig.spark, path, instants[0]) == instants[0]
+    jvm = rig.spark._jvm
+    client = services.write_client(rig.spark, silver)
+    client.scheduleTableService(
+        jvm.org.apache.hudi.common.util.Option.empty(), jvm.org.apache.hudi.common.model.TableServiceType.CLEAN
+    )
+    client.close()
+    entry.injected.append("cleaning planned, not done")
+    with pytest.raises(history.NoSuchMoment, match="the oldest moment that is kept whole"):
+        history.instant_of(rig.spark, path, instants[0])
+    assert history.instant_of(rig.spark, path, instants[-1]) == instants[-1]
+
+
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 @pytest.mark.matrix("30", "a query that lasts longer than the files it began with:")
-def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path) -> None:
+def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path, as_jobs_do: None) -> None:
     silver = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path / kind, KEPT)
     planned = []
     for _ in rounds(rig, small, silver):
@@ -152,6 +176,14 @@ def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Pa
     assert seen[-1] == {ROUNDS}
     assert kind == "mor" or seen[0] is None  # merge-on-read is listed, and read, as it is by then
     assert [one for one in seen if one is not None and len(one) != 1] == []
+
+
+@pytest.fixture
+def as_jobs_do(rig: Rig) -> Iterator[None]:
+    """The setting that once.run() makes."""
+    rig.spark.conf.set(once.LISTING, once.AT_THE_PLAN)
+    yield
+    rig.spark.conf.unset(once.LISTING)
 
 
 def versions(rows: DataFrame) -> set[int] | None:

@@ -200,7 +200,8 @@ class Museum:
         """The same with as_of=, or since= and until=, as lake sql does it."""
         args = Namespace(sql=statement, **{"as_of": None, "since": None, "until": None, **moment})
         past = query.named(statement, self._pipeline())
-        return self.spark.sql(query.travelled(self.spark, past, args)).collect()
+        kept = query.instants(self.spark, past, args)
+        return self.spark.sql(query.travelled(self.spark, past, kept, args)).collect()
 
     def last_instant(self, table: str) -> str:
         """Of the newest completed commit of a Hudi table ("moma_mor.artists")."""

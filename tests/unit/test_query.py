@@ -26,8 +26,10 @@ def test_rows_of_a_moment_that_is_kept(spark: SparkSession, past: None, monkeypa
 def test_a_moment_that_is_cleaned_while_it_is_read_is_refused(
     spark: SparkSession, past: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def cleaned(*_: object) -> str:
-        raise history.NoSuchMoment("0/10 is before 20261121123000123, the oldest moment that is kept whole")
+    def cleaned(_: object, path: str, moment: str) -> str:
+        if moment == ASKED.as_of:
+            return "20261121120000000"
+        raise history.NoSuchMoment(f"{moment} is before 20261121123000123, the oldest moment that is kept whole")
 
     monkeypatch.setattr(history, "instant_of", cleaned)
     with pytest.raises(Refused, match="the oldest moment that is kept whole"):

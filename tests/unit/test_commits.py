@@ -1,0 +1,27 @@
+"""No commit is earlier than the last one."""
+
+from argparse import Namespace
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark_jobs import commits
+
+
+def last(monkeypatch: pytest.MonkeyPatch, instant: str) -> None:
+    """A timeline that ends with the instant."""
+    option = Namespace(isPresent=lambda: True, get=lambda: Namespace(getTimestamp=lambda: instant))
+    monkeypatch.setattr(commits, "timeline", lambda spark, path: Namespace(lastInstant=lambda: option))
+
+
+def test_a_clock_that_is_behind_is_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    last(monkeypatch, "29991231235959999")
+    with pytest.raises(
+        commits.ClockBehind, match=r"is behind the last commit of t_cow, 29991231235959999: set the clock"
+    ):
+        commits.refuse_clock(spark, "t_cow")
+
+
+def test_a_clock_that_is_right(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    last(monkeypatch, "20261121123000123")
+    commits.refuse_clock(spark, "t_cow")
