@@ -70,11 +70,8 @@ def _wait_for_tables(lake: BenchLake, names: list[str]) -> None:
 def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
     home = lake.home
     hive = {f"{DATABASE}_mor.{name}_rt": name for name in writers}
-    secrets = {
-        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
-        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
-    }
-    environment = {**spark_environment(home.environment, secrets), "PYSPARK_SUBMIT_ARGS": _submit_arguments(home)}
+    variables = spark_environment(home.environment, home.secrets.s3_keys)
+    environment = {**variables, "PYSPARK_SUBMIT_ARGS": _submit_arguments(home)}
     command = [sys.executable, str(PROJECT / "benchmarks" / "probe.py"), *hive]
     with (
         (lake.data / "probe.log").open("w") as log,

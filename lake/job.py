@@ -53,11 +53,7 @@ def _run(
     watch: Callable[[], None] | None,
 ) -> int:
     command = spark_submit_command(home.environment, name, arguments, conf)
-    keys = {
-        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
-        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
-    }
-    environment = spark_environment(home.environment, {**keys, **secrets})
+    environment = spark_environment(home.environment, {**home.secrets.s3_keys, **secrets})
     with log_path(home, name).open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:

@@ -19,11 +19,13 @@ from pyspark.sql import SparkSession
 from lake import progress
 from lake.definition import Database, load_database
 from lake.local.home import PROJECT, Home, load_home
+from lake.local.stream import Stream
 from lake.spark import spark_conf, spark_environment
 from lake.streamer import class_path
 from tests.remains import drop_slot
 
 SHARED_PORTS = 28000
+REFUSED_WITHIN_S = 120
 COMMAND_WITHIN_S = 300
 DRAINED_WITHIN_S = 300
 ENVIRONMENTS = Path(__file__).parent / "integration" / "environments"
@@ -83,6 +85,13 @@ class RunningLake:
 
     def services(self) -> dict[str, dict[str, Any]]:
         return {line["name"]: line for line in self.json("status")["services"]}
+
+    def second_job(self) -> subprocess.CompletedProcess[str]:
+        """The very command of the streaming job, once more; spark-submit puts what Python says on stdout."""
+        stream = Stream(self.home)
+        environment = spark_environment(self.home.environment, stream.secrets())
+        command = stream.program().command
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=REFUSED_WITHIN_S)
 
     def define(self, database: str, tables: dict[str, Any]) -> None:
         """Writes databases/<database>.yaml; `lake apply` then makes it so."""
@@ -156,11 +165,7 @@ def _session(home: Home) -> SparkSession:
     ours = {"spark.ui.showConsoleProgress": "false", "spark.driver.extraClassPath": class_path(home)}
     for name, value in {**spark_conf(home.environment), **ours}.items():
         builder = builder.config(name, value)
-    keys = {
-        "AWS_ACCESS_KEY_ID": home.secrets.s3_access_key,
-        "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key,
-    }
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in spark_environment(home.environment, keys).items():
+        for name, value in spark_environment(home.environment, home.secrets.s3_keys).items():
             patch.setenv(name, value)
         return builder.getOrCreate()

@@ -43,8 +43,7 @@ class Metastore(Service):
         return [self.source, spark / "hadoop-aws-*.jar", spark / "aws-java-sdk-bundle-*.jar"]
 
     def secrets(self) -> dict[str, str]:
-        secrets = self.home.secrets
-        return {"AWS_ACCESS_KEY_ID": secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": secrets.s3_secret_key}
+        return self.home.secrets.s3_keys
 
     def settings(self) -> dict[str, object]:
         return {

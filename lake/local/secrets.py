@@ -27,6 +27,11 @@ class Secrets:
     s3_access_key: str
     s3_secret_key: str
 
+    @property
+    def s3_keys(self) -> dict[str, str]:
+        """The key pair under the names of the variables in which AWS's clients look for it."""
+        return {"AWS_ACCESS_KEY_ID": self.s3_access_key, "AWS_SECRET_ACCESS_KEY": self.s3_secret_key}
+
 
 def load(path: Path) -> Secrets:
     """The secrets in path; LakeError if there are none, or if some are missing."""

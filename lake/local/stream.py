@@ -33,8 +33,7 @@ class Stream(Service):
         return self.home.rendered / "pipeline.json"
 
     def secrets(self) -> dict[str, str]:
-        secrets = self.home.secrets
-        return {"AWS_ACCESS_KEY_ID": secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": secrets.s3_secret_key}
+        return self.home.secrets.s3_keys
 
     def wanted(self) -> bool:
         return self.pipeline.exists()

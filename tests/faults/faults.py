@@ -17,16 +17,13 @@ import httpx
 import psutil
 
 from lake import progress
-from lake.local.stream import Stream
 from lake.local.supervisor import RUNNING
-from lake.spark import spark_environment
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore")
 LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 BACK_WITHIN_S = 90.0
-REFUSED_WITHIN_S = 120.0
 CUT = {"dport": 10, "sport": 11}  # preference of the rule for each direction
 LOCAL_RULE = 100
 
@@ -327,15 +324,7 @@ class SecondJob:
     name = "second streaming job"
 
     def inject(self, rig: Rig) -> None:
-        keys = {"AWS_ACCESS_KEY_ID": rig.home.secrets.s3_access_key}
-        keys["AWS_SECRET_ACCESS_KEY"] = rig.home.secrets.s3_secret_key
-        self._done = subprocess.run(
-            Stream(rig.home).program().command,
-            env=spark_environment(rig.home.environment, keys),
-            capture_output=True,
-            text=True,
-            timeout=REFUSED_WITHIN_S,
-        )
+        self._done = rig.lake.second_job()
 
     def heal(self, rig: Rig) -> None:
         """It is gone already."""

@@ -16,12 +16,10 @@ from psycopg.conninfo import conninfo_to_dict
 from lake import moma
 from lake.local import processes
 from lake.local.home import PROJECT
-from lake.local.stream import Stream
 from lake.spark import spark_environment, spark_submit_command
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
-REFUSED_WITHIN_S = 120
 SEED = 7
 NAME, ROWS = "works", 20
 LOADED, LOADED_WITHIN_S = "loaded", 120
@@ -45,18 +43,9 @@ def works(lake: RunningLake) -> Iterator[RunningLake]:
 
 def test_a_second_job_on_the_same_tables_is_refused(works: RunningLake) -> None:
     """The very command of the first; it writes nothing and says who writes."""
-    home = works.home
-    command = Stream(home).program().command
-    keys = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
-    done = subprocess.run(
-        command,
-        env=spark_environment(home.environment, keys),
-        capture_output=True,
-        text=True,
-        timeout=REFUSED_WITHIN_S,
-    )
+    done = works.second_job()
     assert done.returncode == 1
-    said = done.stdout  # spark-submit puts what Python says there, its errors too
+    said = done.stdout
     assert "refused: s3a://lake/silver/" in said and "is written by stream local-" in said
     assert works.services()["stream"]["state"] == "running"
 

@@ -240,8 +240,7 @@ def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
     jar = str(home.build / "streamer" / "hudi-utilities.jar")
     command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, *class_submit(jar, words)]
-    keys = {"AWS_ACCESS_KEY_ID": home.secrets.s3_access_key, "AWS_SECRET_ACCESS_KEY": home.secrets.s3_secret_key}
-    environment = spark_environment(home.environment, keys)
+    environment = spark_environment(home.environment, home.secrets.s3_keys)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
     assert done.returncode == 0, done.stderr[-2000:]
     assert shop.spark.table("shop_mor_streamer.pair_rt").where("a = 'submitted'").count() == 1
