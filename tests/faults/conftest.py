@@ -23,7 +23,7 @@ ENTRIES = pytest.StashKey[list[Entry]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=FIXED, help="of the workloads; 0 takes a new one")
     parser.addoption("--soak", type=int, default=3600, help="seconds of the soak")
-    parser.addoption("--report", type=Path, help="write the table of the run to this Markdown file")
+    parser.addoption("--report", type=Path, help="add the table of the run to this Markdown file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,7 +56,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     result = yield
     if call.when == "call" and (made := item.stash.get(ENTRY, None)):
         void = call.excinfo is not None and call.excinfo.errisinstance(Void)
-        made.seconds = call.duration
+        made.test, made.seconds = item.nodeid, call.duration
         made.verdict = "void" if void else "known fault" if hasattr(result, "wasxfail") else result.outcome
     return result
 
@@ -68,7 +68,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.section("faults")
     terminalreporter.write_line(report.plain(entries))
     if path := config.getoption("--report", None):
-        path.write_text(report.markdown(entries, time.time()))
+        report.write(path, entries, time.time())
 
 
 @pytest.fixture(scope="session")

@@ -1,23 +1,29 @@
 """The table of a run: which fault, in which phase, with which seed, and what came of it."""
 
+import json
+import re
 import subprocess
 import time
 from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
 
 from lake.local.home import PROJECT
 from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")
+ORIGIN = ("date", "commit")
 PAGE = """\
 # Reliability: what was broken on purpose, and what came of it
 
-Each line is a run of `make faults`: rows are written to PostgreSQL by several sessions, the fault comes while they
-write, and afterwards a checker that shares no code with the pipeline holds the lake against an audit of everything
-that PostgreSQL ever committed. The rows are numbered as in the fault matrix of `tests/faults`. "checked rows" are the
-row versions that were compared; "recovered" is the time from the end of the fault to the last table's having all;
-"known fault" is a fault of the product that the run shows, and that is not mended yet.
+Each line is a trial of `make faults REPORT=docs/reliability.md`: rows are written to PostgreSQL by several sessions, the
+fault comes while they write, and afterwards a checker that shares no code with the pipeline holds the lake against an
+audit of everything that PostgreSQL ever committed. The rows are numbered as in the fault matrix of `tests/faults`.
+"checked rows" are the row versions that were compared; "recovered" is the time from the end of the fault to the last
+table's having all; "known fault" is a fault of the product that the run shows, and that is not mended yet. A trial that
+runs again replaces its line: date and commit say which run a line is of.
 
-Run on {date} at commit {commit}: {passed} of {count} as they should be.
+{passed} of {count} as they should be.
 
 {table}
 
@@ -39,22 +45,38 @@ def plain(entries: Iterable[Entry]) -> str:
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
-def markdown(entries: list[Entry], now: float) -> str:
-    """The page docs/reliability.md; now in seconds since 1970."""
-    lines = [HEAD, ("---",) * len(HEAD), *map(_cells, entries)]
+def write(page: Path, entries: list[Entry], now: float) -> None:
+    """Adds the run to the page, and to the file of its lines beside it (.json); now in seconds since 1970."""
+    lines = page.with_suffix(".json")
+    known = [Entry(**line) for line in json.loads(lines.read_text())] if lines.exists() else []
+    for entry in entries:
+        entry.date, entry.commit = time.strftime("%Y-%m-%d", time.gmtime(now)), commit()
+    merged = _ordered({entry.test: entry for entry in (*known, *entries)}.values())
+    lines.write_text(json.dumps([asdict(entry) for entry in merged], indent=1) + "\n")
+    page.write_text(markdown(merged))
+
+
+def markdown(entries: list[Entry]) -> str:
+    """The page docs/reliability.md."""
+    lines = [(*HEAD, *ORIGIN), ("---",) * len(HEAD + ORIGIN)]
+    lines += [(*_cells(entry), entry.date, entry.commit) for entry in entries]
     table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-    date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now))
     passed = sum(entry.verdict == "passed" for entry in entries)
     without = "\n".join(f"- {row}: {reason}" for row, reason in WITHOUT.items())
-    return PAGE.format(date=date, commit=commit(), passed=passed, count=len(entries), table=table, without=without)
+    return PAGE.format(passed=passed, count=len(entries), table=table, without=without)
 
 
 def commit() -> str:
-    """The commit of the code that ran, and whether it had changed since."""
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=PROJECT, capture_output=True, text=True
+    """The commit of the code that ran, and whether it had changed since; the page itself does not count."""
+    state = [["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", ".", ":!docs/reliability.*"]]
+    known, changed = (
+        subprocess.run(["git", *words], cwd=PROJECT, capture_output=True, text=True).stdout.strip() for words in state
     )
-    return done.stdout.strip() or "unknown"
+    return f"{known or 'unknown'}{'-dirty' if changed else ''}"
+
+
+def _ordered(entries: Iterable[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: (int(re.findall(r"\d+", entry.row)[0]), entry.row, entry.test))
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:

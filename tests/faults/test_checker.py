@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -174,4 +176,17 @@ def test_the_table_shows_verdicts() -> None:
     assert report.plain([entry]).splitlines()[1].split() == [
         *("1", "kill", "-9", "streaming", "7", "SIGKILL", "connect", "1234", "12", "s", "57", "s", "void")
     ]
-    assert "0 of 1 as they should be" in report.markdown([entry], 0)
+    assert "0 of 1 as they should be" in report.markdown([entry])
+
+
+def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:
+    page = tmp_path / "reliability.md"
+    first = [trial.Entry(row, "kill -9", "streaming", 7, verdict="failed", test=f"test_{row}") for row in ("10", "2")]
+    report.write(page, first, 0)
+    report.write(page, [replace(first[0], verdict="passed")], 86_400)
+    lines = [line.split(" | ") for line in page.read_text().splitlines() if "kill -9" in line]
+    assert [(line[0], line[8], line[9]) for line in lines] == [
+        ("| 2", "failed", "1970-01-01"),
+        ("| 10", "passed", "1970-01-02"),
+    ]
+    assert "1 of 2 as they should be" in page.read_text()

@@ -45,7 +45,8 @@ def test_connect_killed(rig: Rig, entry: Entry, shop: str) -> None:
 
 @pytest.mark.matrix("1", "kill -9 of Connect during COPY")
 def test_connect_killed_during_copy(rig: Rig, entry: Entry, shop: str) -> None:
-    under_load(rig, entry, shop, *[Kill("connect")] * 3, sequel=Copies, least=10_000)
+    """A COPY of 1000 rows about every second: as fast as sessions can, the tables would still follow minutes later."""
+    under_load(rig, entry, shop, *[Kill("connect")] * 3, sequel=Copies, pause_s=1, least=10_000)
 
 
 @pytest.mark.matrix("2", "kill -9 of the broker")

@@ -49,6 +49,9 @@ class Entry:
     seconds: float = 0.0
     healing: float = 0.0  # time.monotonic() when the last fault ended
     verdict: str = ""
+    test: str = ""  # its name in pytest
+    date: str = ""
+    commit: str = ""
 
 
 def under_load(
