@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
@@ -80,7 +80,7 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
         ) as probe,
     ):
         assert probe.stdin and probe.stdout
-        _read_until_ready(probe.stdout)
+        _line(probe.stdout, "ready")
         console.print(f"probe ready; {WARM_S:.0f} s to warm up, {MEASURE_S:.0f} s to measure")
         ask = lambda: _ask(probe, random.choice(list(hive)), hive, writers, home)  # noqa: E731
         _repeat(ask, WARM_S)
@@ -94,11 +94,12 @@ def _submit_arguments(home: Home) -> str:
     return " ".join([*flags, "--master local[1] --driver-memory 1g pyspark-shell"])
 
 
-def _read_until_ready(lines: Any) -> None:
+def _line(lines: Iterable[str], beginning: str) -> str:
+    """The next line of the probe that begins so; RuntimeError when it ends without."""
     for line in lines:
-        if line.strip() == "ready":
-            return
-    raise RuntimeError("the probe ended before it was ready: see probe.log")
+        if line.startswith(beginning):
+            return line
+    raise RuntimeError("the probe ended: see probe.log")
 
 
 def _repeat(ask: Callable[[], Sample], seconds: float) -> list[Sample]:
@@ -115,10 +116,7 @@ def _ask(probe: Any, table: str, hive: dict[str, str], writers: dict[str, Steady
     """Seconds since the newest change that a new query of one table sees, and what `lake status` says of them all."""
     probe.stdin.write(table + "\n")
     probe.stdin.flush()
-    line = probe.stdout.readline()
-    while not line.startswith("{"):
-        line = probe.stdout.readline()
-    answer = json.loads(line)
+    answer = json.loads(_line(probe.stdout, "{"))
     committed = writers[hive[table]].committed[answer["seq"]]
     facts = reported(home)
     return {

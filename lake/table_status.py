@@ -73,7 +73,7 @@ def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str,
 
 def _table(name: str, facts: dict[str, Any]) -> TableStatus:
     lag = facts.get("lag_ms") or {}
-    state, reason = facts.get("state", "unknown"), facts.get("reason") or ""
+    state, reason = facts.get("state", "unknown"), facts.get("reason") or _unserved(facts)
     lsn = facts.get("lsn")
     return TableStatus(
         name,
@@ -86,6 +86,12 @@ def _table(name: str, facts: dict[str, Any]) -> TableStatus:
         reason,
         facts.get("quarantined", 0),
     )
+
+
+def _unserved(facts: dict[str, Any]) -> str:
+    """The table is written, but files pile up: compaction, cleaning or archiving does not succeed."""
+    failure = facts.get("service_failure")
+    return f"table service failed: {failure}" if failure else ""
 
 
 def _seconds(milliseconds: int | None) -> float | None:

@@ -86,6 +86,17 @@ def last_instant(spark: SparkSession, path: str) -> str:
     return str(last.get().getTimestamp()) if last and last.isPresent() else ""
 
 
+def since_service(spark: SparkSession, path: str, kind: str) -> int:
+    """How many commits came after the last compaction of a merge-on-read table, or cleaning of a copy-on-write one."""
+    line = timeline(spark, path)
+    if line is None:
+        return 0
+    served = spark._jvm.java.util.Collections.singleton("commit" if kind == "mor" else "clean")
+    last = line.getTimelineOfActions(served).filterCompletedInstants().lastInstant()
+    made = line.getCommitsTimeline().filterCompletedInstants()
+    return int((made.findInstantsAfter(last.get().getTimestamp()) if last.isPresent() else made).countInstants())
+
+
 def rows_written(spark: SparkSession, path: str, instant: str) -> int:
     """How many rows a commit inserted or updated."""
     line = timeline(spark, path)

@@ -9,9 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs import catalogue, commits, poison
+from spark_jobs.causes import cause
 from spark_jobs.lease import Lease
 from spark_jobs.pipeline import Pipeline, Table, Target
-from spark_jobs.silver import first_line
 
 LOG = logging.getLogger("quarantine")
 WAITING, REPLAYED, DROPPED = "waiting", "replayed", "dropped"
@@ -90,7 +90,7 @@ class Quarantine:
                 catalogue.sync(self._spark, self._target)
                 self._catalogued = True
             except Exception as error:  # py4j: the metastore is away; the next write asks again
-                LOG.warning("%s is not in the metastore yet: %s", self._target.path, first_line(error))
+                LOG.warning("%s is not in the metastore yet: %s", self._target.path, cause(error))
 
     def _count(self) -> Dict[str, int]:
         counted = self.stored().where(F.col("state") == WAITING).groupBy("topic").agg(F.count("id").alias("waiting"))

@@ -12,11 +12,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs import poison, storage
+from spark_jobs.causes import cause
 from spark_jobs.guard import Guard
 from spark_jobs.pipeline import Pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.quarantine import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
-from spark_jobs.silver import first_line
 
 LOG = logging.getLogger("replay")
 REQUEST, ANSWER = ".json", ".done"
@@ -39,7 +39,7 @@ class Desk:
         try:
             self._serve(pipeline, guards)
         except Exception as error:  # py4j: the storage is away, and the requests stay
-            LOG.warning("requests are not served: %s", first_line(error))
+            LOG.warning("requests are not served: %s", cause(error))
 
     def _serve(self, pipeline: Pipeline, guards: Sequence[Guard]) -> None:
         folder = pipeline.requests + "/quarantine"
@@ -56,7 +56,7 @@ class Desk:
             return self._settle(pipeline, guards, request)
         except Exception as error:  # py4j: whatever it is, who asked is told
             LOG.exception("%s", path)
-            return {"settled": [], "refused": because([""], first_line(error))}
+            return {"settled": [], "refused": because([""], cause(error))}
 
     def _settle(self, pipeline: Pipeline, guards: Sequence[Guard], request: Dict[str, Any]) -> Dict[str, Any]:
         quarantine = self._quarantines.of(pipeline, request["database"])
@@ -100,7 +100,7 @@ class Replay:
             for guard in guards if ids else ():
                 guard.replay(sound, self._progress)
         except Exception as error:  # py4j: a table refuses, and says why
-            return [], refused + because(ids, first_line(error))
+            return [], refused + because(ids, cause(error))
         self._quarantine.settle(sound, REPLAYED, by)
         return ids, refused
 

@@ -2,29 +2,49 @@
 
 import logging
 import time
-from typing import Any
+from functools import partial
+from typing import Any, Callable
 
 from pyspark.sql import SparkSession
 
 from spark_jobs import commits, storage, sweep
+from spark_jobs.causes import cause
 from spark_jobs.progress import Progress
-from spark_jobs.silver import SilverTable, first_line
+from spark_jobs.silver import SilverTable
 
 LOG = logging.getLogger("services")
 QUIET_S = 5.0
 STALE_S = 300.0
+RETRY_S = 10.0
 
 
 def attend(spark: SparkSession, silver: SilverTable, progress: Progress, requests: str, every: int) -> None:
-    """Whatever is due for one table. A service that fails leaves the table whole and is tried again."""
+    """Whatever is due for one table. What fails leaves the table whole, holds up nothing else, and is tried again.
+
+    Soon: a file slice grows with each commit until it is compacted, and with it the cost of each query.
+    """
+    now = time.time()
+    if now < silver.service_due_at:
+        return
+    services = (
+        silver.sync_catalogue,
+        partial(sweep.sweep_asked, spark, silver, requests),
+        partial(_serve_due, spark, silver, requests, every),
+        partial(_count_due, spark, silver, progress, now),
+    )
+    failures = list(filter(None, [_failure(silver.name, service) for service in services]))
+    silver.service_due_at = time.time() + RETRY_S if failures else 0.0
+    progress.update(silver.name, service_failure="; ".join(failures))
+
+
+def _failure(name: str, service: Callable[[], None]) -> str:
+    """Runs it; what went wrong, or ''."""
     try:
-        silver.sync_catalogue()
-        sweep.sweep_asked(spark, silver, requests)
-        _serve_due(spark, silver, requests, every)
-        _count_due(spark, silver, progress, time.time())
+        service()
     except Exception as error:  # py4j
-        LOG.warning("%s: table service failed: %s", silver.name, first_line(error))
-        silver.commits_since_service = 0
+        LOG.warning("%s: table service failed: %s", name, cause(error))
+        return cause(error)
+    return ""
 
 
 def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: int) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
 from spark_jobs import catalogue, changes, commits, evolution, poison, row_sql, toast
+from spark_jobs.causes import cause
 from spark_jobs.fill import Fill, Unfillable, later
 from spark_jobs.pipeline import Pipeline, Table, Target
 from spark_jobs.progress import Progress
@@ -39,19 +40,21 @@ class SilverTable:
         self.name = "{}.{}".format(target.options["hoodie.datasource.hive_sync.database"], table.table)
         # Held while a commit is made, and by the table services while they plan (spark_jobs/services.py).
         self.lock = _LOCKS.setdefault(target.path, threading.Lock())
-        self.commits_since_service = 0
         self._spark = spark
         self._registry = registry
         self._schemas = {}  # type: changes.Schemas
         self._decoders = {}  # type: Dict[int, changes.Decoder]
         commits.refuse_clock(spark, target.path)
         self._position = commits.last_position(spark, target.path)
+        self.commits_since_service = commits.since_service(spark, target.path, target.type)
         self._columns = stored_columns(spark, target.path)
         self._sync_lock = threading.Lock()
         self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
         self._sync_failed = False
         self.committed_at = time.time() if self._position else 0.0
         self.counted_at = 0.0
+        self.service_due_at = 0.0
+        self.service_due_at = 0.0
 
     @property
     def position(self) -> Dict[str, Any]:
@@ -240,7 +243,7 @@ class SilverTable:
                 self._sync_failed = False
             except Exception as error:  # py4j wraps whatever the metastore client throws
                 self._sync_due = self._sync_failed = True
-                LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, first_line(error))
+                LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, cause(error))
 
 
 def start(
@@ -322,8 +325,3 @@ def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
     """The rows with `_key` if their key is composite."""
     key = row_sql.record_key(table)
     return rows.selectExpr("*", *key) if key else rows
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an exception's text."""
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, changes, services, silver, storage
 from spark_jobs.background import Background
+from spark_jobs.causes import cause
 from spark_jobs.guard import Guard
 from spark_jobs.lease import Held, Leases
 from spark_jobs.pipeline import Pipeline, read_pipeline
@@ -23,7 +24,6 @@ from spark_jobs.progress import Progress
 from spark_jobs.quarantine import Quarantines
 from spark_jobs.registry import Registry
 from spark_jobs.replay import Desk
-from spark_jobs.silver import first_line
 from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("stream")
@@ -212,15 +212,6 @@ class Stream:
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
                 self._stopping.wait(REST * (time.monotonic() - began))
-
-
-def cause(error: Any) -> str:
-    """The line of a failed query that says what is wrong: the Python exception of the batch, if there was one."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    ours = [line for line in lines if line.startswith("spark_jobs.")]
-    caused = [line for line in lines if line.startswith("Caused by:")]
-    raised = [line for line in lines if line.startswith("pyspark.")]
-    return (ours or caused[-1:] or raised[-1:] or lines or [first_line(error)])[0][:500]
 
 
 def main(argv: List[str]) -> int:

@@ -22,11 +22,12 @@ from pyspark.sql import SparkSession
 
 from spark_jobs import commits, once, row_sql, storage
 from spark_jobs.archive import OFFSET_FIELD
+from spark_jobs.causes import cause
 from spark_jobs.lease import Held, Leases
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.registry import Registry, UnknownSchema
-from spark_jobs.silver import first_line, stored_columns
+from spark_jobs.silver import stored_columns
 
 LOG = logging.getLogger("streamer")
 BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
@@ -60,7 +61,7 @@ class StreamedTable:
             self.result.update(state="empty", reason=str(missing))
         except Exception as error:  # py4j wraps whatever HoodieStreamer throws
             LOG.exception("%s", self.name)
-            self.result.update(state="failed", reason=first_line(error))
+            self.result.update(state="failed", reason=cause(error))
         self.result["seconds"] = round(time.time() - began, 1)
 
     def _prepare(self) -> None:

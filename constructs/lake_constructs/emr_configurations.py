@@ -23,6 +23,8 @@ def configurations(*, spark: Mapping[str, str], glue: bool) -> dict[str, Mapping
     shared: dict[str, Mapping[str, str]] = {
         "spark-defaults": {**spark, **ENCRYPTION},
         "yarn-site": YARN,
+        # EMRFS, what s3:// means before EMR 7.10, has a pool, and a name for its size, of its own.
+        "emrfs-site": {"fs.s3.maxConnections": spark["spark.hadoop.fs.s3a.connection.maximum"]},
         "hudi-defaults": HUDI,
         "livy-conf": {"livy.spark.deploy-mode": "cluster"},
     }

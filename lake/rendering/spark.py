@@ -13,6 +13,10 @@ REBASE = (
     "spark.sql.avro.datetimeRebaseModeInWrite",
 )
 # Of every job that reads or writes the lake.
+# Whoever merges a file slice, a query or a compaction, opens all its log files at once, each with a connection, and
+# waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There are
+# as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
+CONNECTIONS = "1000"
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
@@ -22,6 +26,7 @@ SESSION = {
     **dict.fromkeys(REBASE, "CORRECTED"),
     # The old structure cannot hold a NULL element.
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
+    "spark.hadoop.fs.s3a.connection.maximum": CONNECTIONS,
 }
 # Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {

@@ -1,0 +1,24 @@
+"""What went wrong, in one line."""
+
+import pytest
+
+from spark_jobs.causes import cause
+
+PY4J = """An error occurred while calling o29210.commitCompaction.
+: org.apache.hudi.exception.HoodieCompactionException: Failed to commit
+\tat org.apache.hudi.Some.java
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (PY4J, "org.apache.hudi.exception.HoodieCompactionException: Failed to commit"),
+        (PY4J + "Caused by: java.io.IOException: a\n\tat b\nCaused by: c: d", "Caused by: c: d"),
+        ("Writing job\npyspark.errors.X: y\nspark_jobs.poison.Unreadable: z", "spark_jobs.poison.Unreadable: z"),
+        ("plain\nand more", "plain"),
+        ("", "ValueError"),
+    ],
+)
+def test_the_line_that_says_what_is_wrong(text: str, line: str) -> None:
+    assert cause(ValueError(text)) == line

@@ -1,0 +1,65 @@
+"""Table services: what fails is told, is tried again soon, and holds up nothing else."""
+
+import json
+from argparse import Namespace
+from typing import Any
+
+import pytest
+
+from lake.table_status import of_report
+from spark_jobs import services
+from spark_jobs.progress import Progress
+
+NAME = "shop_mor.item"
+
+
+class Serving:
+    """A table whose services note that they ran; `broken` ones fail."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ran: list[str] = []
+        self.broken: set[str] = set()
+        self.now = 1000.0
+        self.progress = Progress()
+        self.progress.update(NAME, state="running")
+        self.silver: Any = Namespace(name=NAME, service_due_at=0.0, sync_catalogue=lambda: self._run("sync"))
+        monkeypatch.setattr(services.time, "time", lambda: self.now)
+        monkeypatch.setattr(services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
+        monkeypatch.setattr(services, "_serve_due", lambda *given: self._run("serve"))
+        monkeypatch.setattr(services, "_count_due", lambda *given: self._run("count"))
+
+    def _run(self, name: str) -> None:
+        self.ran.append(name)
+        if name in self.broken:
+            raise ValueError(f"{name} is broken")
+
+    def attend(self) -> list[str]:
+        self.ran = []
+        spark: Any = None
+        services.attend(spark, self.silver, self.progress, "requests", 60)
+        return self.ran
+
+    def reason(self) -> str:
+        (table,) = of_report(json.loads(self.progress.to_json(self.now))["tables"], 0, 60)
+        return table.reason
+
+
+@pytest.fixture
+def serving(monkeypatch: pytest.MonkeyPatch) -> Serving:
+    return Serving(monkeypatch)
+
+
+def test_what_fails_holds_up_nothing_else_and_is_told(serving: Serving) -> None:
+    serving.broken = {"sweep", "serve"}
+    assert serving.attend() == ["sync", "sweep", "serve", "count"]
+    assert serving.reason() == "table service failed: sweep is broken; serve is broken"
+
+
+def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
+    serving.broken = {"serve"}
+    serving.attend()
+    serving.broken = set()
+    assert serving.attend() == []
+    serving.now += services.RETRY_S
+    assert serving.attend() == ["sync", "sweep", "serve", "count"]
+    assert serving.reason() == ""
