@@ -12,11 +12,11 @@ REBASE = (
     "spark.sql.avro.datetimeRebaseModeInRead",
     "spark.sql.avro.datetimeRebaseModeInWrite",
 )
-# Of every job that reads or writes the lake.
 # Whoever merges a file slice, a query or a compaction, opens all its log files at once, each with a connection, and
-# waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There are
-# as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
+# waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There
+# are as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
 CONNECTIONS = "1000"
+# Of every job that reads or writes the lake.
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
