@@ -6,6 +6,7 @@ from typing import Any, Dict, Optional
 from pyspark.sql import SparkSession
 
 PREFIX = "lake."
+PROPERTIES = ("hoodie.properties", "hoodie.properties.backup", "hoodie.properties")  # it may be back meanwhile
 
 
 class ClockBehind(Exception):
@@ -34,8 +35,11 @@ def last_position(spark: SparkSession, path: str) -> Dict[str, Any]:
 
 def exists(spark: SparkSession, path: str) -> bool:
     """True when there is a Hudi table at the path."""
-    location = spark._jvm.org.apache.hadoop.fs.Path(path + "/.hoodie/hoodie.properties")
-    return bool(location.getFileSystem(spark._jsc.hadoopConfiguration()).exists(location))
+    # Hudi 0.14 replaces the file in each commit (HoodieTableConfig.modify): it makes a backup, deletes the file, writes
+    # it anew and deletes the backup. A job that died in between leaves the backup alone.
+    paths = [spark._jvm.org.apache.hadoop.fs.Path(path + "/.hoodie/" + name) for name in PROPERTIES]
+    system = paths[0].getFileSystem(spark._jsc.hadoopConfiguration())
+    return any(system.exists(one) for one in paths)
 
 
 def written(spark: SparkSession, path: str) -> bool:

@@ -34,6 +34,12 @@ class Progress:
         with self._lock:
             self._tables.setdefault(name, {}).update(facts)
 
+    def note(self, name: str, **facts: Any) -> None:
+        """Notes facts of one table unless it is forgotten."""
+        with self._lock:
+            if name in self._tables:
+                self._tables[name].update(facts)
+
     def forget(self, name: str) -> None:
         """Drops a table that is no longer written."""
         with self._lock:

@@ -2,8 +2,9 @@
 
 import logging
 import time
+from contextlib import closing
 from functools import partial
-from typing import Any, Callable
+from typing import Any, Callable, Dict, Optional
 
 from pyspark.sql import SparkSession
 
@@ -16,6 +17,7 @@ LOG = logging.getLogger("services")
 QUIET_S = 5.0
 STALE_S = 300.0
 RETRY_S = 10.0
+RETRY_MAX_S = 300.0
 
 
 def attend(spark: SparkSession, silver: SilverTable, progress: Progress, requests: str, every: int) -> None:
@@ -33,8 +35,9 @@ def attend(spark: SparkSession, silver: SilverTable, progress: Progress, request
         partial(_count_due, spark, silver, progress, now),
     )
     failures = list(filter(None, [_failure(silver.name, service) for service in services]))
-    silver.service_due_at = time.time() + RETRY_S if failures else 0.0
-    progress.update(silver.name, service_failure="; ".join(failures))
+    silver.service_failures = silver.service_failures + 1 if failures else 0
+    silver.service_due_at = time.time() + _wait_s(silver.service_failures)
+    progress.note(silver.name, service_failure="; ".join(failures))
 
 
 def _failure(name: str, service: Callable[[], None]) -> str:
@@ -42,17 +45,22 @@ def _failure(name: str, service: Callable[[], None]) -> str:
     try:
         service()
     except Exception as error:  # py4j
-        LOG.warning("%s: table service failed: %s", name, cause(error))
+        LOG.warning("%s: table service failed: %s", name, cause(error), exc_info=True)
         return cause(error)
     return ""
 
 
+def _wait_s(failures: int) -> float:
+    """Longer with each failure in a row: what fails leaves a rollback behind each time."""
+    return min(RETRY_S * 2.0 ** (failures - 1), RETRY_MAX_S) if failures else 0.0
+
+
 def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: int) -> None:
     """Serves after `every` commits, or when the file <requests>/<table> asks for it."""
-    asked = silver.name in storage.names(spark, requests)
-    if asked or silver.commits_since_service >= every:
+    asked, commits_before = silver.name in storage.names(spark, requests), silver.commits_since_service
+    if asked or commits_before >= every:
         serve(spark, silver)
-        silver.commits_since_service = 0
+        silver.commits_since_service -= commits_before  # others came meanwhile
     if asked:
         storage.delete(spark, "{}/{}".format(requests, silver.name))
 
@@ -63,26 +71,33 @@ def _count_due(spark: SparkSession, silver: SilverTable, progress: Progress, now
     if silver.counted_at < silver.committed_at and quiet_or_stale:
         rows = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false'").count()
         silver.counted_at = now
-        progress.update(silver.name, rows=rows, rows_at=now)
+        progress.note(silver.name, rows=rows, rows_at=now)
 
 
 def serve(spark: SparkSession, silver: SilverTable) -> None:
     """Compacts (merge-on-read only), cleans and archives. Only planning holds the writer up.
 
-    Hudi can't plan a compaction while an earlier commit is in flight, hence the lock; running the plan beside
-    the writer is safe, its new log files go to the next file slice. Cleaning and archiving touch only what is
-    older than all that the writer reads, as Hudi's own asynchronous services do.
+    Cleaning and archiving touch only what is older than all that the writer reads, as Hudi's own asynchronous
+    services do; they don't wait for a compaction that fails.
     """
-    client = write_client(spark, silver)
-    try:
-        if silver.target.type == "mor":
-            with silver.lock:
-                client.scheduleCompaction(spark._jvm.org.apache.hudi.common.util.Option.empty())
-            _compact_pending(spark, silver, client)
-        client.clean()
-        client.archive()
-    finally:
-        client.close()
+    with closing(write_client(spark, silver)) as client:
+        try:
+            if silver.target.type == "mor":
+                _plan_compaction(spark, silver, client)
+                _compact_pending(spark, silver, client)
+        finally:
+            client.clean()
+            _archive(spark, silver)
+
+
+def _plan_compaction(spark: SparkSession, silver: SilverTable, client: Any) -> None:
+    """Hudi can't plan a compaction while an earlier commit is in flight, or was when a writer died: hence the lock.
+
+    Running the plan beside the writer is safe, its new log files go to the next file slice.
+    """
+    with silver.lock:
+        client.rollbackFailedWrites()
+        client.scheduleCompaction(spark._jvm.org.apache.hudi.common.util.Option.empty())
 
 
 def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> None:
@@ -94,11 +109,18 @@ def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> N
         client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
 
 
-def write_client(spark: SparkSession, silver: SilverTable) -> Any:
-    """A Java SparkRDDWriteClient for the table; to be closed."""
+def _archive(spark: SparkSession, silver: SilverTable) -> None:
+    """Without the lock, which keeps archivers from each other: here is one, and the writer would wait for all of it."""
+    unlocked = spark._jvm.org.apache.hudi.config.HoodieLockConfig.LOCK_PROVIDER_CLASS_NAME
+    with closing(write_client(spark, silver, {unlocked.key(): unlocked.defaultValue()})) as client:
+        client.archive()
+
+
+def write_client(spark: SparkSession, silver: SilverTable, options: Optional[Dict[str, str]] = None) -> Any:
+    """A Java SparkRDDWriteClient for the table; to be closed. options: over those of the table."""
     jvm = spark._jvm
     conf = jvm.java.util.HashMap()
-    for name, value in silver.target.options.items():
+    for name, value in {**silver.target.options, **(options or {})}.items():
         conf.put(name, value)
     conf.put("hoodie.compact.inline.max.delta.commits", "1")
     scala = jvm.PythonUtils.toScalaMap(conf)

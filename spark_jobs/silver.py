@@ -54,7 +54,7 @@ class SilverTable:
         self.committed_at = time.time() if self._position else 0.0
         self.counted_at = 0.0
         self.service_due_at = 0.0
-        self.service_due_at = 0.0
+        self.service_failures = 0  # in a row
 
     @property
     def position(self) -> Dict[str, Any]:

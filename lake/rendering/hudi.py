@@ -30,6 +30,7 @@ def hudi_options(*, database: str, table: Table, table_type: TableType, environm
         "hoodie.compact.inline": "false",
         "hoodie.clean.automatic": "false",
         "hoodie.archive.automatic": "false",
+        **one_at_a_time(),
         **retention(),
         **catalogue(environment.metastore_uri),
         **catalogue_name(f"{database}_{table_type}", table),
@@ -112,6 +113,13 @@ def small_commits() -> dict[str, str]:
         "hoodie.global.index.reconcile.parallelism": "2",
         "hoodie.parquet.small.file.limit": "134217728",
     }
+
+
+def one_at_a_time() -> dict[str, str]:
+    """Of what the writer and the table services of one job commit, one is completed at a time."""
+    # Each of them replaces hoodie.properties, by way of a backup that only one can have; and in a table with a metadata
+    # table each rolls back what another one has begun there. A compaction's commit failed so, beside the writer's.
+    return {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
 
 
 def retention() -> dict[str, str]:

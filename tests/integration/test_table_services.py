@@ -1,6 +1,8 @@
 """Table services of a file slice that has grown."""
 
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +15,24 @@ from tests.integration import own_table
 from tests.integration.lab import Lab
 
 pytestmark = pytest.mark.integration
+COMMITS = 60
 S3A_POOL = 96  # connections, by Hadoop's default
 
 
-def grown(done: Lab, log_files: int) -> SilverTable:
-    """A merge-on-read table of its own on the S3 server, with so many commits after the first."""
-    folder: Path = done.home.data / "s3" / done.home.bucket / "grown"
+def own(done: Lab, name: str) -> SilverTable:
+    """A merge-on-read table of the test's own on the S3 server, without a commit."""
+    folder: Path = done.home.data / "s3" / done.home.bucket / name
     shutil.rmtree(folder, ignore_errors=True)
     silver = own_table.writer(done.spark, done.home, "lab.hot", "mor", folder)
-    silver.target = replace(silver.target, path=f"s3a://{done.home.bucket}/{folder.name}")
-    for number in range(log_files + 1):
+    silver.target = replace(silver.target, path=f"s3a://{done.home.bucket}/{name}")
+    return silver
+
+
+def write(done: Lab, silver: SilverTable, commits: int) -> None:
+    """So many commits, of one message each."""
+    for number in range(commits):
         messages = own_table.messages(done.spark, done.home, silver.table.topic, number, number + 1)
         silver.write(messages, Progress())
-    return silver
 
 
 def rows(done: Lab, silver: SilverTable, kind: str = "snapshot") -> int:
@@ -36,9 +43,31 @@ def rows(done: Lab, silver: SilverTable, kind: str = "snapshot") -> int:
 @pytest.mark.slow
 def test_more_log_files_than_s3a_has_connections_by_default(done: Lab) -> None:
     """Seen where a compaction had failed: no query and no later compaction came to an end, for good."""
-    silver = grown(done, S3A_POOL + 4)
+    silver = own(done, "grown")
+    write(done, silver, S3A_POOL + 5)
     merged = rows(done, silver)
     assert commits.since_service(done.spark, silver.target.path, "mor") == S3A_POOL + 5, "or a new job never compacts"
     services.serve(done.spark, silver)
     assert rows(done, silver, "read_optimized") == merged > 0
     assert commits.since_service(done.spark, silver.target.path, "mor") == 0
+
+
+@pytest.mark.slow
+def test_services_beside_the_writer(done: Lab) -> None:
+    """Both replace hoodie.properties in each commit, by way of one backup."""
+    silver = own(done, "served")
+    write(done, silver, 1)
+    ended = threading.Event()
+
+    def serve() -> int:
+        rounds = 0
+        while not ended.is_set():
+            services.serve(done.spark, silver)
+            rounds += 1
+        return rounds
+
+    with ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(serve)
+        write(done, silver, COMMITS)
+        ended.set()
+        assert serving.result() > COMMITS / 10

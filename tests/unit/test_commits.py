@@ -1,6 +1,7 @@
 """No commit is earlier than the last one."""
 
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
@@ -25,3 +26,15 @@ def test_a_clock_that_is_behind_is_refused(spark: SparkSession, monkeypatch: pyt
 def test_a_clock_that_is_right(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     last(monkeypatch, "20261121123000123")
     commits.refuse_clock(spark, "t_cow")
+
+
+@pytest.mark.parametrize(
+    ("left", "there"), [("hoodie.properties", True), ("hoodie.properties.backup", True), ("x", False)]
+)
+def test_a_table_whose_properties_a_crash_left_as_a_backup_is_there(
+    spark: SparkSession, tmp_path: Path, left: str, there: bool
+) -> None:
+    """Else the next commit would load it in bulk, over its rows."""
+    (tmp_path / ".hoodie").mkdir()
+    (tmp_path / ".hoodie" / left).touch()
+    assert commits.exists(spark, tmp_path.as_uri()) == there

@@ -22,7 +22,9 @@ class Serving:
         self.now = 1000.0
         self.progress = Progress()
         self.progress.update(NAME, state="running")
-        self.silver: Any = Namespace(name=NAME, service_due_at=0.0, sync_catalogue=lambda: self._run("sync"))
+        self.silver: Any = Namespace(
+            name=NAME, service_due_at=0.0, service_failures=0, sync_catalogue=lambda: self._run("sync")
+        )
         monkeypatch.setattr(services.time, "time", lambda: self.now)
         monkeypatch.setattr(services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
         monkeypatch.setattr(services, "_serve_due", lambda *given: self._run("serve"))
@@ -63,3 +65,19 @@ def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
     serving.now += services.RETRY_S
     assert serving.attend() == ["sync", "sweep", "serve", "count"]
     assert serving.reason() == ""
+
+
+def test_the_wait_grows_with_each_failure(serving: Serving) -> None:
+    serving.broken = {"serve"}
+    waits = []
+    for _ in range(8):
+        serving.attend()
+        waits.append(serving.silver.service_due_at - serving.now)
+        serving.now = serving.silver.service_due_at
+    assert waits == [10, 20, 40, 80, 160, 300, 300, 300]
+
+
+def test_a_table_that_is_no_longer_written_does_not_come_back(serving: Serving) -> None:
+    serving.progress.forget(NAME)
+    serving.attend()
+    assert json.loads(serving.progress.to_json(serving.now))["tables"] == {}
