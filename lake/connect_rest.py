@@ -7,6 +7,7 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from lake.errors import BadInput, LakeError
+from lake.local.rest import trust
 
 TIMEOUT_S = 30.0  # validation opens a connection to the source
 REBALANCE_LIMIT_S = 60.0
@@ -20,7 +21,7 @@ class Connect:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._client = httpx.Client(base_url=url, timeout=TIMEOUT_S, trust_env=False)
+        self._client = httpx.Client(base_url=url, timeout=TIMEOUT_S, verify=trust(), trust_env=False)
 
     def config(self, name: str) -> dict[str, str] | None:
         """The settings of the connector, None when there is none of that name."""

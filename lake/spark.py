@@ -20,6 +20,9 @@ JVM_OPTIONS = (
     # A broken message can claim a text of 2 GB; none is longer than a message, and a failed allocation ends the JVM.
     f"-Dorg.apache.avro.limits.string.maxLength={4 * LARGEST_MESSAGE}",
     f"-Dorg.apache.avro.limits.bytes.maxLength={4 * LARGEST_MESSAGE}",
+    # To know how large its rows are, Hudi starts a second JVM that attaches to this one, for seconds and in vain.
+    "-Djol.skipHotspotSAAttach=true",
+    "-Djol.skipDynamicAttach=true",
 )
 # A job of seconds spends half its time in the second compiler; a stream earns that back, a query does not.
 # With one compiler the JVM keeps 48 MB for what it compiled; Spark's own code fills them, and a thread clears all day.

@@ -5,6 +5,9 @@ from typing import Any, Dict, Optional
 
 from pyspark.sql import SparkSession
 
+from spark_jobs import storage
+from spark_jobs.jvm import java
+
 PREFIX = "lake."
 PROPERTIES = ("hoodie.properties", "hoodie.properties.backup", "hoodie.properties")  # it may be back meanwhile
 
@@ -37,9 +40,7 @@ def exists(spark: SparkSession, path: str) -> bool:
     """True when there is a Hudi table at the path."""
     # Hudi 0.14 replaces the file in each commit (HoodieTableConfig.modify): it makes a backup, deletes the file, writes
     # it anew and deletes the backup. A job that died in between leaves the backup alone.
-    paths = [spark._jvm.org.apache.hadoop.fs.Path(path + "/.hoodie/" + name) for name in PROPERTIES]
-    system = paths[0].getFileSystem(spark._jsc.hadoopConfiguration())
-    return any(system.exists(one) for one in paths)
+    return any(storage.exists(spark, path + "/.hoodie/" + name) for name in PROPERTIES)
 
 
 def written(spark: SparkSession, path: str) -> bool:
@@ -54,7 +55,7 @@ def timeline(spark: SparkSession, path: str) -> Optional[Any]:
 
 def meta_client(spark: SparkSession, path: str) -> Any:
     """What Hudi knows of a table (a Java HoodieTableMetaClient), as it is now."""
-    builder = spark._jvm.org.apache.hudi.common.table.HoodieTableMetaClient.builder()
+    builder = java(spark, "org.apache.hudi.common.table.HoodieTableMetaClient").builder()
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
 
 
@@ -74,8 +75,8 @@ def refuse_clock(spark: SparkSession, path: str) -> None:
     last = line.lastInstant() if line else None
     if not last or not last.isPresent():
         return
-    times = spark._jvm.org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator
-    newest, now = str(last.get().getTimestamp()), str(times.formatDate(spark._jvm.java.util.Date()))
+    times = java(spark, "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator")
+    newest, now = str(last.get().getTimestamp()), str(times.formatDate(java(spark, "java.util.Date")()))
     if newest > now:
         raise ClockBehind(
             "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing "
@@ -95,7 +96,7 @@ def since_service(spark: SparkSession, path: str, kind: str) -> int:
     line = timeline(spark, path)
     if line is None:
         return 0
-    served = spark._jvm.java.util.Collections.singleton("commit" if kind == "mor" else "clean")
+    served = java(spark, "java.util.Collections").singleton("commit" if kind == "mor" else "clean")
     last = line.getTimelineOfActions(served).filterCompletedInstants().lastInstant()
     made = line.getCommitsTimeline().filterCompletedInstants()
     return int((made.findInstantsAfter(last.get().getTimestamp()) if last.isPresent() else made).countInstants())

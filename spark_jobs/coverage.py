@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import commits
+from spark_jobs.jvm import java
 from spark_jobs.pipeline import Pipeline, Table
 from spark_jobs.source import Source, rows_of
 
@@ -78,18 +79,17 @@ def lacking(what: str, reached: Dict[str, int], end: Dict[int, int]) -> str:
 
 def topic_offsets(spark: SparkSession, pipeline: Pipeline, topic: str) -> Offsets:
     """The topic's offsets now; none for a topic that does not exist."""
-    jvm = spark._jvm
     deserializer = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
-    settings = jvm.java.util.Properties()
+    settings = java(spark, "java.util.Properties")()
     for name, value in pipeline.kafka.items():
         settings.setProperty(name[len("kafka.") :], value)
     settings.setProperty("key.deserializer", deserializer)
     settings.setProperty("value.deserializer", deserializer)
-    consumer = jvm.org.apache.kafka.clients.consumer.KafkaConsumer(settings)
+    consumer = java(spark, "org.apache.kafka.clients.consumer.KafkaConsumer")(settings)
     try:
         known = consumer.listTopics().get(topic)
-        parts = [jvm.org.apache.kafka.common.TopicPartition(topic, info.partition()) for info in known or []]
-        listed = jvm.java.util.ArrayList(parts)
+        partition = java(spark, "org.apache.kafka.common.TopicPartition")
+        listed = java(spark, "java.util.ArrayList")([partition(topic, info.partition()) for info in known or []])
         return Offsets(_by_partition(consumer.beginningOffsets(listed)), _by_partition(consumer.endOffsets(listed)))
     finally:
         consumer.close()

@@ -8,6 +8,7 @@ from typing import Any, List, NamedTuple, Optional
 from pyspark.sql import SparkSession
 
 from spark_jobs.commits import PREFIX, meta_client, timeline
+from spark_jobs.jvm import java
 
 INSTANT = re.compile(r"\d{14}(\d{3})?$")
 LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})$")
@@ -104,12 +105,12 @@ def cleaned_before(spark: SparkSession, path: str) -> Optional[str]:
 
 
 def _kept(spark: SparkSession, line: Any, instant: Any) -> str:
-    utilities = spark._jvm.org.apache.hudi.common.table.timeline.TimelineMetadataUtils
+    utilities = java(spark, "org.apache.hudi.common.table.timeline.TimelineMetadataUtils")
     metadata = utilities.deserializeHoodieCleanMetadata(line.getInstantDetails(instant).get())
     return str(metadata.getEarliestCommitToRetain())
 
 
 def _planned(spark: SparkSession, meta: Any, instant: Any) -> Optional[str]:
-    plan = spark._jvm.org.apache.hudi.common.util.CleanerUtils.getCleanerPlan(meta, instant)
+    plan = java(spark, "org.apache.hudi.common.util.CleanerUtils").getCleanerPlan(meta, instant)
     kept = plan.getEarliestInstantToRetain()
     return str(kept.getTimestamp()) if kept else None

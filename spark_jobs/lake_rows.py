@@ -14,6 +14,7 @@ ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's 
 QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
 WIDER = {("int", "bigint"), ("float", "double")}  # altered in PostgreSQL, no new row yet
 NAME_TRIES = 5
+ROWS_PER_TASK = 250_000
 
 
 class WrongType(Exception):
@@ -27,6 +28,7 @@ class LakeRows:
         self.names = names
         self.rows = full.drop("texts")
         self._full = full
+        self._kept = self.rows
 
     def keep(self) -> "LakeRows":
         """Reads the rows now, once for all checks that follow, without their texts.
@@ -34,12 +36,13 @@ class LakeRows:
         Spark would choose the files at the first check, when a compaction may have brought what the side that is
         compared with this one, and was planned before, can't show.
         """
-        self.rows = self.rows.persist()
-        self.rows.count()
+        self._kept = self.rows.persist()
+        # It was read in a task per file; ten checks of a small table with many files would take longer than that.
+        self.rows = self._kept.coalesce(2 + self._kept.count() // ROWS_PER_TASK)
         return self
 
     def release(self) -> None:
-        self.rows.unpersist()
+        self._kept.unpersist()
 
     def live(self) -> DataFrame:
         """The rows that are not soft-deleted, hashed over the source's columns alone."""

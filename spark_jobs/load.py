@@ -12,6 +12,7 @@ from typing import Any, Dict, List, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import once, storage
+from spark_jobs.jvm import java
 from spark_jobs.source import Source
 
 PASSWORD = "LAKE_LOAD_PASSWORD"
@@ -39,7 +40,7 @@ def execute(connection: Any, statement: str) -> int:
 def load(spark: SparkSession, connection: Any, table: str, path: str) -> int:
     """Copies the file into a table of its own first, so that a second load adds nothing; the rows added."""
     execute(connection, NEW.format(table))
-    reader = spark._jvm.java.io.StringReader(storage.read_text(spark, path))
+    reader = java(spark, "java.io.StringReader")(storage.read_text(spark, path))
     connection.getCopyAPI().copyIn(COPY.format(table), reader)
     return execute(connection, KEEP.format(table))
 

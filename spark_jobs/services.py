@@ -10,12 +10,15 @@ from pyspark.sql import SparkSession
 
 from spark_jobs import commits, storage, sweep
 from spark_jobs.causes import cause
+from spark_jobs.jvm import java
 from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable
 
 LOG = logging.getLogger("services")
 QUIET_S = 5.0
 STALE_S = 300.0
+OVERDUE_S = 1800.0
+JUST_SERVED = 20  # commits at most
 RETRY_S = 10.0
 RETRY_MAX_S = 300.0
 
@@ -66,9 +69,14 @@ def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: i
 
 
 def _count_due(spark: SparkSession, silver: SilverTable, progress: Progress, now: float) -> None:
-    """Counts the live rows of a table that has changed: when it falls quiet, and every STALE_S when it does not."""
-    quiet_or_stale = now >= min(silver.committed_at + QUIET_S, silver.counted_at + STALE_S)
-    if silver.counted_at < silver.committed_at and quiet_or_stale:
+    """Counts the live rows of a table that has changed: when it falls quiet, and every STALE_S when it does not.
+
+    Then behind a compaction, if one comes: to merge the log files of many commits takes longer than those commits.
+    """
+    quiet = now >= silver.committed_at + QUIET_S
+    stale = now >= silver.counted_at + STALE_S and silver.commits_since_service <= JUST_SERVED
+    overdue = now >= silver.counted_at + OVERDUE_S
+    if silver.counted_at < silver.committed_at and (quiet or stale or overdue):
         rows = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false'").count()
         silver.counted_at = now
         progress.note(silver.name, rows=rows, rows_at=now)
@@ -97,7 +105,7 @@ def _plan_compaction(spark: SparkSession, silver: SilverTable, client: Any) -> N
     """
     with silver.lock:
         client.rollbackFailedWrites()
-        client.scheduleCompaction(spark._jvm.org.apache.hudi.common.util.Option.empty())
+        client.scheduleCompaction(java(spark, "org.apache.hudi.common.util.Option").empty())
 
 
 def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> None:
@@ -105,26 +113,25 @@ def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> N
     line = commits.meta_client(spark, silver.target.path).getActiveTimeline()
     for instant in list(line.filterPendingCompactionTimeline().getInstants()):
         result = client.compact(instant.getTimestamp())
-        empty = spark._jvm.org.apache.hudi.common.util.Option.empty()
+        empty = java(spark, "org.apache.hudi.common.util.Option").empty()
         client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
 
 
 def _archive(spark: SparkSession, silver: SilverTable) -> None:
     """Without the lock, which keeps archivers from each other: here is one, and the writer would wait for all of it."""
-    unlocked = spark._jvm.org.apache.hudi.config.HoodieLockConfig.LOCK_PROVIDER_CLASS_NAME
+    unlocked = java(spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
     with closing(write_client(spark, silver, {unlocked.key(): unlocked.defaultValue()})) as client:
         client.archive()
 
 
 def write_client(spark: SparkSession, silver: SilverTable, options: Optional[Dict[str, str]] = None) -> Any:
     """A Java SparkRDDWriteClient for the table; to be closed. options: over those of the table."""
-    jvm = spark._jvm
-    conf = jvm.java.util.HashMap()
+    conf = java(spark, "java.util.HashMap")()
     for name, value in {**silver.target.options, **(options or {})}.items():
         conf.put(name, value)
     conf.put("hoodie.compact.inline.max.delta.commits", "1")
-    scala = jvm.PythonUtils.toScalaMap(conf)
-    nothing = jvm.scala.Option.apply(None)
-    return jvm.org.apache.hudi.HoodieCLIUtils.createHoodieWriteClient(
+    scala = spark._jvm.PythonUtils.toScalaMap(conf)
+    nothing = java(spark, "scala.Option").apply(None)
+    return java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient(
         spark._jsparkSession, silver.target.path, scala, nothing
     )

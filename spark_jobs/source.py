@@ -6,6 +6,7 @@ from typing import Any, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_jobs.jvm import java
 from spark_jobs.type_map import PgType, SourceColumn
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
@@ -37,10 +38,10 @@ class Source:
 
     def connect(self) -> Any:
         """A java.sql.Connection; a py4j error when the database refuses."""
-        properties = self._spark._jvm.java.util.Properties()
+        properties = java(self._spark, "java.util.Properties")()
         for name, value in self._login.items():
             properties.setProperty(name, value)
-        return self._spark._jvm.org.postgresql.Driver().connect(self.url, properties)
+        return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
 
     def read(self, query: str, snapshot: str) -> DataFrame:
         """The rows of a query as of an exported snapshot."""

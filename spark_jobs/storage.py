@@ -5,15 +5,17 @@ from typing import Any, List, Tuple
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.jvm import java
+
 NEXT = ".next"  # ends the name of a local file that is being written
 
 
 def read_text(spark: SparkSession, path: str) -> str:
     """The whole file as text; a Java FileNotFoundException when it is missing."""
-    system, location = _open(spark, path)
+    system, location = located(spark, path)
     stream = system.open(location)
     try:
-        return str(spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        return str(java(spark, "org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
     finally:
         stream.close()
 
@@ -24,16 +26,22 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
     An object store shows an object when it is closed. For local files that takes a rename, and Hadoop's deletes
     the old file before it moves the new one.
     """
-    system, location = _open(spark, path)
+    system, location = located(spark, path)
     if system.getScheme() == "file":
         _write_local(str(location.toUri().getPath()), text)
     else:
         _write(system.create(location, True), text)
 
 
+def exists(spark: SparkSession, path: str) -> bool:
+    """Whether there is a file or a folder."""
+    system, location = located(spark, path)
+    return bool(system.exists(location))
+
+
 def names(spark: SparkSession, folder: str) -> List[str]:
     """The names in a folder; empty when there is no such folder."""
-    system, location = _open(spark, folder)
+    system, location = located(spark, folder)
     if not system.exists(location):
         return []
     return [str(status.getPath().getName()) for status in system.listStatus(location)]
@@ -41,7 +49,7 @@ def names(spark: SparkSession, folder: str) -> List[str]:
 
 def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
     """Names and modification times (s, by the storage's own clock) of the files in a folder that is there or not."""
-    system, location = _open(spark, folder)
+    system, location = located(spark, folder)
     if not system.exists(location):
         return []
     found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in system.listStatus(location)]
@@ -50,7 +58,7 @@ def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
 
 def rename(spark: SparkSession, source: str, target: str) -> None:
     """Moves one file, over whatever stands at the target."""
-    system, location = _open(spark, source)
+    system, location = located(spark, source)
     final = _path(spark, target)
     system.mkdirs(final.getParent())
     if system.exists(final):
@@ -61,8 +69,14 @@ def rename(spark: SparkSession, source: str, target: str) -> None:
 
 def delete(spark: SparkSession, path: str) -> None:
     """Deletes a file or a whole folder, if it is there."""
-    system, location = _open(spark, path)
+    system, location = located(spark, path)
     system.delete(location, True)
+
+
+def located(spark: SparkSession, path: str) -> Tuple[Any, Any]:
+    """Hadoop's FileSystem of a path, and the path (a Java Path)."""
+    location = _path(spark, path)
+    return location.getFileSystem(spark._jsc.hadoopConfiguration()), location
 
 
 def _write_local(path: str, text: str) -> None:
@@ -80,9 +94,4 @@ def _write(stream: Any, text: str) -> None:
 
 
 def _path(spark: SparkSession, path: str) -> Any:
-    return spark._jvm.org.apache.hadoop.fs.Path(path)
-
-
-def _open(spark: SparkSession, path: str) -> Tuple[Any, Any]:
-    location = _path(spark, path)
-    return location.getFileSystem(spark._jsc.hadoopConfiguration()), location
+    return java(spark, "org.apache.hadoop.fs.Path")(path)

@@ -18,6 +18,7 @@ from spark_jobs import bronze, changes, services, silver, storage
 from spark_jobs.background import Background
 from spark_jobs.causes import cause
 from spark_jobs.guard import Guard
+from spark_jobs.jvm import Origins, keep_names
 from spark_jobs.lease import Held, Leases
 from spark_jobs.pipeline import Pipeline, read_pipeline
 from spark_jobs.progress import Progress
@@ -111,7 +112,9 @@ class Stream:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
         serving = threading.Thread(target=self._serve, daemon=True)
         serving.start()
+        origins = Origins(self._spark)
         while not self._stopping.wait(LOOK_EVERY_S):
+            origins.forget()
             pipeline = read_pipeline(self._spark, self._config)
             self._reconcile(pipeline)
             for name, flow in self._flows.items():
@@ -224,6 +227,7 @@ def main(argv: List[str]) -> int:
     logging.getLogger("py4j").setLevel(logging.WARNING)
     spark = SparkSession.builder.appName("lake stream").getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
+    keep_names(spark)
     stream = Stream(spark, args.config, args.layers.split(","))
     signal.signal(signal.SIGTERM, stream.stop)
     try:

@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from spark_jobs import commits, once, row_sql, storage
 from spark_jobs.archive import OFFSET_FIELD
 from spark_jobs.causes import cause
+from spark_jobs.jvm import java
 from spark_jobs.lease import Held, Leases
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
@@ -30,6 +31,7 @@ from spark_jobs.registry import Registry, UnknownSchema
 from spark_jobs.silver import stored_columns
 
 LOG = logging.getLogger("streamer")
+STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
 TELL_S = 10.0  # a large table takes minutes: whoever looks should see that the job lives
 
@@ -92,14 +94,12 @@ class StreamedTable:
 
 def hoodie_streamer(spark: SparkSession, words: List[str]) -> None:
     """One run of HoodieStreamer with the words of its command line."""
-    jvm = spark._jvm
-    package = jvm.org.apache.hudi.utilities.streamer
-    config = getattr(package, "HoodieStreamer$Config")()
-    array = spark.sparkContext._gateway.new_array(jvm.java.lang.String, len(words))
+    config = java(spark, STREAMER + "$Config")()
+    array = spark.sparkContext._gateway.new_array(java(spark, "java.lang.String"), len(words))
     for place, word in enumerate(words):
         array[place] = word
-    jvm.org.apache.hudi.com.beust.jcommander.JCommander(config, None, array)
-    job = package.HoodieStreamer(config, spark._jsc)
+    java(spark, "org.apache.hudi.com.beust.jcommander.JCommander")(config, None, array)
+    job = java(spark, STREAMER)(config, spark._jsc)
     try:
         job.sync()
     finally:

@@ -166,6 +166,7 @@ def base_properties(places: Places) -> dict[str, str]:
         **hudi.stored_order(),
         **hudi.record_index(),
         **hudi.small_commits(),
+        **hudi.small_footers(),
         **hudi.retention(),
         **hudi.catalogue(places.metastore),
         # No one else serves these tables. hoodie.compact.inline must stay unset: HoodieStreamer sets it by the

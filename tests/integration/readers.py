@@ -116,12 +116,17 @@ def _archived(spark: SparkSession, home: Home, topic: str) -> list[Record]:
 
 
 def _store(home: Home) -> Any:
+    return _client(home.s3, home.secrets.s3_access_key, home.secrets.s3_secret_key)
+
+
+@cache  # to make one takes as long as twenty requests
+def _client(endpoint: str, key: str, secret: str) -> Any:
     return boto3.client(
         "s3",
-        endpoint_url=home.s3,
+        endpoint_url=endpoint,
         region_name="us-east-1",
-        aws_access_key_id=home.secrets.s3_access_key,
-        aws_secret_access_key=home.secrets.s3_secret_key,
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
     )
 
 

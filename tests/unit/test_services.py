@@ -3,6 +3,7 @@
 import json
 from argparse import Namespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -81,3 +82,34 @@ def test_a_table_that_is_no_longer_written_does_not_come_back(serving: Serving) 
     serving.progress.forget(NAME)
     serving.attend()
     assert json.loads(serving.progress.to_json(serving.now))["tables"] == {}
+
+
+@pytest.mark.parametrize(
+    ("committed_s_ago", "counted_s_ago", "commits_since_service", "due"),
+    [
+        (6, 60, 50, True),  # it fell quiet
+        (1, 60, 0, False),
+        (1, 301, 20, True),  # a compaction left few log files
+        (1, 301, 21, False),
+        (1, 1801, 50, True),  # no compaction came
+        (60, 6, 0, False),  # nothing new
+    ],
+)
+def test_rows_are_counted_when_that_is_cheap_and_at_last_anyway(
+    committed_s_ago: float, counted_s_ago: float, commits_since_service: int, due: bool
+) -> None:
+    now, counted = 10_000.0, 10_000.0 - counted_s_ago
+    silver: Any = Namespace(
+        name=NAME,
+        committed_at=now - committed_s_ago,
+        counted_at=counted,
+        commits_since_service=commits_since_service,
+        target=Namespace(path="x"),
+    )
+    progress = Progress()
+    progress.update(NAME, state="running")
+    spark = MagicMock()
+    spark.read.format().load().where().count.return_value = 7
+    services._count_due(spark, silver, progress, now)
+    assert silver.counted_at == (now if due else counted)
+    assert json.loads(progress.to_json(now))["tables"][NAME].get("rows") == (7 if due else None)
