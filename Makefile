@@ -18,8 +18,8 @@ setup: ## check the machine, then fetch and build all that is needed: .venv/, bu
 demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
 	@$(LAKE) demo
 
-test: check ## all that CI runs
-	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) integration unit synth charts kube account operations
+test: setup ## all that CI runs
+	@$(MAKE) --no-print-directory --jobs=2 $(WHOLE_OUTPUTS) integration check unit synth charts kube account operations
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	.venv/bin/ruff check .
