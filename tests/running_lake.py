@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,9 @@ class RunningLake:
         """The folder of the definitions; tests add theirs with define()."""
         return self.data / "databases"
 
-    @property
+    @cached_property
     def home(self) -> Home:
+        """Read once: two threads that do so have one environment between them."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.variables.items():
                 patch.setenv(name, value)
