@@ -30,7 +30,7 @@ JOINED_KEY = {
     "hoodie.datasource.write.recordkey.field": "a,b,n",
     "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
 }
-BEGUN = 1600  # messages of the table hot: in the first of six passes that one large transaction makes over its rows
+BEGUN = 1600  # messages of the table hot: in the second of seven passes that one large transaction makes over its rows
 KINDS = pytest.mark.parametrize("kind", ["cow", "mor"])
 
 
