@@ -13,7 +13,7 @@ import checksums
 from steps import Action, Step
 
 MAVEN = ("mvn", "-T2", "package")
-POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*")
+POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*", "hudi_*/**/*")
 # GOTOOLCHAIN: the pinned compiler or failure, never a download of another. CGO: no C compiler is needed.
 # GOGC: a compiler that collects less garbage.
 GO_ENV = {

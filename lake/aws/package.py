@@ -12,7 +12,7 @@ from lake import versions
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
 from lake.aws.brought_plugin import S3_SINK_CONNECTOR, BroughtPlugin
 from lake.aws.environment import AwsEnvironment
-from lake.aws.prerequisites import PLUGINS, STREAMER_JAR, WORKER, check_build, jdbc_driver, spark_jars
+from lake.aws.prerequisites import INDEX_JAR, PLUGINS, STREAMER_JAR, WORKER, check_build, jdbc_driver, spark_jars
 from lake.aws.rendering import job_pipeline, streamer_places
 from lake.definition import Database
 from lake.rendering.streamer import FILE_NAME, write_streamer
@@ -73,12 +73,13 @@ def _drafts(
 
 
 def _jars(root: Path, environment: AwsEnvironment) -> Iterator[tuple[Path, Path]]:
-    """Folder and file of the Kafka connector for the release's Spark, of the login at MSK, of PostgreSQL's driver."""
+    """Folder and file of Kafka's connector for the release's Spark, MSK's login, PostgreSQL's driver and our index."""
     for folder in (root / spark_jars(environment), root / WORKER):
         for jar in sorted(folder.glob("*.jar")):
             yield folder, jar
     driver = jdbc_driver(root)
-    yield driver.parent, driver
+    for jar in (driver, root / INDEX_JAR):
+        yield jar.parent, jar
 
 
 def _plugins(root: Path, environment: AwsEnvironment, place: Path) -> dict[str, Path]:

@@ -10,6 +10,7 @@ from lake.errors import BadInput
 
 PLUGINS = Path("build/connect")
 STREAMER_JAR = Path("build/streamer/lake-streamer.jar")
+INDEX_JAR = Path("build/spark/lake-index.jar")
 WORKER = Path("build/aws/worker")  # Kafka's login at MSK, for Connect and for Spark
 
 
@@ -27,10 +28,13 @@ def jdbc_driver(root: Path) -> Path:
 
 
 def check_build(root: Path, environment: AwsEnvironment) -> None:
-    """BadInput when a folder of jars is missing: the archive would be deployed without them."""
-    for folder in (PLUGINS, WORKER, STREAMER_JAR.parent, spark_jars(environment)):
+    """BadInput when a jar or a folder of jars is missing: the archive would be deployed without them."""
+    for folder in (PLUGINS, WORKER, spark_jars(environment)):
         if next((root / folder).rglob("*.jar"), None) is None:
             raise BadInput("no jar to deploy", str(root / folder), "run: make setup")
+    for jar in (STREAMER_JAR, INDEX_JAR):
+        if not (root / jar).exists():
+            raise BadInput("no such jar to deploy", str(root / jar), "run: make setup")
     if environment.connect.s3_sink:
         _check_archive(root, environment.connect.s3_sink)
 

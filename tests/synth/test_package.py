@@ -83,6 +83,7 @@ def test_emr_6_can_load_our_jars(twice: list[Path]) -> None:
     jars = twice[0] / "dist" / "jars"
     (login,) = (jars / "worker").glob("aws-msk-iam-auth-2.3.4-all.jar")
     assert versions(jars / "lake-streamer.jar", "lake/streamer/") == {JAVA_8}
+    assert versions(jars / "spark" / "lake-index.jar", "lake/hudi/") == {JAVA_8}
     assert max(versions(login, "software/amazon/msk/")) <= JAVA_8
 
 

@@ -19,7 +19,9 @@ import org.apache.kafka.connect.errors.RetriableException;
  * <p>The converter hands out one schema object per table version. An answer is asked for again after FRESH_NANOS, as
  * long as the default resolver trusts its own (apicurio.registry.check-period-ms). While the registry is away the old
  * answer holds: an id never changes its schema. A schema that has no answer yet waits for the registry: any other
- * exception than a RetriableException would end the task for good (errors.retry.timeout).
+ * exception than a RetriableException would end the task for good (errors.retry.timeout). A registry that gives another
+ * id for the same schema has lost its store, and would give this id a second time: nothing is written until it has its
+ * old one again.
  */
 public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
@@ -79,7 +81,7 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
     private SchemaLookupResult<S> askOrKeep(Record<T> data, Answer<S> old) {
         try {
-            return ask(data);
+            return same(ask(data), old);
         } catch (RestClientException refusal) {
             if (!isAway(refusal)) {
                 throw refusal;
@@ -89,6 +91,15 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
             }
             return old.schema();
         }
+    }
+
+    private SchemaLookupResult<S> same(SchemaLookupResult<S> found, Answer<S> old) {
+        if (old != null && found.getContentId() != old.schema().getContentId()) {
+            super.reset(); // else it would give this answer for as long again as it trusts it
+            throw new RetriableException("the schema registry has lost its store: it gives id " + found.getContentId()
+                    + " to the schema of id " + old.schema().getContentId() + "; restore the store from its backup");
+        }
+        return found;
     }
 
     /** No answer at all, or one of a server in trouble. */

@@ -23,6 +23,7 @@ class SchemaByIdentityTest {
     private static final SchemaLookupResult<Schema> ANSWER =
             SchemaLookupResult.<Schema>builder().contentId(7).build();
 
+    private SchemaLookupResult<Schema> answer = ANSWER;
     private long now;
     private RestClientException refusal;
     private final List<Object> asked = new ArrayList<>();
@@ -33,7 +34,7 @@ class SchemaByIdentityTest {
             if (refusal != null) {
                 throw refusal;
             }
-            return ANSWER;
+            return answer;
         }
     };
 
@@ -77,6 +78,19 @@ class SchemaByIdentityTest {
         refusal = refused(null);
         assertSame(ANSWER, resolve("t", schema));
         assertEquals(2, asked.size());
+    }
+
+    @Test
+    void aRegistryThatGivesAnotherIdIsNotBelieved() {
+        Schema schema = schema();
+        resolve("t", schema);
+        now += SchemaByIdentity.FRESH_NANOS + 1;
+        answer = SchemaLookupResult.<Schema>builder().contentId(1).build();
+        for (int attempt = 0; attempt < 2; attempt++) {
+            assertThrows(RetriableException.class, () -> resolve("t", schema));
+        }
+        answer = ANSWER;
+        assertSame(ANSWER, resolve("t", schema));
     }
 
     @Test
