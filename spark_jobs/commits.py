@@ -65,6 +65,12 @@ def completed(spark: SparkSession, path: str) -> Optional[Any]:
     return line.getCommitsTimeline().filterCompletedInstants() if line else None
 
 
+def unfinished(spark: SparkSession, path: str) -> bool:
+    """True when a commit was begun that is not complete; Hudi rolls it back when the next one begins."""
+    line = timeline(spark, path)
+    return bool(line) and not line.getCommitsTimeline().filterInflightsAndRequested().empty()
+
+
 def refuse_clock(spark: SparkSession, path: str) -> None:
     """Raises ClockBehind. Of two versions of a file the one with the later instant counts: earlier ones would be lost.
 

@@ -46,6 +46,7 @@ class SilverTable:
         self._decoders = {}  # type: Dict[int, changes.Decoder]
         commits.refuse_clock(spark, target.path)
         self._position = commits.last_position(spark, target.path)
+        self._broken_off = commits.unfinished(spark, target.path)
         self.commits_since_service = commits.since_service(spark, target.path, target.type)
         self._columns = stored_columns(spark, target.path)
         self._sync_lock = threading.Lock()
@@ -107,9 +108,9 @@ class SilverTable:
         ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
         if not self._columns.fields or ends == held:
             return
-        position = {**self._position, "offsets": ends, "messages": 0, "source_ts_ms": None, "lag_ms": None}
+        position = without_messages({**self._position, "offsets": ends})
         with self.lock:
-            self._save(self._spark.createDataFrame([], self._columns), position)
+            self._save(self._no_rows(), position)
         progress.committed(self.name, position, [], time.time())
 
     def _reached(self) -> Dict[str, Any]:
@@ -201,6 +202,18 @@ class SilverTable:
         }
 
     def _save(self, rows: DataFrame, position: Dict[str, Any]) -> None:
+        if self._broken_off and self._columns.fields and self.target.type == "mor":
+            # Hudi 0.14 names the commit first, then rolls back what was broken off, and writes so to the log files
+            # under a later name. A reader stops there (AbstractHoodieLogRecordReader, "hit a block with instant time
+            # greater than should be processed"): it misses this commit until the next one. So this one is empty.
+            self._commit(self._no_rows(), without_messages(self._position))
+        self._commit(rows, position)
+
+    def _no_rows(self) -> DataFrame:
+        return self._spark.createDataFrame([], self._columns)
+
+    def _commit(self, rows: DataFrame, position: Dict[str, Any]) -> None:
+        self._broken_off = True
         options = {**self.target.options, **commits.metadata_options(position)}
         # One row per key already: Hudi's own way of seeing to that shuffles whole records.
         options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
@@ -211,6 +224,7 @@ class SilverTable:
             # array of a row that is then copied unchanged would become null.
             options["hoodie.datasource.write.row.writer.enable"] = "false"
         rows.write.format("hudi").options(**options).mode("append").save(self.target.path)
+        self._broken_off = False
         if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
             self._sync_due = True
         self._columns = StructType(list(rows.schema))
@@ -224,7 +238,7 @@ class SilverTable:
         """
         with self.lock:
             position = commits.last_position(self._spark, self.target.path)
-            self._save(rows(), dict(position, messages=0, source_ts_ms=None, lag_ms=None))
+            self._save(rows(), without_messages(position))
         self.committed_at = time.time()
 
     def sync_after_commit(self) -> None:
@@ -290,6 +304,11 @@ def start(
         turns.await_next(silver.name)
 
     return writer.trigger(processingTime=trigger).foreachBatch(take_turn).start()
+
+
+def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
+    """The position of a commit that brings none."""
+    return dict(position, messages=0, source_ts_ms=None, lag_ms=None)
 
 
 def values_of(messages: DataFrame) -> DataFrame:

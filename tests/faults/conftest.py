@@ -45,7 +45,8 @@ def entry(request: pytest.FixtureRequest) -> Entry:
     marker = request.node.get_closest_marker("matrix")
     variant = getattr(getattr(request.node, "callspec", None), "id", "")
     fault = " ".join(filter(None, [marker.args[1], variant]))
-    made = Entry(str(marker.args[0]), fault, marker.kwargs.get("phase", "streaming"), seed(request.config))
+    phase, test = marker.kwargs.get("phase", "streaming"), request.node.nodeid
+    made = Entry(str(marker.args[0]), fault, phase, seed(request.config), test=test)
     request.node.stash[ENTRY] = made
     request.config.stash[ENTRIES].append(made)
     return made
@@ -56,7 +57,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     result = yield
     if call.when == "call" and (made := item.stash.get(ENTRY, None)):
         void = call.excinfo is not None and call.excinfo.errisinstance(Void)
-        made.test, made.seconds = item.nodeid, call.duration
+        made.seconds = call.duration
         made.verdict = "void" if void else "known fault" if hasattr(result, "wasxfail") else result.outcome
     return result
 

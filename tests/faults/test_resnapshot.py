@@ -69,7 +69,7 @@ def _rows_read(rig: Rig, database: str) -> int:
 @pytest.mark.matrix("15", "tables are read again under load")
 def test_under_load(rig: Rig, entry: Entry, shop: str) -> None:
     """The load ends while the tables are settled: keys that never rest can't be proven equal."""
-    with rig.load(shop, entry.seed) as writing:
+    with rig.load(shop, entry.load_seed) as writing:
         before, read = writing.committed, _rows_read(rig, shop)
         again = in_background(lambda: rig.lake.json("resnapshot", *(f"{shop}.{name}" for name in AGAIN)))
         until(lambda: _rows_read(rig, shop) > read, "nothing is read again", every_s=1)

@@ -19,7 +19,7 @@ def test_soak(rig: Rig, entry: Entry, shop: str, pytestconfig: pytest.Config) ->
     """Void below 50 kills an hour or a tenth of the row versions that the load makes undisturbed."""
     seconds = int(pytestconfig.getoption("--soak"))
     chance, end, begin = random.Random(entry.seed), time.monotonic() + seconds, evidence.committed(rig.home, shop)
-    with rig.load(shop, entry.seed, pause_s=0.05, grows=True):
+    with rig.load(shop, entry.load_seed, pause_s=0.05, grows=True):
         while time.monotonic() < end:
             time.sleep(min(chance.expovariate(KILLS_AN_HOUR / 3600), max(0.0, end - time.monotonic())))
             kill = Kill(chance.choice(SERVICES))

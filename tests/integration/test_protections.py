@@ -17,7 +17,7 @@ from lake.broker import Broker
 from lake.connect_rest import Connect
 from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic
-from spark_jobs import changes, row_sql
+from spark_jobs import changes, commits, row_sql
 from spark_jobs.progress import Progress
 from spark_jobs.row_sql import identifier
 from spark_jobs.silver import SilverTable
@@ -186,6 +186,31 @@ def test_the_own_record_index_of_hudi(own: Callable[[str, str], Own], kind: str)
         assert moving.rows(moved("Hudi's", **{"hoodie.index.class": ""}), 11) > 1
     except Py4JJavaError as error:  # or it fails: in which order it meets them is chance
         assert "Both version of records do not have location set" in str(error)
+
+
+@pytest.mark.parametrize("table", ["hot", "moving"])
+def test_the_first_commit_after_a_crash(
+    own: Callable[[str, str], Own], table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hudi rolls back what was broken off under a later name than the commit's, and readers stop in front of it."""
+
+    def crashed(name: str) -> set[Any]:
+        rows = some.writer(name)
+        some.write(rows, 0, middle)
+        some.write(rows, middle, some.end)
+        path = Path(rows.target.path.removeprefix("file://"))
+        max((path / ".hoodie").glob("*.deltacommit")).unlink()  # all is written but that it is complete
+        some.write(some.writer(name, **{"hoodie.rollback.using.markers": "false"}), middle, some.end)  # they are gone
+        return some.wrong(rows)
+
+    some = own(table, "mor")
+    middle = some.end // 2
+    assert crashed("empty commit first") == set()
+    monkeypatch.setattr(commits, "unfinished", lambda spark, path: False)
+    try:
+        assert crashed("at once") != set()
+    except AssertionError as doubled:
+        assert "a key stands in two rows" in str(doubled)
 
 
 def test_f7_what_a_delete_did_not_bring(own: Callable[[str, str], Own], monkeypatch: pytest.MonkeyPatch) -> None:
