@@ -55,7 +55,7 @@ def test_the_newer_release_changes_the_cluster_and_its_jobs_alone(newer: Synthes
 
 def test_the_newer_release_brings_the_connector_of_its_spark(newer: Synthesized, dev: Synthesized) -> None:
     uploaded = [{path.name for path in lake.folder.glob("asset.*.jar")} for lake in (newer, dev)]
-    assert len(uploaded[0] & uploaded[1]) == 4  # ours, Kafka's login, commons-pool and the driver of PostgreSQL
+    assert len(uploaded[0] & uploaded[1]) == 5  # two of ours, Kafka's login, commons-pool, the driver of PostgreSQL
 
 
 def test_no_network_and_no_database_are_made(other: Synthesized) -> None:
