@@ -4,7 +4,7 @@ import logging
 import time
 from contextlib import closing
 from functools import partial
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable
 
 from pyspark.sql import SparkSession
 
@@ -13,6 +13,7 @@ from spark_jobs.causes import cause
 from spark_jobs.jvm import java
 from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable
+from spark_jobs.write_client import write_client
 
 LOG = logging.getLogger("services")
 QUIET_S = 5.0
@@ -88,7 +89,7 @@ def serve(spark: SparkSession, silver: SilverTable) -> None:
     Cleaning and archiving touch only what is older than all that the writer reads, as Hudi's own asynchronous
     services do; they don't wait for a compaction that fails.
     """
-    with closing(write_client(spark, silver)) as client:
+    with closing(write_client(spark, silver.target)) as client:
         try:
             if silver.target.type == "mor":
                 _plan_compaction(spark, silver, client)
@@ -120,18 +121,5 @@ def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> N
 def _archive(spark: SparkSession, silver: SilverTable) -> None:
     """Without the lock, which keeps archivers from each other: here is one, and the writer would wait for all of it."""
     unlocked = java(spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
-    with closing(write_client(spark, silver, {unlocked.key(): unlocked.defaultValue()})) as client:
+    with closing(write_client(spark, silver.target, {unlocked.key(): unlocked.defaultValue()})) as client:
         client.archive()
-
-
-def write_client(spark: SparkSession, silver: SilverTable, options: Optional[Dict[str, str]] = None) -> Any:
-    """A Java SparkRDDWriteClient for the table; to be closed. options: over those of the table."""
-    conf = java(spark, "java.util.HashMap")()
-    for name, value in {**silver.target.options, **(options or {})}.items():
-        conf.put(name, value)
-    conf.put("hoodie.compact.inline.max.delta.commits", "1")
-    scala = spark._jvm.PythonUtils.toScalaMap(conf)
-    nothing = java(spark, "scala.Option").apply(None)
-    return java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient(
-        spark._jsparkSession, silver.target.path, scala, nothing
-    )

@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,7 @@ from spark_jobs.pipeline import Pipeline, Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 from spark_jobs.turns import Turns
+from spark_jobs.write_client import write_client
 
 if TYPE_CHECKING:
     from spark_jobs.guard import Guard
@@ -110,7 +112,7 @@ class SilverTable:
             return
         position = without_messages({**self._position, "offsets": ends})
         with self.lock:
-            self._save(self._no_rows(), position)
+            self._save(self._spark.createDataFrame([], self._columns), position)
         progress.committed(self.name, position, [], time.time())
 
     def _reached(self) -> Dict[str, Any]:
@@ -202,17 +204,8 @@ class SilverTable:
         }
 
     def _save(self, rows: DataFrame, position: Dict[str, Any]) -> None:
-        if self._broken_off and self._columns.fields and self.target.type == "mor":
-            # Hudi 0.14 names the commit first, then rolls back what was broken off, and writes so to the log files
-            # under a later name. A reader stops there (AbstractHoodieLogRecordReader, "hit a block with instant time
-            # greater than should be processed"): it misses this commit until the next one. So this one is empty.
-            self._commit(self._no_rows(), without_messages(self._position))
-        self._commit(rows, position)
-
-    def _no_rows(self) -> DataFrame:
-        return self._spark.createDataFrame([], self._columns)
-
-    def _commit(self, rows: DataFrame, position: Dict[str, Any]) -> None:
+        if self._broken_off and self._columns.fields:
+            self._roll_back()
         self._broken_off = True
         options = {**self.target.options, **commits.metadata_options(position)}
         # One row per key already: Hudi's own way of seeing to that shuffles whole records.
@@ -230,6 +223,15 @@ class SilverTable:
         self._columns = StructType(list(rows.schema))
         self._position = position
         self.commits_since_service += 1
+
+    def _roll_back(self) -> None:
+        """What was broken off, before the next commit has its name.
+
+        Hudi's DataFrame writer does it after, and writes so to the log files under a later name. A reader stops there
+        (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the one behind it (ADR 22).
+        """
+        with closing(write_client(self._spark, self.target)) as client:
+            client.rollbackFailedWrites()
 
     def amend(self, rows: Callable[[], DataFrame]) -> None:
         """Commits rows that no message brought, at the position of the last commit.

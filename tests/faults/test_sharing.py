@@ -19,6 +19,7 @@ from spark_jobs.once import Refused
 from spark_jobs.pipeline import read_pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable
+from spark_jobs.write_client import write_client
 from tests.faults.faults import SecondJob
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, under_load
@@ -153,7 +154,7 @@ def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str, tmp_pat
     instants = [history.completed(rig.spark, path)[-1].instant for _ in rounds(rig, small, silver, served=False)]
     assert history.instant_of(rig.spark, path, instants[0]) == instants[0]
     jvm = rig.spark._jvm
-    client = services.write_client(rig.spark, silver)
+    client = write_client(rig.spark, silver.target)
     client.scheduleTableService(
         jvm.org.apache.hudi.common.util.Option.empty(), jvm.org.apache.hudi.common.model.TableServiceType.CLEAN
     )

@@ -205,7 +205,7 @@ def test_the_first_commit_after_a_crash(
 
     some = own(table, "mor")
     middle = some.end // 2
-    assert crashed("empty commit first") == set()
+    assert crashed("rolled back first") == set()
     monkeypatch.setattr(commits, "unfinished", lambda spark, path: False)
     try:
         assert crashed("at once") != set()
