@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from spark_jobs import catalogue, changes, commits, evolution, poison, row_sql, toast
+from spark_jobs import catalogue, changes, checkpoint, commits, evolution, poison, row_sql, toast
 from spark_jobs.causes import cause
 from spark_jobs.fill import Fill, Unfillable, later
 from spark_jobs.pipeline import Pipeline, Table, Target
@@ -282,8 +282,9 @@ def start(
             minPartitions=str(spark.sparkContext.defaultParallelism),  # one Kafka partition is not one task
         )
     )
-    checkpoint = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)
-    writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", checkpoint)
+    kept = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)
+    checkpoint.forget_unended(spark, kept)
+    writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", kept)
     trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
 
     def write(batch: DataFrame) -> None:

@@ -30,6 +30,7 @@ from spark_jobs.turns import Turns
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
 REST = 2.0  # table services rest this many times as long as they worked: tables fall due together
+TABLES_FIRST_S = 60.0  # at most
 RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
 
 
@@ -62,6 +63,10 @@ class Flow:
         self.failures, self.retry_at, self.query = self.failures + 1, now + wait, None
         LOG.error("%s; next try in %d s", reason, wait)
 
+    def has_run(self) -> bool:
+        """Whether its first batch is over, well or not, or there was none to run."""
+        return self.failures > 0 or (self.query is not None and self.query.lastProgress is not None)
+
     @property
     def table(self) -> "Optional[silver.SilverTable]":
         """What the query writes; None for an archive, and before the first start."""
@@ -85,6 +90,9 @@ class Stream:
         self._quarantines = Quarantines(spark)
         self._desk = Desk(spark, self._quarantines, self._progress)
         self._stopping = threading.Event()
+        # In a new JVM, which after a crash is late already, archives and table services wait for the tables.
+        self._tables_have_run = threading.Event()
+        self._tables_first_until = time.monotonic() + TABLES_FIRST_S
         self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
         self.failed = False
 
@@ -117,6 +125,7 @@ class Stream:
             origins.forget()
             pipeline = read_pipeline(self._spark, self._config)
             self._reconcile(pipeline)
+            self._see_tables_run()
             for name, flow in self._flows.items():
                 if flow.guard is not None:
                     self._progress.update(name, quarantined=flow.guard.waiting)
@@ -137,11 +146,19 @@ class Stream:
         for name, (spec, begin) in wanted.items():
             self._keep(name, spec, begin)
 
+    def _see_tables_run(self) -> None:
+        if self._tables_have_run.is_set():
+            return
+        late = time.monotonic() > self._tables_first_until
+        if late or all(flow.has_run() for flow in self._flows.values()):
+            self._tables_have_run.set()
+
     def _wanted(self, pipeline: Pipeline) -> Any:
         registry = Registry(pipeline.registry)
         for table, target in self._targets(pipeline):
             yield self._silver(pipeline, table, target, registry)
-        for table in pipeline.tables if "bronze" in self._layers else ():
+        bronze_too = "bronze" in self._layers and self._tables_have_run.is_set()
+        for table in pipeline.tables if bronze_too else ():
             yield self._bronze(pipeline, table, registry)
 
     def _silver(self, pipeline: Pipeline, table: Any, target: Any, registry: Registry) -> Tuple[str, Any]:
@@ -204,6 +221,7 @@ class Stream:
 
     def _serve(self) -> None:
         """Table services, one table after the other, in a thread of their own."""
+        self._tables_have_run.wait()
         while not self._stopping.wait(LOOK_EVERY_S):
             pipeline = read_pipeline(self._spark, self._config)
             every = pipeline.silver["service_commits"]
