@@ -11,7 +11,7 @@ import pytest
 from tests.faults.conftest import SHOP
 from tests.faults.faults import Cut, EmptyStore, FullDisk, Kill, KillAll, Pause, Restart, Stop, isolated, own_disk
 from tests.faults.rig import Rig
-from tests.faults.trial import SNAPSHOT_SIZE, Entry, in_snapshot, under_load
+from tests.faults.trial import Entry, in_snapshot, under_load
 from tests.faults.workload import Copies
 
 pytestmark = pytest.mark.faults
@@ -35,7 +35,7 @@ def open_transaction(rig: Rig) -> Iterator[None]:
 @pytest.mark.matrix("1", "kill -9 of Connect", phase="snapshot")
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_connect_killed_in_the_snapshot(rig: Rig, entry: Entry, share: float) -> None:
-    in_snapshot(rig, entry, Kill("connect"), share, size=4 * SNAPSHOT_SIZE if share > 0.5 else SNAPSHOT_SIZE)
+    in_snapshot(rig, entry, Kill("connect"), share)
 
 
 @pytest.mark.matrix("1", "kill -9 of Connect, three times")

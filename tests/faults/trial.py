@@ -24,7 +24,7 @@ SEEN_WITHIN_S = 45.0  # also what the product shows while it is asked
 RECOVERED_WITHIN_S = 60.0  # after the failure of one process
 WRITTEN_WITHIN_S = 120.0
 SNAPSHOT_WITHIN_S = 120.0
-SNAPSHOT_SIZE = 15_000
+SNAPSHOT_SIZE = 60_000  # seconds of reading: fewer rows can be over before they are seen to begin
 SNAPSHOT_TABLES = (replace(ACCOUNT, settings=COW), ITEM)
 SNAPSHOT_ROWS = {
     "account": "SELECT 100000 + i, i, i, repeat(md5(i::text), 10) FROM generate_series(1, {count}) i",

@@ -32,7 +32,8 @@ def golden(lake: RunningLake) -> Iterator[Home]:
     with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
-    lake.define(NAME, {f"public.{name}": {"key": ["id"]} for name in (*GOLDEN, *UNFIT)})
+    unfit = {f"public.{name}": {"key": ["id"], "types": ["cow"]} for name in UNFIT}
+    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit})
     lake.apply()
     yield lake.home
     lake.forget(NAME)
