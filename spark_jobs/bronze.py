@@ -7,7 +7,7 @@ import json
 import logging
 from typing import Any, Callable, Dict, List, Tuple
 
-from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
@@ -191,16 +191,17 @@ def with_file(messages: DataFrame, max_records: int) -> DataFrame:
     A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). What has a
     `reason` is of the writer RAW, and keeps its key.
     """
-    by_offset = Window.partitionBy("partition").orderBy("offset")
-    raw = F.col(poison.REASON).isNotNull() if poison.REASON in messages.columns else F.lit(False)
-    writer, key = F.when(raw, RAW).otherwise(schema_id()).alias("id"), F.when(raw, F.col("key")).alias("key")
-    framed = messages.select("partition", "offset", key, "value", writer)
-    starts = F.coalesce((F.lag("id").over(by_offset) != F.col("id")).cast("int"), F.lit(0))
-    runs = framed.withColumn("starts", starts).withColumn("run", F.sum("starts").over(by_offset))
-    first = F.min("offset").over(Window.partitionBy("partition", "run"))
-    start = first + F.floor((F.col("offset") - first) / max_records) * max_records
-    name = F.concat_ws("+", F.col("partition"), F.lpad(start.cast("string"), 10, "0"))
-    return runs.select("partition", "offset", "key", "value", "id", name.alias(FILE))
+    raw = "{} IS NOT NULL".format(poison.REASON) if poison.REASON in messages.columns else "false"
+    told = messages.withColumn("id", schema_id())
+    writer, key = "if({}, {}L, id) AS id".format(raw, RAW), "if({}, key, NULL) AS key".format(raw)
+    framed = told.selectExpr("partition", "offset", key, "value", writer)
+    by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
+    starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)
+    runs = framed.selectExpr("*", starts).selectExpr("*", "sum(starts) {} AS run".format(by_offset))
+    firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
+    start = "first + (offset - first) DIV {0} * {0}".format(max_records)
+    name = "concat_ws('+', partition, lpad(CAST({} AS string), 10, '0')) AS {}".format(start, FILE)
+    return firsts.selectExpr("partition", "offset", "key", "value", "id", name)
 
 
 def offset_ranges(files: DataFrame) -> List[Any]:

@@ -9,9 +9,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs import toast
+from spark_jobs.frames import listed
 from spark_jobs.row_sql import order
 
-QUANTILES = [index / 20.0 for index in range(21)]
+QUANTILES = ", ".join(str(index / 20.0) for index in range(21))
 METADATA_FIELDS = (
     ("__lsn", "long"),
     ("__op", "string"),
@@ -19,6 +20,17 @@ METADATA_FIELDS = (
     (toast.UNAVAILABLE, {"type": "array", "items": "string"}),
 )
 METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>>"
+COMMITTED_MS = "CASE WHEN facts.__op <> 'r' THEN facts.__source_ts_ms END"
+SUMMARY = (
+    "collect_set(id) AS ids",
+    "max_by(id, offset) AS last_id",
+    "max(offset) AS offset",
+    "count(1) AS messages",
+    "max(facts.__lsn) AS lsn",
+    "count({}) AS changes".format(COMMITTED_MS),
+    "percentile_approx({}, array({}), 1000) AS committed_ms".format(COMMITTED_MS, QUANTILES),
+    "array_distinct(flatten(collect_set(facts.__unavailable))) AS unavailable",
+)
 Schemas = Dict[int, Dict[str, Any]]
 
 
@@ -98,24 +110,9 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
     facts = messages.select("partition", "offset", schema_id().alias("id"), _metadata(schemas).alias("facts"))
-    fields = facts.select(
-        "partition", "offset", "id", "facts.__lsn", _committed_ms().alias("ms"), "facts.__unavailable"
-    )
-    return (
-        fields.coalesce(1)  # one task: rows of one Kafka partition already lie together
-        .groupBy("partition")
-        .agg(
-            F.collect_set("id").alias("ids"),
-            F.max_by("id", "offset").alias("last_id"),
-            F.max("offset").alias("offset"),
-            F.count(F.lit(1)).alias("messages"),
-            F.max("__lsn").alias("lsn"),
-            F.count("ms").alias("changes"),
-            F.percentile_approx("ms", QUANTILES, 1000).alias("committed_ms"),
-            F.array_distinct(F.flatten(F.collect_set(toast.UNAVAILABLE))).alias("unavailable"),
-        )
-        .collect()
-    )
+    one_task = facts.coalesce(1)  # rows of one Kafka partition already lie together
+    found = one_task.groupBy("partition").agg(F.expr("struct({}) AS row".format(", ".join(SUMMARY))))
+    return found.select("partition", "row.*").collect()
 
 
 def _metadata(schemas: Schemas) -> Column:
@@ -131,11 +128,7 @@ def _metadata_of(writer_schema: Dict[str, Any]) -> Column:
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
 
 
-def _committed_ms() -> Column:
-    return F.expr("CASE WHEN facts.__op <> 'r' THEN facts.__source_ts_ms END")
-
-
 def newest(rows: DataFrame, keys: Sequence[str]) -> DataFrame:
     """One row per key, the one with the greatest `_order`."""
-    best = F.max_by(F.struct(*rows.columns), "_order").alias("row")
-    return rows.groupBy(*keys).agg(best).select("row.*")
+    best = "max_by(struct({}), _order) AS row".format(listed(rows.columns))
+    return rows.groupBy(*keys).agg(F.expr(best)).select("row.*")

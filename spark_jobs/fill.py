@@ -8,15 +8,16 @@ from typing import Dict, List, Optional, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs import changes
+from spark_jobs import changes, frames
+from spark_jobs.frames import replaced
 from spark_jobs.pipeline import Table
 from spark_jobs.row_sql import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
-from spark_jobs.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named, replaced
+from spark_jobs.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named
 from spark_jobs.type_map import identifier
 
 PLACES = 100  # so many partitions are named to Hudi; of more, all are read
 SHOWN = 5
-OWN, STORED = "_toast_own", "_toast_stored"
+OWN, STORED, MEANT = "_toast_own", "_toast_stored", "_toast_meant"
 VERSION = ("_order", "__lsn", "__op", "__deleted")
 
 
@@ -40,7 +41,7 @@ class Fill:
     def release(self) -> None:
         """To call once the rows are written."""
         for rows in self._kept:
-            rows.unpersist()
+            frames.forget(rows)
 
     def completed(self, newest: DataFrame) -> DataFrame:
         """The newest change of each key, as toast.carried() made them, with what is still missing.
@@ -48,18 +49,18 @@ class Fill:
         Changes that the table has already, and those that are older, are left out. Raises Unfillable.
         """
         newest = self._keep(newest)
-        lacking = newest.where(F.col(UNAVAILABLE).isNotNull())
-        names = sorted(row[0] for row in lacking.select(F.explode(UNAVAILABLE)).distinct().collect())
+        lacking = newest.where("{} IS NOT NULL".format(UNAVAILABLE))
+        names = sorted(lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).first()[0])
         if not names:
             return newest
         stored = self._keep(self._stored(wanted(lacking, self._table), names))
         whole = self._keep(with_stored(lacking, stored, names, self._table.epoch))
         refuse_missing(whole, "{}.{}".format(self._table.schema, self._table.table))
-        return newest.where(F.col(UNAVAILABLE).isNull()).unionByName(whole)
+        return newest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
 
     def _keep(self, rows: DataFrame) -> DataFrame:
-        self._kept.append(rows.persist())
-        return rows
+        self._kept.append(frames.computed(rows))
+        return self._kept[-1]
 
     def _stored(self, keys: DataFrame, names: List[str]) -> DataFrame:
         """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
@@ -88,24 +89,22 @@ class Fill:
 
 def wanted(lacking: DataFrame, table: Table) -> DataFrame:
     """The keys to look up, with the partition (place) where each most probably lies."""
-    place = (F.col(identifier(table.partition)) if table.partition else F.lit(None)).alias("place")
-    moved = lacking.where(F.col(BASE) != F.col(KEY))
-    return lacking.select(KEY, place).unionByName(moved.select(F.col(BASE).alias(KEY), place))
+    place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
+    moved = lacking.where("{} <> {}".format(BASE, KEY))
+    return lacking.selectExpr(KEY, place).union(moved.selectExpr(BASE, place))
 
 
 def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
     """What is needed of a stored row. values: a struct of those of the columns that the table has."""
-    key = key_text([F.col(identifier(name)) for name in table.keys]).alias(KEY)
-    values = [F.col(identifier(name)) for name in names if name in rows.columns]
-    return rows.select(key, *VERSION, F.struct(F.lit(True).alias("_"), *values).alias("values"))
+    key = "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)
+    have = [identifier(name) for name in names if name in rows.columns]
+    return frames.select(rows, [key, *VERSION, "struct({}) AS values".format(", ".join(["true AS _", *have]))])
 
 
 def nothing(keys: DataFrame, table: Table) -> DataFrame:
     """What a table without commits holds."""
     version = {"_order": "bigint", "__lsn": "bigint", "__op": "string", "__deleted": "string"}
-    columns = ["{} string".format(identifier(key)) for key in table.keys]
-    columns += ["{} {}".format(*pair) for pair in version.items()]
-    return keys.sparkSession.createDataFrame([], ", ".join(columns))
+    return frames.few(keys.sparkSession, [], {**dict.fromkeys(table.keys, "string"), **version})
 
 
 def of_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
@@ -118,65 +117,72 @@ def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epo
 
     A row that is deleted may lack values.
     """
-    row = F.struct(*VERSION, "values")
-    own, base = stored.select(KEY, row.alias(OWN)), stored.select(F.col(KEY).alias(BASE), row.alias(STORED))
+    row = "struct({}, values) AS {}"
+    own = stored.selectExpr(KEY, row.format(", ".join(VERSION), OWN))
+    base = stored.selectExpr("{} AS {}".format(KEY, BASE), row.format(", ".join(VERSION), STORED))
     joined = lacking.join(own, KEY, "left").join(base, BASE, "left")
-    held = _values(stored, dict(lacking.dtypes), names, epoch)
-    filled = {name: F.when(lacks(name), held[name]).otherwise(F.col(identifier(name))) for name in names}
-    alive = F.col("__deleted") == "false"
-    missing = named({name: alive & lacks(name) & held[name].isNull() for name in names})
-    known = joined.where(~F.coalesce(_known_already(epoch), F.lit(False)))
-    return known.select(*replaced(lacking.columns, dict(filled, **{UNAVAILABLE: missing})))
+    known = joined.where("NOT coalesce({}, false)".format(_known_already(epoch)))
+    meant = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
+    found = frames.select(known, ["*", meant.format(_is_own(epoch), OWN, _is_base(epoch), STORED, MEANT)])
+    held = _values(stored, dict(lacking.dtypes), names)
+    value = "CASE WHEN {} THEN {} ELSE {} END"
+    filled = {name: value.format(lacks(name), held[name], identifier(name)) for name in names}
+    gone = "__deleted = 'false' AND {} AND {} IS NULL"
+    missing = named({name: gone.format(lacks(name), held[name]) for name in names})
+    return frames.select(found, replaced(lacking.columns, {**filled, UNAVAILABLE: missing}))
 
 
-def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str], epoch: int) -> Dict[str, Column]:
+def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str]) -> Dict[str, str]:
     have = stored.select("values.*").columns
-    meant = F.when(_is_own(epoch), F.col(OWN)["values"]).when(_is_base(epoch), F.col(STORED)["values"])
-    return {name: (meant[name] if name in have else F.lit(None)).cast(kinds[name]) for name in names}
+    value = {name: "{}.{}".format(MEANT, identifier(name)) if name in have else "NULL" for name in names}
+    return {name: "CAST({} AS {})".format(value[name], kinds[name]) for name in names}
 
 
-def _is_base(epoch: int) -> Column:
+def _is_base(epoch: int) -> str:
     """Whether the row stored under the key that the life had is of that life.
 
     It is, if it is of this life of the topic too, when it has not left its key; or was deleted by a change of key of
     the batch, which then is sent again, or whose create begins the batch.
     """
-    row, moves = F.col(STORED), F.col(MOVES)
-    stays = (row["__op"] == "r") | (F.size(moves) == 0) | (row["__lsn"] < F.array_min(moves))
-    left = F.array_contains(moves, row["__lsn"])
-    is_base = (row["_order"] >= epoch * EPOCH_SIZE) & F.when(row["__deleted"] == "false", stays | left).otherwise(left)
-    return F.coalesce(is_base, F.lit(False))
+    stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(STORED, MOVES)
+    left = "array_contains({}, {}.__lsn)".format(MOVES, STORED)
+    is_base = "CASE WHEN {0}.__deleted = 'false' THEN {1} OR {2} ELSE {2} END".format(STORED, stays, left)
+    return "coalesce({} AND {}, false)".format(_of_epoch(STORED, epoch), is_base)
 
 
-def _is_own(epoch: int) -> Column:
+def _is_own(epoch: int) -> str:
     """Whether the row stored under a changed key is already the one that came to it.
 
     A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
     ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
     """
-    row = F.col(OWN)
-    moved = (F.col(BASE) != F.col(KEY)) & (row["__deleted"] == "false") & (row["_order"] >= epoch * EPOCH_SIZE)
-    instead = ~_is_base(epoch) & (row["__lsn"] >= F.array_max(MOVES))
-    return F.coalesce(moved & (~F.col(VACATED) | instead), F.lit(False))
+    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(BASE, KEY, OWN, _of_epoch(OWN, epoch))
+    instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_base(epoch), OWN, MOVES)
+    return "coalesce({} AND (NOT {} OR {}), false)".format(moved, VACATED, instead)
 
 
-def _known_already(epoch: int) -> Column:
+def _known_already(epoch: int) -> str:
     """True for a change that is stored, or that Debezium sends again while a later one is stored.
 
     An update waits for the lock of its row, so its LSN is above those of all changes to the row before it; an insert's
     need not be (correctness F1), nor above that of a row that a snapshot read (F2).
     """
-    row = F.col(OWN)
-    stays = F.col(MOVED_FROM).isNull() & (F.col(BASE) == F.col(KEY)) & (row["_order"] >= epoch * EPOCH_SIZE)
-    later_one = (row["__op"] != "r") & (row["__lsn"] > F.col("__lsn"))
-    return (row["_order"] >= F.col("_order")) | ((stays | _is_own(epoch)) & later_one)
+    stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, BASE, KEY, _of_epoch(OWN, epoch))
+    later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(OWN)
+    return "({}._order >= _order OR ({} OR {}) AND {})".format(OWN, stays, _is_own(epoch), later_one)
+
+
+def _of_epoch(row: str, epoch: int) -> str:
+    """Whether a stored row is of this life of the topic, or a later one."""
+    return "{}._order >= {}L".format(row, epoch * EPOCH_SIZE)
 
 
 def refuse_missing(whole: DataFrame, name: str) -> None:
     """Raises Unfillable when a change still lacks a value. name: of the source's table."""
-    missing = whole.where(F.col(UNAVAILABLE).isNotNull()).select(KEY, UNAVAILABLE, "_order").orderBy("_order").collect()
-    if not missing:
+    found = whole.where("{} IS NOT NULL".format(UNAVAILABLE)).selectExpr(KEY, UNAVAILABLE, "_order").collect()
+    if not found:
         return
+    missing = sorted(found, key=lambda row: int(row["_order"]))
     offsets = [row["_order"] % EPOCH_SIZE for row in missing]
     keys = ", ".join(row[KEY] for row in missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
     columns = sorted({column for row in missing for column in row[UNAVAILABLE]})
@@ -195,7 +201,7 @@ def later(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFra
     A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
     has not come to that row yet.
     """
-    places = spark.createDataFrame([(offset,) for offset in offsets], "offset bigint")
+    places = frames.few(spark, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
     behind = changes.since(spark, kafka, topic, changes.ends(batch))
     return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

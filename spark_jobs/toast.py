@@ -8,12 +8,13 @@ else of the stored row (spark_jobs/fill.py).
 A life is one row of the source from its insert to its delete, whatever keys it has meanwhile.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs import type_map
+from spark_jobs import frames, type_map
+from spark_jobs.frames import listed, replaced
 from spark_jobs.pipeline import Table
 from spark_jobs.row_sql import ADDED, MOVED_FROM, UNAVAILABLE
 from spark_jobs.type_map import identifier, text_literal
@@ -84,30 +85,27 @@ def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
     """
     data = [name for name in rows.columns if name not in ADDED and name not in table.keys]
     wanted = data if ALL in names else [name for name in data if name in names]
-    keyed = rows.withColumn(KEY, key_text([F.col(identifier(key)) for key in table.keys]))
+    keyed = frames.select(rows, ["*", "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)])
     return _with_values(_cut_at_deletes(_spanned(keyed, life_spans(_moves(keyed, table)))), wanted)
 
 
-def key_text(values: List[Column]) -> Column:
+def key_text(values: Iterable[str]) -> str:
     """One text of a key's values: a JSON array, which no separator in a value can confuse."""
-    return F.to_json(F.array(*[value.cast("string") for value in values]))
+    return "to_json(array({}))".format(", ".join("CAST({} AS string)".format(value) for value in values))
 
 
-def lacks(name: str) -> Column:
+def lacks(name: str) -> str:
     """Whether UNAVAILABLE holds the name."""
-    return F.coalesce(F.array_contains(UNAVAILABLE, name), F.lit(False))
+    return "coalesce(array_contains({}, {}), false)".format(UNAVAILABLE, text_literal(name))
 
 
-def _is_move() -> Column:
-    """Whether a message is one of the two of a change of keys."""
-    return lacks(ALL) | F.col(MOVED_FROM).isNotNull()
+IS_MOVE = "({} OR {} IS NOT NULL)".format(lacks(ALL), MOVED_FROM)  # one of the two messages of a change of keys
 
 
 def _moves(keyed: DataFrame, table: Table) -> List[Move]:
-    moved = F.col(MOVED_FROM).isNotNull()
-    source = F.when(moved, key_text([F.col(MOVED_FROM)[key] for key in table.keys]))
-    found = keyed.where(_is_move()).select("_order", "__lsn", KEY, source)
-    return sorted(Move(*row) for row in found.collect())
+    source = key_text("{}[{}]".format(MOVED_FROM, text_literal(key)) for key in table.keys)
+    columns = ["_order", "__lsn", KEY, "CASE WHEN {} IS NOT NULL THEN {} END AS source".format(MOVED_FROM, source)]
+    return sorted(Move(*row) for row in frames.select(keyed.where(IS_MOVE), columns).collect())
 
 
 def life_spans(moves: List[Move]) -> List[Span]:
@@ -137,53 +135,53 @@ def _until_next(starts: List[Tuple[str, int, str]]) -> List[Span]:
 
 def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
     if not spans:
-        return keyed.withColumn(LIFE, F.col(KEY)).withColumn(VACATED, F.lit(False))
-    columns = "{} string, {} bigint, {} bigint, {} string".format(HOLDER, FIRST, UNTIL, HELD)
-    known = F.broadcast(keyed.sparkSession.createDataFrame(spans, columns))
-    within = (F.col(KEY) == F.col(HOLDER)) & (F.col("_order") >= F.col(FIRST)) & (F.col("_order") < F.col(UNTIL))
-    joined = keyed.join(known, within, "left").withColumn(LIFE, F.coalesce(HELD, KEY))
-    before = Window.partitionBy(KEY).orderBy("_order").rowsBetween(Window.unboundedPreceding, -1)
-    vacated = F.coalesce(F.max(F.col("__deleted") == "true").over(before), F.lit(False))
-    return joined.withColumn(VACATED, vacated).drop(HOLDER, FIRST, UNTIL, HELD)
+        return frames.select(keyed, ["*", "{} AS {}".format(KEY, LIFE), "false AS {}".format(VACATED)])
+    kinds = {HOLDER: "string", FIRST: "bigint", UNTIL: "bigint", HELD: "string"}
+    known = F.broadcast(frames.few(keyed.sparkSession, spans, kinds))
+    within = "{} = {} AND _order >= {} AND _order < {}".format(KEY, HOLDER, FIRST, UNTIL)
+    before = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING".format(KEY)
+    columns = [
+        listed(keyed.columns),
+        "coalesce({}, {}) AS {}".format(HELD, KEY, LIFE),
+        "coalesce(max(__deleted = 'true') OVER ({}), false) AS {}".format(before, VACATED),
+    ]
+    return frames.select(keyed.join(known, F.expr(within), "left"), columns)
 
 
 def _cut_at_deletes(lived: DataFrame) -> DataFrame:
     """An update after a delete has lost its insert: nothing from before the delete may fill it."""
-    by_order = Window.partitionBy(LIFE).orderBy("_order")
-    is_update = F.col(UNAVAILABLE).isNotNull() & ~_is_move()
-    orphaned = F.when((F.lag("__deleted").over(by_order) == "true") & is_update, 1).otherwise(0)
-    counted = lived.withColumn(ORPHANED, orphaned).withColumn(CUTS, F.sum(ORPHANED).over(by_order))
-    whole = F.col(CUTS) == 0
-    base = F.when(whole & F.col(LIFE).startswith("["), F.col(LIFE))
-    life = F.when(whole, F.col(LIFE)).otherwise(F.concat(LIFE, F.lit("@"), CUTS))
-    return counted.withColumn(BASE, base).withColumn(LIFE, life).drop(ORPHANED, CUTS)
+    by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LIFE)
+    is_update = "{} IS NOT NULL AND NOT {}".format(UNAVAILABLE, IS_MOVE)
+    orphaned = "CASE WHEN lag(__deleted) {} = 'true' AND {} THEN 1 ELSE 0 END".format(by_order, is_update)
+    marked = frames.select(lived, ["*", "{} AS {}".format(orphaned, ORPHANED)])
+    counted = frames.select(marked, ["*", "sum({}) {} AS {}".format(ORPHANED, by_order, CUTS)])
+    whole = "CASE WHEN {} = 0".format(CUTS)
+    life = "{0} THEN {1} ELSE concat({1}, '@', {2}) END".format(whole, LIFE, CUTS)
+    base = "{0} AND startswith({1}, '[') THEN {1} END AS {2}".format(whole, LIFE, BASE)
+    return frames.select(counted, [*replaced(lived.columns, {LIFE: life}), base])
 
 
 def _with_values(lived: DataFrame, names: List[str]) -> DataFrame:
-    so_far = Window.partitionBy(LIFE).orderBy("_order").rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    left = {name: lacks(name) | lacks(ALL) for name in names}
+    so_far = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW".format(LIFE)
+    left = {name: "({} OR {})".format(lacks(name), lacks(ALL)) for name in names}
     last = {name: "_toast_last_{}".format(number) for number, name in enumerate(names)}
-    moves = F.collect_list(F.when(_is_move(), F.col("__lsn"))).over(so_far).alias(MOVES)
-    known = lived.select("*", moves, *_last_brought(left, last, so_far))
-    values = {name: F.when(left[name], F.col(last[name])[name]).otherwise(F.col(identifier(name))) for name in names}
-    missing = named({name: left[name] & F.col(last[name]).isNull() for name in names})
-    return known.select(*replaced(lived.columns, dict(values, **{UNAVAILABLE: missing})), MOVES)
+    moves = "collect_list(CASE WHEN {} THEN __lsn END) OVER ({}) AS {}".format(IS_MOVE, so_far, MOVES)
+    known = frames.select(lived, ["*", moves, *_last_brought(left, last, so_far)])
+    value = "CASE WHEN {0} THEN {1}.{2} ELSE {2} END"
+    values = {name: value.format(left[name], last[name], identifier(name)) for name in names}
+    missing = named({name: "{} AND {} IS NULL".format(left[name], last[name]) for name in names})
+    return frames.select(known, [*replaced(lived.columns, {**values, UNAVAILABLE: missing}), MOVES])
 
 
-def _last_brought(left: Dict[str, Column], last: Dict[str, str], so_far: Any) -> List[Column]:
+def _last_brought(left: Dict[str, str], last: Dict[str, str], so_far: str) -> List[str]:
     """The value as a struct, so that a null that came is one."""
-    alive = F.col("__deleted") == "false"
-    brought = {name: F.when(~left[name] & alive, F.struct(identifier(name))) for name in left}
-    return [F.last(brought[name], ignorenulls=True).over(so_far).alias(last[name]) for name in left]
+    brought = "last(CASE WHEN NOT {} AND __deleted = 'false' THEN struct({}) END, true) OVER ({}) AS {}"
+    return [brought.format(left[name], identifier(name), so_far, last[name]) for name in left]
 
 
-def named(conditions: Dict[str, Column]) -> Column:
+def named(conditions: Dict[str, str]) -> str:
     """The names whose condition holds, null when none does."""
-    names = F.array(*[F.when(condition, F.lit(name)) for name, condition in conditions.items()])
-    held = F.filter(names.cast("array<string>"), lambda name: name.isNotNull())
-    return F.when(F.size(held) > 0, held)
-
-
-def replaced(columns: Sequence[str], values: Dict[str, Column]) -> List[Column]:
-    """The columns, some of them with other values."""
-    return [values.get(name, F.col(identifier(name))).alias(name) for name in columns]
+    cases = ["CASE WHEN {} THEN {} END".format(holds, text_literal(name)) for name, holds in conditions.items()]
+    kind = "array<string>"
+    held = "filter(CAST(array({}) AS {}), name -> name IS NOT NULL)".format(", ".join(cases), kind)
+    return "nullif({}, CAST(array() AS {}))".format(held, kind)

@@ -11,6 +11,7 @@ import httpx
 import psycopg
 from confluent_kafka import KafkaException
 from pyspark.sql import SparkSession
+from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from lake import progress
 from lake.local.home import Home
@@ -164,8 +165,9 @@ class Rig:
         ends = self._ends(database)
         return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s)
 
+    @retry(retry=retry_if_exception_type(KafkaException), stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
     def _ends(self, database: str) -> dict[str, int]:
-        """The next offset of each table's topic."""
+        """The next offset of each table's topic, once the broker tells."""
         return {
             table.name: readers.end_of(self.home, f"{database}.public.{table.name}")
             for table in self.databases[database]
