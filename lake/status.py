@@ -1,11 +1,14 @@
 """What runs now: one line per service."""
 
 import time
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 
+from lake.errors import LakeError
 from lake.local import processes
 from lake.local.home import Home
-from lake.local.stack import Stack
+from lake.local.service import Service
+from lake.local.stack import SERVICES, Stack, answers
 from lake.local.supervisor import RUNNING, State
 
 
@@ -22,15 +25,18 @@ class ServiceStatus:
 
 
 def services(home: Home) -> list[ServiceStatus]:
-    """All services in the order of the stack; 'orphaned' ones run without their supervisor."""
+    """All services in the order of the stack.
+
+    'orphaned' ones run without their supervisor; of a 'silent' one the process runs, and does not answer.
+    """
     stack = Stack(home)
     if stack.supervisor.pid() is None:
         state = "orphaned" if processes.of_lake(home.data) else "down"
         return [ServiceStatus(service.name, state, 0, 0, 0, _advice(state)) for service in stack.services]
     states = stack.supervisor.states()
-    lines = [_line(states[service.name]) for service in stack.services if service.name in states]
-    waiting = {service.name for service in stack.services if not service.wanted()}
-    return [_waiting(line) if line.name in waiting and line.pid == 0 else line for line in lines]
+    known = [service for service in stack.services if service.name in states]
+    with ThreadPoolExecutor(max_workers=len(SERVICES)) as asking:  # one that is cut off takes seconds
+        return list(asking.map(lambda service: _asked(service, states[service.name]), known))
 
 
 def healthy(lines: list[ServiceStatus]) -> bool:
@@ -42,15 +48,27 @@ def as_json(lines: list[ServiceStatus]) -> list[dict[str, object]]:
     return [asdict(line) for line in lines]
 
 
+def _asked(service: Service, state: State) -> ServiceStatus:
+    if state.pid == 0 and not service.wanted():
+        return ServiceStatus(service.name, "waiting", 0, 0, 0, "starts with: lake apply")
+    line = _line(state)
+    problem = _problem(service) if line.state == "running" else ""
+    return replace(line, state="silent", reason=problem) if problem else line
+
+
+def _problem(service: Service) -> str:
+    """'' when it answers."""
+    try:
+        return "" if answers(service) else f"its process runs and does not answer; see: lake logs {service.name}"
+    except LakeError as error:
+        return str(error)
+
+
 def _line(state: State) -> ServiceStatus:
     if state.state != RUNNING:
         return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
     uptime = max(0, int(time.time()) - state.started_at)
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
-
-
-def _waiting(line: ServiceStatus) -> ServiceStatus:
-    return ServiceStatus(line.name, "waiting", 0, 0, 0, "starts with: lake apply")
 
 
 def _advice(state: str) -> str:

@@ -112,7 +112,7 @@ class Stack:
     def _wait(self, service: Service) -> None:
         """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
         end = time.monotonic() + service.ready_within_s
-        while not _answers(service):
+        while not answers(service):
             if self._state(service.name).state in (FATAL, STOPPED) or time.monotonic() > end:
                 raise LakeError(
                     f"{service.name} does not answer after {service.ready_within_s:.0f} s: {self.tail(service.name)}",
@@ -207,5 +207,6 @@ class Stack:
         return locked(self.home.data / "lock", "another lake command is starting or stopping this lake")
 
 
-def _answers(service: Service) -> bool:
+def answers(service: Service) -> bool:
+    """Whether a service that runs also does its work; LakeError when it refuses this lake."""
     return (service.port is None or not preflight.free(service.port)) and service.ready()

@@ -13,7 +13,6 @@ import pytest
 
 from lake.local import processes
 from lake.local.preflight import free
-from lake.local.stack import Stack
 from lake.rendering.connector import REGISTRY_WRITER
 from tests.running_lake import RunningLake
 
@@ -37,8 +36,7 @@ def wait_for_running(lake: RunningLake, name: str, other_than: int) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         line = lake.services()[name]
-        back = line["state"] == "running" and line["pid"] != other_than
-        if back and Stack(lake.home).service(name).ready():
+        if line["state"] == "running" and line["pid"] != other_than:
             return
     pytest.fail(f"{name} is not back: {lake.services()[name]}")
 
@@ -104,6 +102,17 @@ def test_what_dies_is_restarted(own: RunningLake, name: str) -> None:
     pid = own.services()[name]["pid"]
     os.kill(pid, signal.SIGKILL)
     wait_for_running(own, name, other_than=pid)
+
+
+def test_who_runs_and_does_not_answer_is_named(own: RunningLake) -> None:
+    process = psutil.Process(own.services()["s3"]["pid"])
+    process.suspend()
+    try:
+        status = own.run("status", check=False)
+        assert (status.returncode, own.services()["s3"]["state"]) == (1, "silent")
+        assert "does not answer; see: lake logs s3" in " ".join(status.stdout.split())
+    finally:
+        process.resume()
 
 
 def test_restart_touches_one_service(own: RunningLake) -> None:
