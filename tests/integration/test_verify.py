@@ -20,8 +20,8 @@ from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "proof"
-ROWS = {"forged": 20, "silent": 0, "busy": 2000}
-STILL = ("forged", "silent")
+ROWS = {"honest": 20, "forged": 20, "silent": 0, "busy": 2000}
+STILL = ("honest", "forged", "silent")
 
 
 @pytest.fixture(scope="module")
