@@ -42,6 +42,7 @@ ADDED_COLUMNS = (
     "_key",
     "__unavailable",
     "__moved_from",
+    "__run",
 )
 
 TableType = Literal["cow", "mor"]

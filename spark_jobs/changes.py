@@ -10,7 +10,7 @@ from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs import toast
 from spark_jobs.frames import listed
-from spark_jobs.row_sql import order
+from spark_jobs.row_sql import RUN, order
 
 QUANTILES = ", ".join(str(index / 20.0) for index in range(21))
 METADATA_FIELDS = (
@@ -18,8 +18,9 @@ METADATA_FIELDS = (
     ("__op", "string"),
     ("__source_ts_ms", "long"),
     (toast.UNAVAILABLE, {"type": "array", "items": "string"}),
+    (RUN, "long"),
 )
-METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>>"
+METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>,__run:bigint>"
 COMMITTED_MS = "CASE WHEN facts.__op <> 'r' THEN facts.__source_ts_ms END"
 SUMMARY = (
     "collect_set(id) AS ids",
@@ -30,6 +31,7 @@ SUMMARY = (
     "count({}) AS changes".format(COMMITTED_MS),
     "percentile_approx({}, array({}), 1000) AS committed_ms".format(COMMITTED_MS, QUANTILES),
     "array_distinct(flatten(collect_set(facts.__unavailable))) AS unavailable",
+    "collect_set(cast(facts.__run AS string)) AS runs",
 )
 Schemas = Dict[int, Dict[str, Any]]
 
@@ -62,11 +64,10 @@ def together(parts: List[DataFrame]) -> DataFrame:
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
-def outliving(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame) -> DataFrame:
-    """The newest message of each key, from the first offsets of the batch to the end of the topic."""
-    ahead = since(spark, kafka, topic, firsts(batch))
+def outliving(messages: DataFrame) -> DataFrame:
+    """The newest message of each key."""
     newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
-    ranked = ahead.where("value is not null").withColumn("age", F.row_number().over(newest_first))
+    ranked = messages.where("value is not null").withColumn("age", F.row_number().over(newest_first))
     return ranked.where("age = 1").drop("age")
 
 
@@ -103,8 +104,8 @@ def ends(messages: DataFrame) -> Dict[str, int]:
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
-    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times, and
-    the names of columns that a message left out.
+    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times,
+    the names of columns that a message left out, and the runs that sent them (fencing.py).
 
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
@@ -113,6 +114,11 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     one_task = facts.coalesce(1)  # rows of one Kafka partition already lie together
     found = one_task.groupBy("partition").agg(F.expr("struct({}) AS row".format(", ".join(SUMMARY))))
     return found.select("partition", "row.*").collect()
+
+
+def run(schemas: Schemas) -> Column:
+    """The run that sent a message; null for one that does not say."""
+    return _metadata(schemas)[RUN].cast("string")
 
 
 def _metadata(schemas: Schemas) -> Column:

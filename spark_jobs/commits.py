@@ -21,12 +21,11 @@ def metadata_options(entries: Dict[str, Any]) -> Dict[str, str]:
     return {PREFIX + name: json.dumps(value) for name, value in entries.items()}
 
 
-def last_position(spark: SparkSession, path: str) -> Dict[str, Any]:
-    """The entries of the newest commit that carries any; empty for a table without commits."""
-    line = completed(spark, path)
+def last_position(line: Optional[Any]) -> Dict[str, Any]:
+    """The entries of the newest commit of a timeline() that carries any; empty for a table without commits."""
     if line is None:
         return {}
-    instants = line.getReverseOrderedInstants().iterator()
+    instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
     while instants.hasNext():
         details = line.getInstantDetails(instants.next()).get()
         extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
@@ -65,19 +64,17 @@ def completed(spark: SparkSession, path: str) -> Optional[Any]:
     return line.getCommitsTimeline().filterCompletedInstants() if line else None
 
 
-def unfinished(spark: SparkSession, path: str) -> bool:
+def unfinished(line: Optional[Any]) -> bool:
     """True when a commit was begun that is not complete; Hudi rolls it back when the next one begins."""
-    line = timeline(spark, path)
     return bool(line) and not line.getCommitsTimeline().filterInflightsAndRequested().empty()
 
 
-def refuse_clock(spark: SparkSession, path: str) -> None:
+def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:
     """Raises ClockBehind. Of two versions of a file the one with the later instant counts: earlier ones would be lost.
 
     Within one JVM Hudi waits until its clock is past the last instant (HoodieInstantTimeGenerator); a new one
     knows of none.
     """
-    line = timeline(spark, path)
     last = line.lastInstant() if line else None
     if not last or not last.isPresent():
         return
@@ -97,9 +94,8 @@ def last_instant(spark: SparkSession, path: str) -> str:
     return str(last.get().getTimestamp()) if last and last.isPresent() else ""
 
 
-def since_service(spark: SparkSession, path: str, kind: str) -> int:
+def since_service(spark: SparkSession, line: Optional[Any], kind: str) -> int:
     """How many commits came after the last compaction of a merge-on-read table, or cleaning of a copy-on-write one."""
-    line = timeline(spark, path)
     if line is None:
         return 0
     served = java(spark, "java.util.Collections").singleton("commit" if kind == "mor" else "clean")

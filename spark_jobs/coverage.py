@@ -62,7 +62,7 @@ def wait_for_targets(spark: SparkSession, table: Table, end: Dict[int, int], dea
 
 
 def _target_lacks(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
-    position = commits.last_position(spark, path)
+    position = commits.last_position(commits.timeline(spark, path))
     reached = position.get("offsets", {}) if position.get("epoch", table.epoch) == table.epoch else {}
     return lacking(path, reached, end)
 

@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs import changes, frames
+from spark_jobs import frames
 from spark_jobs.frames import replaced
 from spark_jobs.pipeline import Table
 from spark_jobs.row_sql import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
@@ -195,13 +195,12 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     )
 
 
-def later(spark: SparkSession, kafka: Dict[str, str], topic: str, batch: DataFrame, offsets: List[int]) -> DataFrame:
-    """All messages behind the batch, up to the end of the topic, of the keys that the messages at the offsets have.
+def later(spark: SparkSession, batch: DataFrame, behind: DataFrame, offsets: List[int]) -> DataFrame:
+    """All messages behind the batch of the keys that the messages at the offsets have.
 
     A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
     has not come to that row yet.
     """
     places = frames.few(spark, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
-    behind = changes.since(spark, kafka, topic, changes.ends(batch))
     return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

@@ -71,7 +71,8 @@ class Quarantine:
             lease = Lease(self._spark, self._target.path, holder)
             lease.take()
             try:
-                commits.refuse_clock(self._spark, self._target.path)
+                path = self._target.path
+                commits.refuse_clock(self._spark, commits.timeline(self._spark, path), path)
                 yield
                 self._counts = self._count()
             finally:

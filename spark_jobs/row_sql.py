@@ -8,6 +8,8 @@ from spark_jobs.type_map import identifier, lake_columns
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
+RUN = "__run"  # of a message: which run of the connector's task sent it (lake.connect.NameRun)
+OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, RUN)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
 ADDED = {
     "__op",
@@ -19,8 +21,7 @@ ADDED = {
     "__deleted",
     "_order",
     "_key",
-    UNAVAILABLE,
-    MOVED_FROM,
+    *OF_MESSAGES,
 }
 NOT_HERE = "large values that a change left alone are not in the archive, and only silver takes them from its table"
 
@@ -69,7 +70,7 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
     stored: the columns that the table has; new ones go behind them, because the metastore compares by position. A
     record that lacks a value fails it.
     """
-    fields = [field for field in schema["fields"] if field["name"] not in (offset, UNAVAILABLE, MOVED_FROM)]
+    fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
     lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
     source = "<SRC>" + (_refuse_left_out() if lacking else "")
     decoded = [*lake_columns({"fields": fields}), order(table.epoch, offset)]

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from spark_jobs import catalogue, changes, checkpoint, commits, evolution, poison, row_sql, toast
+from spark_jobs import catalogue, changes, checkpoint, commits, evolution, fencing, poison, row_sql, toast
 from spark_jobs.causes import cause
 from spark_jobs.fill import Fill, Unfillable, later
 from spark_jobs.pipeline import Pipeline, Table, Target
@@ -46,11 +46,12 @@ class SilverTable:
         self._registry = registry
         self._schemas = {}  # type: changes.Schemas
         self._decoders = {}  # type: Dict[int, changes.Decoder]
-        commits.refuse_clock(spark, target.path)
-        self._position = commits.last_position(spark, target.path)
-        self._broken_off = commits.unfinished(spark, target.path)
-        self.commits_since_service = commits.since_service(spark, target.path, target.type)
-        self._columns = stored_columns(spark, target.path)
+        line = commits.timeline(spark, target.path)
+        commits.refuse_clock(spark, line, target.path)
+        self._position = commits.last_position(line)
+        self._broken_off = commits.unfinished(line)
+        self.commits_since_service = commits.since_service(spark, line, target.type)
+        self._columns = stored_columns(spark, target.path, self._position)
         self._sync_lock = threading.Lock()
         self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
         self._sync_failed = False
@@ -77,8 +78,10 @@ class SilverTable:
         summary = self._summary(messages)
         if not summary:
             return
-        position = {**self._next_position(summary), **(self._reached() if again else {})}
+        runs = self._runs(messages, summary)
+        position = {**self._next_position(summary), "runs": runs, **(self._reached() if again else {})}
         lag_ms = committed_ms(summary)
+        messages = messages if again else self._without_zombies(messages, runs, summary)
         if behind is not None:
             messages = messages.union(values_of(behind))
             summary = self._summary(messages)
@@ -118,7 +121,22 @@ class SilverTable:
     def _reached(self) -> Dict[str, Any]:
         """How far the last commit of this epoch is."""
         held = self._position if self._position.get("epoch") == self.table.epoch else {}
-        return {"offsets": {}, **{name: held[name] for name in ("offsets", "lsn", "schema_id") if name in held}}
+        names = ("offsets", "lsn", "schema_id", "runs")
+        return {"offsets": {}, "runs": {}, **{name: held[name] for name in names if name in held}}
+
+    def fenced(self, messages: DataFrame) -> DataFrame:
+        """The messages without those of zombies (fencing.py)."""
+        summary = self._summary(values_of(messages))
+        return self._without_zombies(messages, self._runs(messages, summary), summary)
+
+    def _runs(self, messages: DataFrame, summary: List[Any]) -> Dict[str, fencing.Firsts]:
+        return fencing.runs(messages, changes.run(self._schemas), self._reached()["runs"], summary)
+
+    def _without_zombies(self, messages: DataFrame, runs: Dict[str, fencing.Firsts], summary: List[Any]) -> DataFrame:
+        zombies = fencing.zombies(runs, summary)
+        for zombie in zombies:
+            LOG.warning("%s: left out %s", self.name, zombie)
+        return fencing.without(messages, changes.run(self._schemas), zombies)
 
     def _newest(self, messages: DataFrame, summary: List[Any], fill: Fill) -> DataFrame:
         """One row per key, complete."""
@@ -239,7 +257,7 @@ class SilverTable:
         rows: made from what is stored, and asked for once no other commit can come between.
         """
         with self.lock:
-            position = commits.last_position(self._spark, self.target.path)
+            position = commits.last_position(commits.timeline(self._spark, self.target.path))
             self._save(rows(), without_messages(position))
         self.committed_at = time.time()
 
@@ -287,18 +305,21 @@ def start(
     writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", kept)
     trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
 
+    def from_there_on(begins: Dict[str, int]) -> DataFrame:
+        return silver.fenced(changes.since(spark, pipeline.kafka, silver.table.topic, begins))
+
     def write(batch: DataFrame) -> None:
         try:
             guard.write(batch, progress)
         except evolution.SchemaRefused as refused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
-            outliving = changes.outliving(spark, pipeline.kafka, silver.table.topic, batch)
+            outliving = changes.outliving(from_there_on(changes.firsts(batch)))
             silver.refuse_left_out(outliving, refused)
             guard.write(outliving, progress)
         except Unfillable as lacking:
             LOG.warning("%s; looking for it in later messages", lacking)
-            topic, offsets = silver.table.topic, lacking.offsets
-            guard.write(batch, progress, later(spark, pipeline.kafka, topic, batch, offsets))
+            behind = from_there_on(changes.ends(batch))
+            guard.write(batch, progress, later(spark, batch, behind, lacking.offsets))
 
     def take_turn(batch: DataFrame, _: int) -> None:
         with turns.turn(silver.name):
@@ -319,9 +340,9 @@ def values_of(messages: DataFrame) -> DataFrame:
     return messages.where("value is not null").select("partition", "offset", "value")
 
 
-def stored_columns(spark: SparkSession, path: str) -> StructType:
-    """The columns of the stored table without Hudi's own; no fields when there is no table."""
-    if not commits.last_position(spark, path):
+def stored_columns(spark: SparkSession, path: str, position: Dict[str, Any]) -> StructType:
+    """The columns of the stored table without Hudi's own; no fields when no commit has a position yet."""
+    if not position:
         return StructType([])
     schema = spark.read.format("hudi").load(path).schema
     return StructType(schema.fields[META_COLUMNS:])

@@ -55,8 +55,9 @@ class StreamedTable:
         """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
         began = time.time()
         try:
-            commits.refuse_clock(self._spark, self._target["path"])
-            self._prepare()
+            line = commits.timeline(self._spark, self.path)
+            commits.refuse_clock(self._spark, line, self.path)
+            self._prepare(stored_columns(self._spark, self.path, commits.last_position(line)).names)
             self._run(replay)
             self.result.update(state="read", reason=None)
         except UnknownSchema as missing:
@@ -66,27 +67,25 @@ class StreamedTable:
             self.result.update(state="failed", reason=cause(error))
         self.result["seconds"] = round(time.time() - began, 1)
 
-    def _prepare(self) -> None:
+    def _prepare(self, columns: List[str]) -> None:
         """The schema that all files of the archive can be read with, and the SQL that makes rows of them."""
         versions = self._registry.versions(self._table.topic + "-value")
         schema = archive_schema(versions if self._schemas == "file" else versions[-1:])
-        columns = stored_columns(self._spark, self._target["path"]).names
         storage.write_text(self._spark, self._target["schema"], json.dumps(schema))
         sql = row_sql.query(schema, self._table, OFFSET_FIELD, columns)
         storage.write_text(self._spark, self._target["sql"], sql)
 
     def _run(self, replay: bool) -> None:
-        path = self._target["path"]
-        before = commits.last_instant(self._spark, path)
+        before = commits.last_instant(self._spark, self.path)
         operation = self._target["follow" if before else "load"]
         schemas = self._target["schemas"][self._schemas]
         words = self._target["arguments"] + schemas + operation + (checkpoint() if replay else [])
         hoodie_streamer(self._spark, words)
-        after = commits.last_instant(self._spark, path)
+        after = commits.last_instant(self._spark, self.path)
         if after != before:
             self.result.update(
                 commits=self.result["commits"] + 1,
-                rows=self.result["rows"] + commits.rows_written(self._spark, path, after),
+                rows=self.result["rows"] + commits.rows_written(self._spark, self.path, after),
                 instant=after,
                 operation=operation[1],
             )

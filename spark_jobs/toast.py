@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from spark_jobs import frames, type_map
 from spark_jobs.frames import listed, replaced
 from spark_jobs.pipeline import Table
-from spark_jobs.row_sql import ADDED, MOVED_FROM, UNAVAILABLE
+from spark_jobs.row_sql import ADDED, MOVED_FROM, RUN, UNAVAILABLE
 from spark_jobs.type_map import identifier, text_literal
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
@@ -48,10 +48,10 @@ def left_out(summary: List[Any]) -> List[str]:
 
 
 def lake_columns(writer_schema: Dict[str, Any], row: str) -> List[str]:
-    """As type_map.lake_columns; of a writer that names what it leaves out, without the placeholders."""
-    fields = {field["name"]: field for field in writer_schema["fields"]}
+    """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
+    fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != RUN}
     if UNAVAILABLE not in fields:
-        return type_map.lake_columns(writer_schema, row)
+        return type_map.lake_columns({"fields": list(fields.values())}, row)
     columns = [_present(field, row) for name, field in fields.items() if name not in FIELDS]
     return columns + ["{0}.{1} AS {1}".format(row, UNAVAILABLE), _old_key(fields[MOVED_FROM], row)]
 

@@ -13,7 +13,7 @@ TEMPLATE = Path("connector_configs") / "source_postgres_kafka.json"
 CAPTURE_USER = "lake_capture"
 REGISTRY_WRITER = "connect"
 OVERRIDE = "producer.override."
-OF_FLAT_ROWS = ("unwrap", "unavailable")  # transforms
+OF_FLAT_ROWS = ("unwrap", "run", "unavailable")  # transforms
 NO_TOPIC = "(?!)"  # a pattern that nothing matches
 # Upper case only, so that a ${file:...} reference of Kafka's ConfigProvider passes through untouched.
 PLACEHOLDER = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")

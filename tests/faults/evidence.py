@@ -25,7 +25,7 @@ Row = dict[str, str]
 LONG = 100  # characters of a value that are kept; of a longer one there is a digest, too
 INSTANTS = 4  # earlier states of a merge-on-read table that are looked at
 ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", "__offset"}
-ADDED |= {"__unavailable", "__moved_from"}  # of messages
+ADDED |= {"__unavailable", "__moved_from", "__run"}  # of messages
 
 
 class Version(NamedTuple):

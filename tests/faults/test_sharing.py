@@ -48,7 +48,7 @@ def test_clock_behind(
     with pytest.raises(ClockBehind, match="set the clock"):
         own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT)
     entry.injected.append("clock 10 min behind")
-    monkeypatch.setattr(commits, "refuse_clock", lambda spark, path: None)
+    monkeypatch.setattr(commits, "refuse_clock", lambda spark, line, path: None)
     unprotected = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT)
     end = readers.end_of(rig.home, unprotected.table.topic)
     unprotected.write(own_table.messages(rig.spark, rig.home, unprotected.table.topic, 0, end), Progress())

@@ -70,6 +70,14 @@ def _decoded(home: Home, value: bytes) -> Record:
     return dict(fastavro.schemaless_reader(io.BytesIO(value[5:]), schema))  # type: ignore[call-overload]
 
 
+def changed(home: Home, value: bytes, **fields: Any) -> bytes:
+    """The message with other values in some fields."""
+    out = io.BytesIO()
+    schema = _schema(home.registry, int.from_bytes(value[1:5]))
+    fastavro.schemaless_writer(out, schema, {**_decoded(home, value), **fields})
+    return value[:5] + out.getvalue()
+
+
 @cache
 def _schema(registry: str, schema_id: int) -> Any:
     address = f"{registry}/apis/ccompat/v7/schemas/ids/{schema_id}"

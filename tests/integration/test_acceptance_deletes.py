@@ -53,7 +53,7 @@ def test_a16_as_of_after_the_delete(museum: Museum, changed: Changed, database: 
 def test_a17_bronze_record(museum: Museum, changed: Changed, database: str) -> None:
     files = readers.bronze_files(museum.spark, museum.lake.home, f"{database}.public.artists")
     (record,) = [row for rows in files.values() for row in rows if row["artist_id"] == 441 and row["__op"] == "d"]
-    for name in ("__lsn", "__source_ts_ms", "__offset"):
+    for name in ("__lsn", "__source_ts_ms", "__offset", "__run"):
         assert record.pop(name) > 0
     assert [record.pop(name, None) for name in ("__unavailable", "__moved_from")] == [None, None]
     names = ("name", "nationality", "gender", "birth_year", "death_year")

@@ -12,12 +12,13 @@ from typing import Any
 import httpx
 import pytest
 from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame
 
 from lake.broker import Broker
 from lake.connect_rest import Connect
 from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic
-from spark_jobs import changes, commits, row_sql
+from spark_jobs import changes, commits, fencing, row_sql
 from spark_jobs.progress import Progress
 from spark_jobs.row_sql import identifier
 from spark_jobs.silver import SilverTable
@@ -50,6 +51,13 @@ class Own:
 
     def write(self, silver: SilverTable, first: int, end: int) -> None:
         silver.write(own_table.messages(self._lab.spark, self.home, self.topic, first, end), Progress())
+
+    def of_run(self, run: int, end: int, offset: int) -> DataFrame:
+        """The messages up to `end` as another run of the connector sends them, to stand at the offset and behind it."""
+        own = own_table.messages(self._lab.spark, self.home, self.topic, 0, end).orderBy("offset").collect()
+        values = [readers.changed(self.home, bytes(row["value"]), __run=run) for row in own]
+        rows = [(0, offset + place, value) for place, value in enumerate(values)]
+        return self._lab.spark.createDataFrame(rows, "partition int, offset long, value binary")
 
     def live(self, silver: SilverTable) -> Rows:
         return self._lab.living(self._lab.spark.read.format("hudi").load(silver.target.path), self._table)
@@ -168,6 +176,25 @@ def test_f6_the_default_payload(own: Callable[[str, str], Own], kind: str) -> No
 
 
 @KINDS
+def test_what_a_replaced_run_sent_arrives_late(
+    own: Callable[[str, str], Own], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next run of the connector sent all of it again; then comes what the network still had (ADR 23)."""
+
+    def zombies(name: str) -> set[Any]:
+        silver = moving.writer(name)
+        for run, first, offset in ((1, moving.end, 0), (2, moving.end, moving.end), (1, 8, 2 * moving.end)):
+            silver.write(moving.of_run(run, first, offset), Progress())
+        assert silver.position["offsets"] == {"0": 2 * moving.end + 8}
+        return moving.wrong(silver)
+
+    moving = own("moving", kind)
+    assert zombies("fenced") == set()
+    monkeypatch.setattr(fencing, "ends", lambda firsts: {})
+    assert {12, 13} <= zombies("let in")
+
+
+@KINDS
 def test_the_own_record_index_of_hudi(own: Callable[[str, str], Own], kind: str) -> None:
     """Two rows came in two commits and leave their partition in a third one: 0.14 finds each of them twice."""
     moving = own("moving", kind)
@@ -206,7 +233,7 @@ def test_the_first_commit_after_a_crash(
     some = own(table, "mor")
     middle = some.end // 2
     assert crashed("rolled back first") == set()
-    monkeypatch.setattr(commits, "unfinished", lambda spark, path: False)
+    monkeypatch.setattr(commits, "unfinished", lambda line: False)
     try:
         assert crashed("at once") != set()
     except AssertionError as doubled:

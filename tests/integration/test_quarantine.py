@@ -94,7 +94,7 @@ def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_
     for place, guard in enumerate(lab.guards):
         assert lab.rows(place) == {1: "b", 2: "c"}
         assert guard.waiting == 2
-        position = commits.last_position(spark, lab.table.targets[place].path)
+        position = commits.last_position(commits.timeline(spark, lab.table.targets[place].path))
         assert position["offsets"] == {"0": 5}, "it ended with what was set aside"
     assert [(one["id"], one["state"]) for one in lab.aside()] == [
         ("lab.public.t/0/0/2", "waiting"),
@@ -145,7 +145,7 @@ def test_replay_in_the_order_of_offsets(spark: SparkSession, tmp_path: Path) -> 
     }
     for place in (0, 1):
         assert lab.rows(place) == {1: "newer", 2: "set aside", 3: "c", 4: "d"}
-        assert commits.last_position(spark, lab.table.targets[place].path)["offsets"] == {"0": 6}
+        assert commits.last_position(commits.timeline(spark, lab.table.targets[place].path))["offsets"] == {"0": 6}
     assert lab.states() == {1: "replayed", 2: "replayed"}
     assert lab.ask("replay") == {"settled": [], "refused": []}
     lab.write(message(OURS, id=2, name="after"), first=6)

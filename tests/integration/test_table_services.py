@@ -28,11 +28,15 @@ def own(done: Lab, name: str) -> SilverTable:
     return silver
 
 
-def write(done: Lab, silver: SilverTable, commits: int) -> None:
+def write(done: Lab, silver: SilverTable, count: int) -> None:
     """So many commits, of one message each."""
-    for number in range(commits):
+    for number in range(count):
         messages = own_table.messages(done.spark, done.home, silver.table.topic, number, number + 1)
         silver.write(messages, Progress())
+
+
+def since_service(done: Lab, silver: SilverTable) -> int:
+    return commits.since_service(done.spark, commits.timeline(done.spark, silver.target.path), "mor")
 
 
 def rows(done: Lab, silver: SilverTable, kind: str = "snapshot") -> int:
@@ -46,10 +50,10 @@ def test_more_log_files_than_s3a_has_connections_by_default(done: Lab) -> None:
     silver = own(done, "grown")
     write(done, silver, S3A_POOL + 5)
     merged = rows(done, silver)
-    assert commits.since_service(done.spark, silver.target.path, "mor") == S3A_POOL + 5, "or a new job never compacts"
+    assert since_service(done, silver) == S3A_POOL + 5, "or a new job never compacts"
     services.serve(done.spark, silver)
     assert rows(done, silver, "read_optimized") == merged > 0
-    assert commits.since_service(done.spark, silver.target.path, "mor") == 0
+    assert since_service(done, silver) == 0
 
 
 @pytest.mark.slow

@@ -9,23 +9,21 @@ from pyspark.sql import SparkSession
 from spark_jobs import commits
 
 
-def last(monkeypatch: pytest.MonkeyPatch, instant: str) -> None:
+def line(instant: str) -> Namespace:
     """A timeline that ends with the instant."""
     option = Namespace(isPresent=lambda: True, get=lambda: Namespace(getTimestamp=lambda: instant))
-    monkeypatch.setattr(commits, "timeline", lambda spark, path: Namespace(lastInstant=lambda: option))
+    return Namespace(lastInstant=lambda: option)
 
 
-def test_a_clock_that_is_behind_is_refused(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    last(monkeypatch, "29991231235959999")
+def test_a_clock_that_is_behind_is_refused(spark: SparkSession) -> None:
     with pytest.raises(
         commits.ClockBehind, match=r"is behind the last commit of t_cow, 29991231235959999: set the clock"
     ):
-        commits.refuse_clock(spark, "t_cow")
+        commits.refuse_clock(spark, line("29991231235959999"), "t_cow")
 
 
-def test_a_clock_that_is_right(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    last(monkeypatch, "20261121123000123")
-    commits.refuse_clock(spark, "t_cow")
+def test_a_clock_that_is_right(spark: SparkSession) -> None:
+    commits.refuse_clock(spark, line("20261121123000123"), "t_cow")
 
 
 @pytest.mark.parametrize(

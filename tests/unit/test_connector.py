@@ -61,7 +61,7 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",
-        "transforms": "drop_signal,unwrap,unavailable,normalize,limit",
+        "transforms": "drop_signal,unwrap,run,unavailable,normalize,limit",
         "predicates.key_only.pattern": "(?!)",
         "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
         "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
@@ -104,6 +104,7 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "transforms.unwrap.delete.tombstone.handling.mode": None,
         "transforms.unwrap.add.fields": None,
         "transforms.unwrap.replace.null.with.default": None,
+        "transforms.run.type": None,
         "transforms.unavailable.type": None,
         "transforms.unavailable.predicate": None,
     }

@@ -61,7 +61,7 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
             return record;
         }
         Struct row = (Struct) record.value();
-        Struct named = copy(row, widened(row.schema(), record.keySchema()));
+        Struct named = Structs.copy(row, widened(row.schema(), record.keySchema()));
         named.put(UNAVAILABLE, unavailable(record, row));
         named.put(MOVED_FROM, movedFrom(record, named.schema().field(MOVED_FROM).schema()));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
@@ -88,19 +88,7 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
 
     private Struct movedFrom(R record, Schema schema) {
         Header key = record.headers().lastWithName(OLD_KEY);
-        return key == null ? null : copy((Struct) key.value(), schema);
-    }
-
-    /** Unset stays unset: put refuses NULL in a required field, which the row of a delete may hold. */
-    private static Struct copy(Struct source, Schema schema) {
-        Struct target = new Struct(schema);
-        for (Field field : source.schema().fields()) {
-            Object value = source.getWithoutDefault(field.name());
-            if (value != null) {
-                target.put(field.name(), value);
-            }
-        }
-        return target;
+        return key == null ? null : Structs.copy((Struct) key.value(), schema);
     }
 
     private Schema widened(Schema value, Schema key) {
@@ -111,8 +99,7 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
     }
 
     private static Schema widen(Schema value, Schema key) {
-        SchemaBuilder target = SchemaBuilder.struct().name(value.name()).version(value.version()).doc(value.doc());
-        value.fields().forEach(field -> target.field(field.name(), field.schema()));
+        SchemaBuilder target = Structs.like(value);
         target.field(UNAVAILABLE, SchemaBuilder.array(Schema.STRING_SCHEMA).optional().build());
         SchemaBuilder moved = SchemaBuilder.struct().name(key.name()).optional();
         key.fields().forEach(field -> moved.field(field.name(), field.schema()));

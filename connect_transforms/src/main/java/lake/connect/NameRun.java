@@ -1,0 +1,64 @@
+package lake.connect;
+
+import java.util.IdentityHashMap;
+import java.util.Map;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.connect.connector.ConnectRecord;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.Struct;
+import org.apache.kafka.connect.transforms.Transformation;
+
+/**
+ * Says which run of the task sent a flat row, in one field more: {@code __run}, when the run began, in ms of this
+ * worker's clock. Needs no configuration. To run after ExtractNewRecordState.
+ *
+ * <p>A task has one Kafka producer for its life, and this transform is made with it. What a producer had sent when its
+ * task was replaced can still be on its way, in the buffers of the network, and then arrives behind what the next run
+ * sent: older changes behind newer ones. Whoever reads the topic tells them by this field (spark_jobs/fencing.py).
+ */
+public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
+
+    static final String RUN = "__run";
+
+    private static final String OPERATION = "__op";
+    private static final int SCHEMAS_KEPT = 4096;
+
+    /** By identity, as RewriteCache: there is one schema object per table version. */
+    private final Map<Schema, Schema> widened = new IdentityHashMap<>();
+
+    private long began;
+
+    @Override
+    public void configure(Map<String, ?> configs) {
+        began = System.currentTimeMillis();
+    }
+
+    @Override
+    public ConfigDef config() {
+        return new ConfigDef();
+    }
+
+    @Override
+    public R apply(R record) {
+        if (!(record.value() instanceof Struct row) || row.schema().field(OPERATION) == null) {
+            return record;
+        }
+        Struct named = Structs.copy(row, widened(row.schema()));
+        named.put(RUN, began);
+        return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
+                named.schema(), named, record.timestamp(), record.headers());
+    }
+
+    private Schema widened(Schema row) {
+        if (widened.size() >= SCHEMAS_KEPT) {
+            widened.clear();
+        }
+        return widened.computeIfAbsent(row,
+                schema -> Structs.like(schema).field(RUN, Schema.OPTIONAL_INT64_SCHEMA).build());
+    }
+
+    @Override
+    public void close() {
+        widened.clear();
+    }
+}
