@@ -32,6 +32,7 @@ SUMMARY = (
     "percentile_approx({}, array({}), 1000) AS committed_ms".format(COMMITTED_MS, QUANTILES),
     "array_distinct(flatten(collect_set(facts.__unavailable))) AS unavailable",
     "collect_set(cast(facts.__run AS string)) AS runs",
+    "collect_set(CASE WHEN facts.__op <> 'r' THEN cast(facts.__run AS string) END) AS streaming",
 )
 Schemas = Dict[int, Dict[str, Any]]
 
@@ -105,7 +106,8 @@ def ends(messages: DataFrame) -> Dict[str, int]:
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times,
-    the names of columns that a message left out, and the runs that sent them (fencing.py).
+    the names of columns that a message left out, and the runs that sent them (fencing.py),
+    and those of them that sent changes.
 
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
@@ -116,21 +118,23 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
     return found.select("partition", "row.*").collect()
 
 
-def run(schemas: Schemas) -> Column:
-    """The run that sent a message; null for one that does not say."""
-    return _metadata(schemas)[RUN].cast("string")
+def sender(schemas: Schemas) -> Column:
+    """Of a message, as fencing.py wants it: run, op and committed_ms. Null for one that can't be decoded."""
+    facts = _metadata(schemas, "PERMISSIVE")
+    fields = facts[RUN].cast("string").alias("run"), facts["__op"].alias("op"), facts["__source_ts_ms"]
+    return F.struct(*fields[:2], fields[2].alias("committed_ms"))
 
 
-def _metadata(schemas: Schemas) -> Column:
+def _metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
     """A struct of the fields of METADATA; the decoder skips all others. Null for a writer that is not known."""
-    known = [F.when(schema_id() == writer, _metadata_of(schemas[writer])) for writer in sorted(schemas)]
+    known = [F.when(schema_id() == writer, _metadata_of(schemas[writer], mode)) for writer in sorted(schemas)]
     return F.coalesce(*known) if known else F.lit(None).cast(METADATA)
 
 
-def _metadata_of(writer_schema: Dict[str, Any]) -> Column:
+def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
     fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_FIELDS]
     wanted = {name: writer_schema[name] for name in ("type", "name", "namespace") if name in writer_schema}
-    options = {"avroSchema": json.dumps(dict(wanted, fields=fields))}
+    options = {"avroSchema": json.dumps(dict(wanted, fields=fields)), "mode": mode}
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
 
 

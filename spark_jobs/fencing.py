@@ -1,4 +1,4 @@
-"""Fencing of zombies: messages of a run of the connector's task that reached the topic behind those of the next run.
+"""Fencing of zombies: messages of a run of the connector that reach the topic behind those of the run that replaced it.
 
 A run that is replaced may have sent what has not arrived: the kernel goes on sending what a closed socket still has,
 once the network is back. The next run sent the same changes again, and later ones, so these are older rows behind newer
@@ -11,69 +11,84 @@ from typing import Any, Dict, List, NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-KEPT = 10  # runs of a partition that are remembered
-# Of one partition: a run, named by when it began (ms), to the offset of its first message.
+KEPT = 50  # runs of a partition that a commit remembers
+SLACK_MS = 60000  # between the clocks of PostgreSQL and of the worker
+# Of one partition: a run, named by when it began (ms), to the offset of its first change.
 Firsts = Dict[str, int]
 
 
 class Zombie(NamedTuple):
-    """A replaced run in one partition: its messages count before the offset `end` only."""
+    """A replaced run in one partition: what it has from the offset `end` on was sent again, if committed by `until`."""
 
     partition: int
     run: str
     end: int
+    until: int  # ms
 
     def __str__(self) -> str:
-        text = "what run {0.run} of the connector sent to partition {0.partition} from offset {0.end} on: it was over"
+        text = "run {0.run} of the connector is over: what it sent to partition {0.partition} from offset {0.end} on"
         return text.format(self)
 
 
-def runs(messages: DataFrame, run: Column, known: Dict[str, Firsts], summary: List[Any]) -> Dict[str, Firsts]:
-    """What is known of the runs by partition once a batch is read; only one with a new run in it is read for that.
+def runs(messages: DataFrame, facts: Column, known: Dict[str, Firsts]) -> Dict[str, Firsts]:
+    """What is known of the runs by partition once the messages are read.
 
-    run: of a message, null for one that does not say. summary: that of changes.summary.
+    Only changes count: they come through the slot, which one run has at a time. Rows of a snapshot do not.
+    facts: of a message, with `run`, `op` and `committed_ms`; null for one that does not say.
     """
-    if all(set(row["runs"]) <= set(known.get(str(row["partition"]), {})) for row in summary):
-        return known
-    told = messages.select("partition", "offset", run.alias("run")).where("run IS NOT NULL")
-    found = {}  # type: Dict[str, Firsts]
-    for row in told.groupBy("partition", "run").agg(F.min("offset").alias("first")).collect():
-        found.setdefault(str(row["partition"]), {})[row["run"]] = row["first"]
-    return {partition: _joined(known.get(partition, {}), found.get(partition, {})) for partition in {**known, **found}}
-
-
-def _joined(known: Firsts, found: Firsts) -> Firsts:
-    both = {run: min(one[run] for one in (known, found) if run in one) for run in {**known, **found}}
-    return dict(sorted(both.items(), key=lambda item: item[1])[-KEPT:])
-
-
-def ends(firsts: Firsts) -> Dict[str, int]:
-    """From which offset on the messages of a run are a zombie's; a run that none has replaced is not in it.
-
-    The one that replaces it both began and arrived later. Either alone may deceive: clocks of two workers differ, and
-    the first message of a run may come late. To leave out what no other run sends again would lose it.
-    """
-    found = {}
-    for run, first in firsts.items():
-        later = [offset for other, offset in firsts.items() if int(other) > int(run) and offset > first]
-        if later:
-            found[run] = min(later)
+    changes = messages.select("partition", "offset", facts.alias("facts")).where("facts.op <> 'r'")
+    found = {partition: dict(firsts) for partition, firsts in known.items()}
+    for row in changes.groupBy("partition", "facts.run").agg(F.min("offset").alias("first")).collect():
+        if row["run"] is not None:
+            firsts = found.setdefault(str(row["partition"]), {})
+            firsts[row["run"]] = min(row["first"], firsts.get(row["run"], row["first"]))
     return found
 
 
-def zombies(known: Dict[str, Firsts], summary: List[Any]) -> List[Zombie]:
-    """What a batch has, or may have, of replaced runs."""
+def remembered(known: Dict[str, Firsts]) -> Dict[str, Firsts]:
+    """The last runs of each partition."""
+    return {
+        partition: dict(sorted(firsts.items(), key=lambda item: item[1])[-KEPT:]) for partition, firsts in known.items()
+    }
+
+
+def replaced(known: Dict[str, Firsts]) -> List[Zombie]:
+    """The runs that another one replaced: that both began and arrived later.
+
+    Either alone may deceive: clocks of two workers differ, and the first message of a run may come late. What is left
+    out must have been sent again, else it is lost; so it must have been committed before the other one began, too.
+    """
+    found = []
+    for partition, firsts in known.items():
+        for run, first in firsts.items():
+            later = [
+                (offset, int(other)) for other, offset in firsts.items() if int(other) > int(run) and offset > first
+            ]
+            if later:
+                end, began = min(later)
+                found.append(Zombie(int(partition), run, end, began + SLACK_MS))
+    return found
+
+
+def those_of(zombies: List[Zombie], summary: List[Any]) -> List[Zombie]:
+    """The zombies that a batch may have messages of."""
+    batch = {row["partition"]: row for row in summary}
     return [
-        Zombie(row["partition"], run, end)
-        for row in summary
-        for run, end in ends(known.get(str(row["partition"]), {})).items()
-        if run in row["runs"] and row["offset"] >= end
+        one
+        for one in zombies
+        if one.partition in batch
+        and one.run in batch[one.partition]["runs"]
+        and batch[one.partition]["offset"] >= one.end
     ]
 
 
-def without(messages: DataFrame, run: Column, left_out: List[Zombie]) -> DataFrame:
-    """The messages without those of zombies()."""
-    for one in left_out:
-        is_late = (F.col("partition") == one.partition) & (F.col("offset") >= one.end)
-        messages = messages.where(~F.coalesce(is_late & (run == one.run), F.lit(False)))
-    return messages
+def without(messages: DataFrame, facts: Column, zombies: List[Zombie]) -> DataFrame:
+    """The messages but for those of the zombies."""
+    if not zombies:
+        return messages
+    place, sender = (
+        "partition = {0.partition} AND offset >= {0.end}",
+        "run = '{0.run}' AND facts.committed_ms <= {0.until}",
+    )
+    theirs = " OR ".join("({} AND facts.{})".format(place, sender).format(one) for one in zombies)
+    return messages.withColumn("facts", facts).where("NOT coalesce({}, false)".format(theirs)).drop("facts")

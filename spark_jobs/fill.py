@@ -195,12 +195,14 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     )
 
 
-def later(spark: SparkSession, batch: DataFrame, behind: DataFrame, offsets: List[int]) -> DataFrame:
-    """All messages behind the batch of the keys that the messages at the offsets have.
+def later(spark: SparkSession, batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
+    """Those of the messages ahead that are not in the batch, of the keys that the messages at the offsets have.
 
     A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
     has not come to that row yet.
     """
     places = frames.few(spark, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
+    own = F.broadcast(batch.select("partition", "offset"))
+    behind = ahead.join(own, ["partition", "offset"], "left_anti")
     return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -75,13 +75,14 @@ class SilverTable:
         """
         began = time.time()
         messages = values_of(messages)
-        summary = self._summary(messages)
+        read = self._summary(messages)
+        runs = self._reached()["runs"] if again else self._runs(messages, read)
+        messages, summary = self._left(messages, read, runs)
         if not summary:
+            self.pass_over(next_offsets(read), progress)
             return
-        runs = self._runs(messages, summary)
-        position = {**self._next_position(summary), "runs": runs, **(self._reached() if again else {})}
+        position = {**self._next_position(summary, read, runs), **(self._reached() if again else {})}
         lag_ms = committed_ms(summary)
-        messages = messages if again else self._without_zombies(messages, runs, summary)
         if behind is not None:
             messages = messages.union(values_of(behind))
             summary = self._summary(messages)
@@ -126,17 +127,28 @@ class SilverTable:
 
     def fenced(self, messages: DataFrame) -> DataFrame:
         """The messages without those of zombies (fencing.py)."""
-        summary = self._summary(values_of(messages))
-        return self._without_zombies(messages, self._runs(messages, summary), summary)
+        sender = changes.sender(self._schemas)
+        runs = fencing.runs(messages, sender, self._reached()["runs"])
+        return fencing.without(messages, sender, fencing.replaced(runs))
 
-    def _runs(self, messages: DataFrame, summary: List[Any]) -> Dict[str, fencing.Firsts]:
-        return fencing.runs(messages, changes.run(self._schemas), self._reached()["runs"], summary)
+    def _runs(self, messages: DataFrame, read: List[Any]) -> Dict[str, fencing.Firsts]:
+        """What is known of the runs of the connector; only a batch with a new one is read for it."""
+        known = self._reached()["runs"]  # type: Dict[str, fencing.Firsts]
+        if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in read):
+            return known
+        return fencing.runs(messages, changes.sender(self._schemas), known)
 
-    def _without_zombies(self, messages: DataFrame, runs: Dict[str, fencing.Firsts], summary: List[Any]) -> DataFrame:
-        zombies = fencing.zombies(runs, summary)
+    def _left(
+        self, messages: DataFrame, read: List[Any], runs: Dict[str, fencing.Firsts]
+    ) -> Tuple[DataFrame, List[Any]]:
+        """The messages of a batch without those of zombies, and what is said of them."""
+        zombies = fencing.those_of(fencing.replaced(runs), read)
+        if not zombies:
+            return messages, read
         for zombie in zombies:
-            LOG.warning("%s: left out %s", self.name, zombie)
-        return fencing.without(messages, changes.run(self._schemas), zombies)
+            LOG.warning("%s: %s is left out", self.name, zombie)
+        left = fencing.without(messages, changes.sender(self._schemas), zombies)
+        return left, self._summary(left)
 
     def _newest(self, messages: DataFrame, summary: List[Any], fill: Fill) -> DataFrame:
         """One row per key, complete."""
@@ -204,14 +216,15 @@ class SilverTable:
         end = F.coalesce(F.create_map(*ends)[F.col("partition")], F.lit(0))
         return required if messages.where(F.col("offset") >= end).take(1) else []
 
-    def _next_position(self, summary: List[Any]) -> Dict[str, Any]:
-        offsets = {str(row["partition"]): row["offset"] + 1 for row in summary}
+    def _next_position(self, summary: List[Any], read: List[Any], runs: Dict[str, fencing.Firsts]) -> Dict[str, Any]:
+        """read: what was said of the batch before zombies were left out."""
         lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
         times = committed_ms(summary)
         return {
             "topic": self.table.topic,
             "epoch": self.table.epoch,
-            "offsets": {**self._position.get("offsets", {}), **offsets},
+            "offsets": {**self._position.get("offsets", {}), **next_offsets(read)},
+            "runs": fencing.remembered(runs),
             "lsn": max(lsns + [self._position.get("lsn", 0)]),
             "schema_id": max(row["last_id"] for row in summary),
             "messages": sum(row["messages"] for row in summary),
@@ -305,21 +318,20 @@ def start(
     writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", kept)
     trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
 
-    def from_there_on(begins: Dict[str, int]) -> DataFrame:
-        return silver.fenced(changes.since(spark, pipeline.kafka, silver.table.topic, begins))
+    def from_here_on(batch: DataFrame) -> DataFrame:
+        return silver.fenced(changes.since(spark, pipeline.kafka, silver.table.topic, changes.firsts(batch)))
 
     def write(batch: DataFrame) -> None:
         try:
             guard.write(batch, progress)
         except evolution.SchemaRefused as refused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
-            outliving = changes.outliving(from_there_on(changes.firsts(batch)))
+            outliving = changes.outliving(from_here_on(batch))
             silver.refuse_left_out(outliving, refused)
             guard.write(outliving, progress)
         except Unfillable as lacking:
             LOG.warning("%s; looking for it in later messages", lacking)
-            behind = from_there_on(changes.ends(batch))
-            guard.write(batch, progress, later(spark, batch, behind, lacking.offsets))
+            guard.write(batch, progress, later(spark, batch, from_here_on(batch), lacking.offsets))
 
     def take_turn(batch: DataFrame, _: int) -> None:
         with turns.turn(silver.name):
@@ -346,6 +358,11 @@ def stored_columns(spark: SparkSession, path: str, position: Dict[str, Any]) -> 
         return StructType([])
     schema = spark.read.format("hudi").load(path).schema
     return StructType(schema.fields[META_COLUMNS:])
+
+
+def next_offsets(summary: List[Any]) -> Dict[str, int]:
+    """By partition, the offset behind a batch."""
+    return {str(row["partition"]): row["offset"] + 1 for row in summary}
 
 
 def ids_of(summary: List[Any]) -> set:

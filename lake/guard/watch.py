@@ -16,6 +16,7 @@ from lake.guard import accepted, budget
 from lake.guard.drift import Drift
 from lake.guard.look import Look, look
 from lake.guard.report import write
+from lake.guard.restarts import Restarts
 from lake.local.home import Home, load_home
 from lake.local.lock import is_locked
 from lake.reading_again import LOCK, pending
@@ -30,6 +31,7 @@ class Watch:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._connect = Connect(home.connect)
+        self._restarts = Restarts(self._connect)
         self._seen: dict[str, set[Drift]] = {}
         self.stopping = threading.Event()
 
@@ -73,6 +75,8 @@ class Watch:
         if reasons and self._goes_on(database):
             LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
             self._connect.tell(database.connector, "stop")
+        if not reasons:
+            self._restarts.attend(database.connector)
         budget.enforce(found, self._home)
 
     def _goes_on(self, database: Database) -> bool:

@@ -2,7 +2,6 @@
 
 import io
 import struct
-from types import SimpleNamespace
 from typing import Any
 
 import fastavro
@@ -13,49 +12,51 @@ from spark_jobs import changes, fencing
 from spark_jobs.fencing import Zombie
 
 FIELDS = ("__lsn", "__source_ts_ms", "__run")
-WRITER = {
+WRITER: dict[str, Any] = {
     "type": "record",
     "name": "Value",
     "fields": [{"name": "__op", "type": "string"}, *({"name": name, "type": ["null", "long"]} for name in FIELDS)],
 }
 NAMELESS = {**WRITER, "fields": WRITER["fields"][:-1]}
 SCHEMAS = {3: WRITER, 4: NAMELESS}
+MESSAGES = "partition int, offset long, value binary"
+READ = "r"
 
 
-def message(offset: int, run: int | None, partition: int = 0) -> tuple[int, int, bytes]:
+def message(offset: int, run: int | None, op: str = "u", at: int = 1, partition: int = 0) -> tuple[int, int, bytes]:
+    """One that was committed at `at` ms."""
     out = io.BytesIO()
-    row = {"__op": "u", "__lsn": 1, "__source_ts_ms": 1, "__run": run}
+    row = {"__op": op, "__lsn": 1, "__source_ts_ms": at, "__run": run}
     writer = 3 if run else 4
     fastavro.schemaless_writer(out, fastavro.parse_schema(SCHEMAS[writer]), row)
     return partition, offset, struct.pack(">bI", 0, writer) + out.getvalue()
 
 
 def batch(spark: SparkSession, *runs: int | None, first: int = 0) -> DataFrame:
-    messages = [message(first + place, run) for place, run in enumerate(runs)]
-    return spark.createDataFrame(messages, "partition int, offset long, value binary")
+    return spark.createDataFrame([message(first + place, run) for place, run in enumerate(runs)], MESSAGES)
 
 
 def fenced(messages: DataFrame, known: dict[str, fencing.Firsts]) -> tuple[list[int], dict[str, fencing.Firsts]]:
     """The offsets that are left, and what is known behind the batch."""
-    run, summary = changes.run(SCHEMAS), changes.summary(messages, SCHEMAS)
-    runs = fencing.runs(messages, run, known, summary)
-    left = fencing.without(messages, run, fencing.zombies(runs, summary))
+    sender, summary = changes.sender(SCHEMAS), changes.summary(messages, SCHEMAS)
+    runs = fencing.runs(messages, sender, known)
+    left = fencing.without(messages, sender, fencing.those_of(fencing.replaced(runs), summary))
     return sorted(row["offset"] for row in left.collect()), runs
 
 
 @pytest.mark.parametrize(
-    ("firsts", "ends"),
+    ("firsts", "replaced"),
     [
-        ({}, {}),
-        ({"5": 0}, {}),
-        ({"5": 0, "9": 40}, {"5": 40}),
-        ({"5": 0, "9": 40, "7": 20}, {"5": 20, "7": 40}),
-        ({"9": 0, "5": 40}, {}),  # a clock that is behind, or a first message that came late: nothing tells which
-        ({"999": 0, "1000": 3}, {"999": 3}),  # numbers, not texts
+        ({}, []),
+        ({"5": 0}, []),
+        ({"5": 0, "9": 40}, [Zombie(2, "5", 40, 60009)]),
+        ({"5": 0, "9": 40, "7": 20}, [Zombie(2, "5", 20, 60007), Zombie(2, "7", 40, 60009)]),
+        ({"9": 0, "5": 40}, []),  # a clock that is behind, or a first message that came late: nothing tells which
+        ({"999": 0, "1000": 3}, [Zombie(2, "999", 3, 61000)]),  # numbers, not texts
     ],
 )
-def test_a_run_ends_where_one_that_began_later_arrives(firsts: fencing.Firsts, ends: fencing.Firsts) -> None:
-    assert fencing.ends(firsts) == ends
+def test_a_run_is_over_where_one_that_began_later_arrives(firsts: fencing.Firsts, replaced: list[Zombie]) -> None:
+    assert fencing.replaced({"2": firsts}) == replaced
 
 
 def test_late_messages_of_a_batch_are_left_out(spark: SparkSession) -> None:
@@ -77,12 +78,29 @@ def test_the_same_messages_again_are_judged_as_before(spark: SparkSession) -> No
     assert fenced(messages, runs) == (left, runs)
 
 
+def test_a_snapshot_beside_the_stream_replaces_nothing(spark: SparkSession) -> None:
+    """A second connector on a slot that is in use reads the tables, and gets no change."""
+    messages = [message(0, 5), message(1, 9, READ), message(2, 5), message(3, 9, READ), message(4, 5)]
+    assert fenced(spark.createDataFrame(messages, MESSAGES), {}) == ([0, 1, 2, 3, 4], {"0": {"5": 0}})
+
+
+def test_late_rows_of_a_snapshot_are_left_out(spark: SparkSession) -> None:
+    messages = [message(0, 5), message(1, 9), message(2, 5, READ)]
+    left, _ = fenced(spark.createDataFrame(messages, MESSAGES), {})
+    assert left == [0, 1]
+
+
+def test_what_was_committed_long_after_the_next_run_began_is_no_zombies(spark: SparkSession) -> None:
+    """It came from the source meanwhile, whatever the clocks of the workers say."""
+    until = 9 + fencing.SLACK_MS
+    messages = [message(0, 5), message(1, 9), message(2, 5, at=until), message(3, 5, at=until + 1)]
+    left, _ = fenced(spark.createDataFrame(messages, MESSAGES), {})
+    assert left == [0, 1, 3]
+
+
 def test_partitions_are_told_apart(spark: SparkSession) -> None:
-    messages = spark.createDataFrame(
-        [message(0, 5), message(1, 9), message(0, 5, partition=1), message(1, 5, partition=1)],
-        "partition int, offset long, value binary",
-    )
-    left, runs = fenced(messages, {})
+    messages = [message(0, 5), message(1, 9), message(0, 5, partition=1), message(1, 5, partition=1)]
+    left, runs = fenced(spark.createDataFrame(messages, MESSAGES), {})
     assert left == [0, 0, 1, 1]
     assert runs == {"0": {"5": 0, "9": 1}, "1": {"5": 0}}
 
@@ -93,19 +111,29 @@ def test_messages_that_name_no_run_stay(spark: SparkSession) -> None:
     assert runs == {"0": {"5": 1, "9": 3}}
 
 
-def test_only_the_last_runs_are_remembered(spark: SparkSession) -> None:
-    known = {"0": {str(run): run for run in range(1, 11)}}
-    _, runs = fenced(batch(spark, 20, first=30), known)
-    assert runs == {"0": {**{str(run): run for run in range(2, 11)}, "20": 30}}
+@pytest.mark.parametrize("value", [b"", b"\x07", b"\x00\x00\x00\x00\x63x", b"\x00\x00\x00\x00\x03\x02", None])
+def test_messages_that_cannot_be_decoded_stay(spark: SparkSession, value: bytes | None) -> None:
+    """They are for the guard, which sets them aside or stops in front of them."""
+    messages = spark.createDataFrame([message(0, 5), message(1, 9), (0, 2, value)], MESSAGES)
+    sender = changes.sender(SCHEMAS)
+    runs = fencing.runs(messages, sender, {})
+    assert runs == {"0": {"5": 0, "9": 1}}
+    assert fencing.without(messages, sender, fencing.replaced(runs)).count() == 3
 
 
-def test_a_batch_without_a_new_run_is_not_read_for_its_runs() -> None:
-    messages: Any = SimpleNamespace()  # nothing may be asked of it
-    known, summary = {"0": {"5": 0}}, [{"partition": 0, "runs": ["5"], "offset": 7}]
-    assert fencing.runs(messages, messages, known, summary) is known
-    assert fencing.without(messages, messages, fencing.zombies(known, summary)) is messages
+def test_only_the_last_runs_are_remembered() -> None:
+    firsts = {str(run): run for run in range(1, fencing.KEPT + 2)}
+    remembered = fencing.remembered({"0": firsts})
+    assert list(remembered["0"]) == [str(run) for run in range(2, fencing.KEPT + 2)]
+
+
+def test_a_batch_without_zombies_is_left_alone() -> None:
+    messages: Any = object()
+    known, summary = {"0": {"5": 0, "9": 5}}, [{"partition": 0, "runs": ["9"], "offset": 7}]
+    assert fencing.those_of(fencing.replaced(known), summary) == []
+    assert fencing.without(messages, messages, []) is messages
 
 
 def test_a_zombie_says_what_it_is() -> None:
-    said = "what run 5 of the connector sent to partition 2 from offset 40 on: it was over"
-    assert str(Zombie(2, "5", 40)) == said
+    said = "run 5 of the connector is over: what it sent to partition 2 from offset 40 on"
+    assert str(Zombie(2, "5", 40, 60009)) == said

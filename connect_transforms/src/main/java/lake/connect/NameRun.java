@@ -6,21 +6,23 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.Struct;
+import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Says which run of the task sent a flat row, in one field more: {@code __run}, when the run began, in ms of this
- * worker's clock. Needs no configuration. To run after ExtractNewRecordState.
+ * Says which run of the capture sent a flat row, in one field more: {@code __run}, when the run began, in ms of this
+ * worker's clock ({@link Runs}). Needs no configuration. To run after ExtractNewRecordState.
  *
- * <p>A task has one Kafka producer for its life, and this transform is made with it. What a producer had sent when its
- * task was replaced can still be on its way, in the buffers of the network, and then arrives behind what the next run
- * sent: older changes behind newer ones. Whoever reads the topic tells them by this field (spark_jobs/fencing.py).
+ * <p>What a run had sent when it was replaced can still be on its way, in the buffers of the network, and then arrives
+ * behind what the next run sent: older changes behind newer ones. Whoever reads the topic tells them by this field
+ * (spark_jobs/fencing.py).
  */
 public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
 
     static final String RUN = "__run";
 
     private static final String OPERATION = "__op";
+    private static final String SERVER = "server"; // of the source partition that Debezium gives a record
     private static final int SCHEMAS_KEPT = 4096;
 
     /** By identity, as RewriteCache: there is one schema object per table version. */
@@ -44,9 +46,13 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
             return record;
         }
         Struct named = Structs.copy(row, widened(row.schema()));
-        named.put(RUN, began);
+        named.put(RUN, Runs.of(server(record), began));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
                 named.schema(), named, record.timestamp(), record.headers());
+    }
+
+    private static Object server(ConnectRecord<?> record) {
+        return record instanceof SourceRecord source ? source.sourcePartition().get(SERVER) : null;
     }
 
     private Schema widened(Schema row) {

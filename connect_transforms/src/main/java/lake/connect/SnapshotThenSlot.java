@@ -33,9 +33,10 @@ public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
         beans = registry;
     }
 
-    /** Called once per start of the task, before it reads anything; DebeziumException behind a gap. */
+    /** Called at each start, also within the task, before anything is read; DebeziumException behind a gap. */
     @Override
     public void configure(Map<String, ?> properties) {
+        Runs.begin(String.valueOf(properties.get("topic.prefix")));
         OffsetContext offset = beans.lookupByName(StandardBeanNames.OFFSETS, Offsets.class).getTheOnlyOffset();
         if (offset != null) {
             JdbcConnection source = beans.lookupByName(StandardBeanNames.JDBC_CONNECTION, JdbcConnection.class);

@@ -45,6 +45,23 @@ class NameRunTest {
     }
 
     @Test
+    void aStartWithinTheTaskIsARunOfItsOwn() {
+        NameRun<SourceRecord> transform = begun();
+        long first = run(transform, "one");
+        Runs.begin("one");
+        long second = run(transform, "one");
+        Runs.begin("one");
+        assertTrue(first <= second && second < run(transform, "one"));
+        assertEquals(first, run(transform, "other"));
+    }
+
+    private static long run(NameRun<SourceRecord> transform, String server) {
+        Struct row = new Struct(ROW).put("id", 1).put("note", "a");
+        SourceRecord record = new SourceRecord(Map.of("server", server), Map.of(), "lab.public.t", ROW, row);
+        return ((Struct) transform.apply(record).value()).getInt64(NameRun.RUN);
+    }
+
+    @Test
     void theRowKeepsWhatItHas() {
         Struct named = named(begun(), new Struct(ROW).put("id", 1).put("__op", "d")); // a delete: note is unset
         assertEquals(1, named.get("id"));

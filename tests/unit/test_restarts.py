@@ -1,0 +1,73 @@
+"""Connectors whose tasks failed are started again, ever more rarely."""
+
+from typing import Any
+
+import pytest
+
+from lake.guard import restarts
+from lake.guard.restarts import Restarts
+
+RUNNING = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}
+FAILED = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "FAILED", "trace": "no password"}]}
+
+
+class Connect:
+    """Says what it is told to say; remembers when it was asked for a start."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.state: dict[str, Any] = RUNNING
+        self.started: list[float] = []
+
+    def status(self, name: str) -> dict[str, Any]:
+        return self.state
+
+    def tell(self, name: str, verb: str) -> None:
+        self.started.append(self.now)
+
+
+@pytest.fixture
+def connect(monkeypatch: pytest.MonkeyPatch) -> Connect:
+    made = Connect()
+    monkeypatch.setattr(restarts.time, "monotonic", lambda: made.now)
+    return made
+
+
+def looked_at(connect: Connect, until: int) -> Restarts:
+    """Every five seconds, as the guardian does."""
+    one = Restarts(connect)  # type: ignore[arg-type]
+    for second in range(0, until, 5):
+        connect.now = float(second)
+        one.attend("source")
+    return one
+
+
+def test_one_that_runs_is_left_alone(connect: Connect) -> None:
+    looked_at(connect, 100)
+    assert connect.started == []
+
+
+def test_each_wait_is_twice_the_one_before_up_to_five_minutes(connect: Connect) -> None:
+    connect.state = FAILED
+    looked_at(connect, 1300)
+    assert connect.started == [0, 10, 30, 70, 150, 310, 610, 910, 1210]
+
+
+def test_one_that_stayed_up_for_its_wait_is_started_at_once_next_time(connect: Connect) -> None:
+    connect.state = FAILED
+    one = looked_at(connect, 80)
+    connect.state, connect.now = RUNNING, 150.0
+    one.attend("source")
+    connect.state, connect.now = FAILED, 155.0
+    one.attend("source")
+    assert connect.started == [0, 10, 30, 70, 155]
+
+
+def test_one_that_failed_again_within_its_wait_waits_on(connect: Connect) -> None:
+    connect.state = FAILED
+    one = looked_at(connect, 10)
+    connect.state, connect.now = RUNNING, 5.0
+    one.attend("source")
+    connect.state, connect.now = FAILED, 8.0
+    one.attend("source")
+    assert connect.started == [0]
