@@ -105,9 +105,8 @@ def ends(messages: DataFrame) -> Dict[str, int]:
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
-    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times,
-    the names of columns that a message left out, and the runs that sent them (fencing.py),
-    and those of them that sent changes.
+    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times, the
+    names of columns that a message left out, the runs that sent messages, and those that sent changes (fencing.py).
 
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
@@ -121,8 +120,8 @@ def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
 def sender(schemas: Schemas) -> Column:
     """Of a message, as fencing.py wants it: run, op and committed_ms. Null for one that can't be decoded."""
     facts = _metadata(schemas, "PERMISSIVE")
-    fields = facts[RUN].cast("string").alias("run"), facts["__op"].alias("op"), facts["__source_ts_ms"]
-    return F.struct(*fields[:2], fields[2].alias("committed_ms"))
+    run = facts[RUN].cast("string").alias("run")
+    return F.struct(run, facts["__op"].alias("op"), facts["__source_ts_ms"].alias("committed_ms"))
 
 
 def _metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:

@@ -8,7 +8,7 @@ from spark_jobs.type_map import identifier, lake_columns
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
-RUN = "__run"  # of a message: which run of the connector's task sent it (lake.connect.NameRun)
+RUN = "__run"  # of a message: which run of the capture sent it (lake.connect.NameRun)
 OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, RUN)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
 ADDED = {

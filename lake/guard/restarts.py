@@ -28,10 +28,10 @@ class Restarts:
 
     def attend(self, connector: str) -> None:
         """Starts the connector again if a task of it failed, and the wait is over."""
-        now, status = time.monotonic(), self._connect.status(connector)
-        wait = self._waits.setdefault(connector, Wait())
+        now, wait = time.monotonic(), self._waits.setdefault(connector, Wait())
         if now < wait.until:
             return
+        status = self._connect.status(connector)
         if "FAILED" not in states(status):
             del self._waits[connector]
             return

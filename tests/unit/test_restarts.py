@@ -42,6 +42,12 @@ def looked_at(connect: Connect, until: int) -> Restarts:
     return one
 
 
+def fails_again(connect: Connect, one: Restarts, up_at: float, down_at: float) -> None:
+    """It is seen up, and then down."""
+    for connect.now, connect.state in ((up_at, RUNNING), (down_at, FAILED)):
+        one.attend("source")
+
+
 def test_one_that_runs_is_left_alone(connect: Connect) -> None:
     looked_at(connect, 100)
     assert connect.started == []
@@ -55,19 +61,11 @@ def test_each_wait_is_twice_the_one_before_up_to_five_minutes(connect: Connect) 
 
 def test_one_that_stayed_up_for_its_wait_is_started_at_once_next_time(connect: Connect) -> None:
     connect.state = FAILED
-    one = looked_at(connect, 80)
-    connect.state, connect.now = RUNNING, 150.0
-    one.attend("source")
-    connect.state, connect.now = FAILED, 155.0
-    one.attend("source")
+    fails_again(connect, looked_at(connect, 80), up_at=150.0, down_at=155.0)
     assert connect.started == [0, 10, 30, 70, 155]
 
 
 def test_one_that_failed_again_within_its_wait_waits_on(connect: Connect) -> None:
     connect.state = FAILED
-    one = looked_at(connect, 10)
-    connect.state, connect.now = RUNNING, 5.0
-    one.attend("source")
-    connect.state, connect.now = FAILED, 8.0
-    one.attend("source")
+    fails_again(connect, looked_at(connect, 10), up_at=5.0, down_at=8.0)
     assert connect.started == [0]
