@@ -69,7 +69,7 @@ faults: setup ## break every part on purpose and hold the lake against the sourc
 	$(APART) .venv/bin/pytest tests/faults -m faults --seed $(SEED) $(if $(REPORT),--report $(REPORT))
 
 soak: setup ## an hour (SOAK=seconds) of load with kills of all processes, then the same check
-	$(APART) .venv/bin/pytest tests/faults -m soak --seed $(SEED) --soak $(SOAK)
+	$(APART) .venv/bin/pytest tests/faults -m soak --seed $(SEED) --soak $(SOAK) $(if $(REPORT),--report $(REPORT))
 
 up: setup ## start the local lake
 	@$(LAKE) up

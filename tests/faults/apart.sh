@@ -7,7 +7,7 @@ ip link set lo up
 FAULTS_DISK=$PWD/build/disk
 mkdir -p "$FAULTS_DISK"
 image=$(mktemp)
-truncate -s 12G "$image"
+truncate -s 40G "$image"
 mkfs.ext4 -q -m 0 "$image"
 mount -o loop "$image" "$FAULTS_DISK"
 rm "$image"
