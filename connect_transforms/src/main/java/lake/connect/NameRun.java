@@ -1,6 +1,5 @@
 package lake.connect;
 
-import java.util.IdentityHashMap;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
@@ -23,10 +22,8 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
 
     private static final String OPERATION = "__op";
     private static final String SERVER = "server"; // of the source partition that Debezium gives a record
-    private static final int SCHEMAS_KEPT = 4096;
 
-    /** By identity, as RewriteCache: there is one schema object per table version. */
-    private final Map<Schema, Schema> widened = new IdentityHashMap<>();
+    private final SchemaCache<Schema> widened = new SchemaCache<>();
 
     private long began;
 
@@ -45,7 +42,7 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
         if (!(record.value() instanceof Struct row) || row.schema().field(OPERATION) == null) {
             return record;
         }
-        Struct named = Structs.copy(row, widened(row.schema()));
+        Struct named = Structs.copy(row, widened.of(row.schema(), NameRun::widen));
         named.put(RUN, Runs.of(server(record), began));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
                 named.schema(), named, record.timestamp(), record.headers());
@@ -55,12 +52,8 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
         return record instanceof SourceRecord source ? source.sourcePartition().get(SERVER) : null;
     }
 
-    private Schema widened(Schema row) {
-        if (widened.size() >= SCHEMAS_KEPT) {
-            widened.clear();
-        }
-        return widened.computeIfAbsent(row,
-                schema -> Structs.like(schema).field(RUN, Schema.OPTIONAL_INT64_SCHEMA).build());
+    private static Schema widen(Schema row) {
+        return Structs.like(row).field(RUN, Schema.OPTIONAL_INT64_SCHEMA).build();
     }
 
     @Override

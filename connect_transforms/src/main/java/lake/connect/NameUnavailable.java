@@ -2,7 +2,6 @@ package lake.connect;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigDef;
@@ -40,10 +39,8 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
     private static final byte[] PLACEHOLDER_BYTES = PLACEHOLDER.getBytes(StandardCharsets.UTF_8);
     private static final String OLD_KEY = "__debezium.oldkey";
     private static final String NEW_KEY = "__debezium.newkey";
-    private static final int SCHEMAS_KEPT = 4096;
 
-    /** By identity, as RewriteCache: there is one schema object per table version. */
-    private final Map<Schema, Schema> widened = new IdentityHashMap<>();
+    private final SchemaCache<Schema> widened = new SchemaCache<>();
 
     @Override
     public void configure(Map<String, ?> configs) {
@@ -61,11 +58,12 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
             return record;
         }
         Struct row = (Struct) record.value();
-        Struct named = Structs.copy(row, widened(row.schema(), record.keySchema()));
+        Schema wider = widened.of(row.schema(), schema -> widen(schema, record.keySchema()));
+        Struct named = Structs.copy(row, wider);
         named.put(UNAVAILABLE, unavailable(record, row));
-        named.put(MOVED_FROM, movedFrom(record, named.schema().field(MOVED_FROM).schema()));
+        named.put(MOVED_FROM, movedFrom(record, wider.field(MOVED_FROM).schema()));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
-                named.schema(), named, record.timestamp(), record.headers());
+                wider, named, record.timestamp(), record.headers());
     }
 
     private List<String> unavailable(R record, Struct row) {
@@ -89,13 +87,6 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
     private Struct movedFrom(R record, Schema schema) {
         Header key = record.headers().lastWithName(OLD_KEY);
         return key == null ? null : Structs.copy((Struct) key.value(), schema);
-    }
-
-    private Schema widened(Schema value, Schema key) {
-        if (widened.size() >= SCHEMAS_KEPT) {
-            widened.clear();
-        }
-        return widened.computeIfAbsent(value, schema -> widen(schema, key));
     }
 
     private static Schema widen(Schema value, Schema key) {

@@ -21,9 +21,7 @@ import org.apache.kafka.connect.transforms.Transformation;
  */
 public class NormalizeColumns<R extends ConnectRecord<R>> implements Transformation<R> {
 
-    private static final int SCHEMAS_KEPT = 4096;
-
-    private final RewriteCache rewrites = new RewriteCache(SCHEMAS_KEPT);
+    private final SchemaCache<Rewrite> rewrites = new SchemaCache<>();
 
     @Override
     public void configure(Map<String, ?> configs) {
@@ -37,8 +35,8 @@ public class NormalizeColumns<R extends ConnectRecord<R>> implements Transformat
 
     @Override
     public R apply(R record) {
-        Rewrite key = rewrites.of(record.keySchema());
-        Rewrite value = rewrites.of(record.valueSchema());
+        Rewrite key = rewrites.of(record.keySchema(), Rewrite::of);
+        Rewrite value = rewrites.of(record.valueSchema(), Rewrite::of);
         if (!key.changes() && !value.changes()) {
             return record;
         }

@@ -153,12 +153,12 @@ class NormalizeColumnsTest {
 
     @Test
     void theCacheIsBoundedAndGoesByIdentity() {
-        RewriteCache cache = new RewriteCache(2);
+        SchemaCache<Rewrite> cache = new SchemaCache<>(2);
         Schema first = row("a", OPTIONAL_WITH_DEFAULT);
-        Rewrite rewrite = cache.of(first);
-        assertNotSame(rewrite, cache.of(row("a", OPTIONAL_WITH_DEFAULT)));
-        assertSame(rewrite, cache.of(first));
-        cache.of(row("b", OPTIONAL_WITH_DEFAULT));
+        Rewrite rewrite = cache.of(first, Rewrite::of);
+        assertNotSame(rewrite, cache.of(row("a", OPTIONAL_WITH_DEFAULT), Rewrite::of));
+        assertSame(rewrite, cache.of(first, Rewrite::of));
+        cache.of(row("b", OPTIONAL_WITH_DEFAULT), Rewrite::of);
         assertEquals(2, cache.size());
     }
 
