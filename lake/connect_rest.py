@@ -28,6 +28,11 @@ class Connect:
         answer = self._ask("GET", f"/connectors/{name}/config")
         return None if answer.status_code == NOT_FOUND else self._json(answer, name)
 
+    def configs(self) -> dict[str, dict[str, str]]:
+        """The settings of all connectors, by name."""
+        found = self._json(self._ask("GET", "/connectors?expand=info"), "list")
+        return {name: one["info"]["config"] for name, one in found.items()}
+
     def status(self, name: str) -> dict[str, Any]:
         """{"connector": {"state": ...}, "tasks": [{"id": 0, "state": ..., "trace": ...}]}."""
         answer = self._ask("GET", f"/connectors/{name}/status")

@@ -39,7 +39,8 @@ def look(home: Home, database: Database) -> Look:
         server = facts.read_server(connection)
         tables = facts.read_tables(connection, database.publication, names)
     source = read_source(home.environment, database)
-    position = position_of(Connect(home.connect).offset(database.connector))
+    connect = Connect(home.connect)
+    position, settings = position_of(connect.offset(database.connector)), connect.configs()
     there = Accepted(server, tables)
     known = (accepted.load(home, database.database) or there).with_new(tables).only(names)
     accepted.save(home, database.database, known)
@@ -48,6 +49,7 @@ def look(home: Home, database: Database) -> Look:
         *rules.of_slot(database, slot, position),
         *(drift for name in known.tables for drift in rules.of_table(database, known.tables[name], tables.get(name))),
         *rules.of_definition(database, source),
+        *rules.of_connectors(database, settings),
         *rules.of_budget(database, slot, home.environment.wal),
     ]
     return Look(database, there, slot, drifts)

@@ -1,6 +1,6 @@
 """The rules: which facts of a source are drift. Each takes what is known and yields what differs, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lake.definition import Database
@@ -78,6 +78,19 @@ def of_definition(database: Database, source: Source) -> Iterator[Drift]:
         yield Drift(
             database.database, "", f"differs from the definition: {change.object}", f"{change.action}: lake apply"
         )
+
+
+def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
+    """Another connector that writes to the same topics, or takes turns at the slot: one's older changes, or rows of
+    its snapshot, land behind newer ones of the other. settings: of all connectors, by name.
+    """
+    for name, one in settings.items():
+        shared = {"topic.prefix": database.database, "slot.name": database.slot}
+        named = [f"{key} {value}" for key, value in shared.items() if one.get(key) == value]
+        if named and name != database.connector:
+            what = f"connector {name} has the {' and the '.join(named)} of {database.connector}, too"
+            now = f"delete {name} in Kafka Connect, then: lake verify {database.database}"
+            yield Drift(database.database, "", what, now)
 
 
 def of_budget(database: Database, slot: Slot | None, budget: Wal) -> Iterator[Drift]:

@@ -283,7 +283,7 @@ class SecondConnector:
         httpx.delete(self._address(rig, "_second"), trust_env=False, timeout=60)
 
     def seen(self, rig: Rig) -> bool:
-        return True
+        return any("_second has the topic.prefix" in drift for drift in rig.drifts(self.database))
 
     def _address(self, rig: Rig, ending: str) -> str:
         return f"{rig.home.connect}/connectors/{rig.connector(self.database)}{ending}"

@@ -83,6 +83,22 @@ def test_definition() -> None:
     assert "PostgreSQL has no table public.a" in drift.what
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, []),
+        ({"slot.name": "another", "topic.prefix": "another"}, []),
+        ({"slot.name": "lake_shop"}, ["has the slot.name lake_shop of"]),
+        ({"slot.name": "another", "topic.prefix": "shop"}, ["has the topic.prefix shop of"]),
+    ],
+)
+def test_connectors(settings: dict[str, str], told: list[str]) -> None:
+    own = {"slot.name": "lake_shop", "topic.prefix": "shop"}
+    found = list(rules.of_connectors(DATABASE, {"source_postgres_shop": own, "second": settings}))
+    assert [text in drift.what for drift, text in zip(found, told, strict=True)] == [True] * len(told)
+    assert not any(drift.lost for drift in found)
+
+
 def test_budget_is_told_in_words_that_stay() -> None:
     spent = [list(rules.of_budget(DATABASE, replace(SLOT, retained_bytes=n), Wal(warn_bytes=10))) for n in (10, 11, 12)]
     assert (len(spent[0]), spent[1] == spent[2], len(spent[1])) == (0, True, 1)
