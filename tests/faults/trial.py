@@ -157,7 +157,11 @@ def in_snapshot(
     try:
         with rig.load(database, entry.load_seed, sequel=Lasting, **load) as writing:
             applied = in_background(lambda: rig.capture(database))
-            entry.fault += f" at {await_share(rig, f'{database}.public.account', share, size):.0%}"
+            try:
+                entry.fault += f" at {await_share(rig, f'{database}.public.account', share, size):.0%}"
+            except Void:
+                applied()
+                raise
             wrong = _hold(rig, entry, fault, hold_s)
             resume(rig, database, applied)
             wrong += [line for one in later for line in _hold(rig, entry, one, hold_s)]
