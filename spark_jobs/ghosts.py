@@ -19,9 +19,9 @@ from pyspark.sql import SparkSession
 from spark_jobs import coverage, lake_rows, once
 from spark_jobs.coverage import Deadline, NotCovered
 from spark_jobs.lake_rows import LakeRows, WrongType
+from spark_jobs.pg_types import Unmapped, pg_type
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.source import Moment, Source, source_of
-from spark_jobs.type_map import Unmapped, pg_type
 
 Bounds = Dict[str, int]
 Content = Dict[str, Any]

@@ -7,8 +7,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.utils import AnalysisException
 
 from spark_jobs import commits, parity
+from spark_jobs.pg_types import PgType
 from spark_jobs.pipeline import Table
-from spark_jobs.type_map import PgType
 
 ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's own tables only
 QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}

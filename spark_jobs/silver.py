@@ -1,27 +1,22 @@
-"""Silver: one streaming query per Hudi table; each batch becomes one commit with the source position in it."""
+"""Silver: the Hudi tables; each batch of messages becomes one commit with the source position in it."""
 
 import logging
 import threading
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.types import StructType
 
-from spark_jobs import catalogue, changes, checkpoint, commits, evolution, fencing, poison, row_sql, toast
+from spark_jobs import catalogue, changes, commits, evolution, fencing, poison, row_sql, source_position, toast
 from spark_jobs.causes import cause
-from spark_jobs.fill import Fill, Unfillable, later
-from spark_jobs.pipeline import Pipeline, Table, Target
+from spark_jobs.fill import Fill
+from spark_jobs.pipeline import Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
-from spark_jobs.turns import Turns
 from spark_jobs.write_client import write_client
-
-if TYPE_CHECKING:
-    from spark_jobs.guard import Guard
 
 LOG = logging.getLogger("silver")
 SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
@@ -73,37 +68,36 @@ class SilverTable:
         again: single messages from out of the quarantine, which say nothing of how far the table is.
         behind: later messages that are to be applied with it; the position of the commit is the batch's.
         """
-        began = time.time()
         messages = values_of(messages)
         read = self._summary(messages)
         runs = self._reached()["runs"] if again else self._runs(messages, read)
         messages, summary = self._left(messages, read, runs)
         if not summary:
-            self.pass_over(next_offsets(read), progress)
+            self.pass_over(source_position.next_offsets(read), progress)
             return
-        position = {**self._next_position(summary, read, runs), **(self._reached() if again else {})}
-        lag_ms = committed_ms(summary)
+        entries = source_position.following(self._position, self.table, summary, read, runs)
+        entries.update(self._reached() if again else {})
+        lag_ms = source_position.committed_ms(summary)
         if behind is not None:
             messages = messages.union(values_of(behind))
             summary = self._summary(messages)
+        self._commit(messages, summary, entries)
+        progress.committed(self.name, entries, lag_ms, self.committed_at)
+        self._sync_due = self._sync_due or bool(self.table.partition)
+
+    def _commit(self, messages: DataFrame, summary: List[Any], entries: Dict[str, Any]) -> None:
+        began = time.time()
         fill = Fill(self._spark, self.table, self.target.path if self._columns.fields else None)
         try:
             rows = self._newest(messages, summary, fill)
             planned = time.time()
             with self.lock:
-                self._save(rows, position)
+                self._save(rows, entries)
         finally:
             fill.release()
         self.committed_at = time.time()
-        LOG.info(
-            "%s: %d messages committed, %.2f s to plan, %.2f s to write",
-            self.name,
-            position["messages"],
-            planned - began,
-            self.committed_at - planned,
-        )
-        progress.committed(self.name, position, lag_ms, self.committed_at)
-        self._sync_due = self._sync_due or bool(self.table.partition)
+        took = planned - began, self.committed_at - planned
+        LOG.info("%s: %d messages committed, %.2f s to plan, %.2f s to write", self.name, entries["messages"], *took)
 
     def pass_over(self, offsets: Dict[str, int], progress: Progress) -> None:
         """A commit without rows where a batch ended with what was set aside: else it would look as if it were to come.
@@ -114,16 +108,13 @@ class SilverTable:
         ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
         if not self._columns.fields or ends == held:
             return
-        position = without_messages({**self._position, "offsets": ends})
+        entries = source_position.without_messages({**self._position, "offsets": ends})
         with self.lock:
-            self._save(self._spark.createDataFrame([], self._columns), position)
-        progress.committed(self.name, position, [], time.time())
+            self._save(self._spark.createDataFrame([], self._columns), entries)
+        progress.committed(self.name, entries, [], time.time())
 
     def _reached(self) -> Dict[str, Any]:
-        """How far the last commit of this epoch is."""
-        held = self._position if self._position.get("epoch") == self.table.epoch else {}
-        names = ("offsets", "lsn", "schema_id", "runs")
-        return {"offsets": {}, "runs": {}, **{name: held[name] for name in names if name in held}}
+        return source_position.reached(self._position, self.table.epoch)
 
     def fenced(self, messages: DataFrame) -> DataFrame:
         """The messages without those of zombies (fencing.py)."""
@@ -216,29 +207,11 @@ class SilverTable:
         end = F.coalesce(F.create_map(*ends)[F.col("partition")], F.lit(0))
         return required if messages.where(F.col("offset") >= end).take(1) else []
 
-    def _next_position(self, summary: List[Any], read: List[Any], runs: Dict[str, fencing.Firsts]) -> Dict[str, Any]:
-        """read: what was said of the batch before zombies were left out."""
-        lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
-        times = committed_ms(summary)
-        return {
-            "topic": self.table.topic,
-            "epoch": self.table.epoch,
-            "offsets": {**self._position.get("offsets", {}), **next_offsets(read)},
-            "runs": fencing.remembered(runs),
-            "lsn": max(lsns + [self._position.get("lsn", 0)]),
-            "schema_id": max(row["last_id"] for row in summary),
-            "messages": sum(row["messages"] for row in summary),
-            # p50, p95 and greatest age of the batch's changes when its write began; what the write itself takes
-            # is the time between this commit's instant and its completion.
-            "source_ts_ms": times[-1] if times else None,
-            "lag_ms": [int(time.time() * 1000) - times[index] for index in (10, 1, 0)] if times else None,
-        }
-
-    def _save(self, rows: DataFrame, position: Dict[str, Any]) -> None:
+    def _save(self, rows: DataFrame, entries: Dict[str, Any]) -> None:
         if self._broken_off and self._columns.fields:
             self._roll_back()
         self._broken_off = True
-        options = {**self.target.options, **commits.metadata_options(position)}
+        options = {**self.target.options, **commits.metadata_options(entries)}
         # One row per key already: Hudi's own way of seeing to that shuffles whole records.
         options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
         if not self._columns.fields:
@@ -252,7 +225,7 @@ class SilverTable:
         if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
             self._sync_due = True
         self._columns = StructType(list(rows.schema))
-        self._position = position
+        self._position = entries
         self.commits_since_service += 1
 
     def _roll_back(self) -> None:
@@ -270,8 +243,8 @@ class SilverTable:
         rows: made from what is stored, and asked for once no other commit can come between.
         """
         with self.lock:
-            position = commits.last_position(commits.timeline(self._spark, self.target.path))
-            self._save(rows(), without_messages(position))
+            last = commits.last_position(commits.timeline(self._spark, self.target.path))
+            self._save(rows(), source_position.without_messages(last))
         self.committed_at = time.time()
 
     def sync_after_commit(self) -> None:
@@ -293,87 +266,22 @@ class SilverTable:
                 LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, cause(error))
 
 
-def start(
-    spark: SparkSession,
-    pipeline: Pipeline,
-    guard: "Guard",
-    progress: Progress,
-    turns: Turns,
-) -> StreamingQuery:
-    """The running query of one table; it goes on where its checkpoint ends."""
-    silver = guard.silver
-    source = (
-        spark.readStream.format("kafka")
-        .options(**pipeline.kafka)
-        .options(
-            subscribe=silver.table.topic,
-            startingOffsets="earliest",
-            failOnDataLoss="true",
-            maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
-            minPartitions=str(spark.sparkContext.defaultParallelism),  # one Kafka partition is not one task
-        )
-    )
-    kept = "{}/silver/{}/{}".format(pipeline.checkpoints, silver.name, silver.table.epoch)
-    checkpoint.forget_unended(spark, kept)
-    writer = source.load().writeStream.queryName("silver " + silver.name).option("checkpointLocation", kept)
-    trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
-
-    def from_here_on(batch: DataFrame) -> DataFrame:
-        return silver.fenced(changes.since(spark, pipeline.kafka, silver.table.topic, changes.firsts(batch)))
-
-    def write(batch: DataFrame) -> None:
-        try:
-            guard.write(batch, progress)
-        except evolution.SchemaRefused as refused:
-            # Only what no later change has replaced must fit: so a table goes on once its source is put right.
-            outliving = changes.outliving(from_here_on(batch))
-            silver.refuse_left_out(outliving, refused)
-            guard.write(outliving, progress)
-        except Unfillable as lacking:
-            LOG.warning("%s; looking for it in later messages", lacking)
-            guard.write(batch, progress, later(spark, batch, from_here_on(batch), lacking.offsets))
-
-    def take_turn(batch: DataFrame, _: int) -> None:
-        with turns.turn(silver.name):
-            write(batch)
-        silver.sync_after_commit()
-        turns.await_next(silver.name)
-
-    return writer.trigger(processingTime=trigger).foreachBatch(take_turn).start()
-
-
-def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
-    """The position of a commit that brings none."""
-    return dict(position, messages=0, source_ts_ms=None, lag_ms=None)
-
-
 def values_of(messages: DataFrame) -> DataFrame:
     """What is read of Kafka's messages."""
     return messages.where("value is not null").select("partition", "offset", "value")
 
 
-def stored_columns(spark: SparkSession, path: str, position: Dict[str, Any]) -> StructType:
-    """The columns of the stored table without Hudi's own; no fields when no commit has a position yet."""
-    if not position:
+def stored_columns(spark: SparkSession, path: str, entries: Dict[str, Any]) -> StructType:
+    """The columns of the stored table without Hudi's own; no fields when no commit has entries yet."""
+    if not entries:
         return StructType([])
     schema = spark.read.format("hudi").load(path).schema
     return StructType(schema.fields[META_COLUMNS:])
 
 
-def next_offsets(summary: List[Any]) -> Dict[str, int]:
-    """By partition, the offset behind a batch."""
-    return {str(row["partition"]): row["offset"] + 1 for row in summary}
-
-
 def ids_of(summary: List[Any]) -> set:
     """All schema ids of a batch."""
     return {writer for row in summary for writer in row["ids"]}
-
-
-def committed_ms(summary: List[Any]) -> List[int]:
-    """Quantiles of the source commit times, ms, ascending; of the busiest partition when there are several."""
-    busiest = max(summary, key=lambda row: row["changes"])
-    return list(busiest["committed_ms"] or [])
 
 
 def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:

@@ -7,7 +7,7 @@ from typing import Any, List, Optional
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.jvm import java
-from spark_jobs.type_map import PgType, SourceColumn
+from spark_jobs.pg_types import PgType, SourceColumn
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
 REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ

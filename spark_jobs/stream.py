@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import bronze, changes, services, silver, storage
+from spark_jobs import bronze, changes, services, storage
 from spark_jobs.background import Background
 from spark_jobs.causes import cause
 from spark_jobs.guard import Guard
@@ -25,6 +25,8 @@ from spark_jobs.progress import Progress
 from spark_jobs.quarantine import Quarantines
 from spark_jobs.registry import Registry
 from spark_jobs.replay import Desk
+from spark_jobs.silver import SilverTable
+from spark_jobs.silver_query import SilverQuery
 from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("stream")
@@ -68,7 +70,7 @@ class Flow:
         return self.failures > 0 or (self.query is not None and self.query.lastProgress is not None)
 
     @property
-    def table(self) -> "Optional[silver.SilverTable]":
+    def table(self) -> Optional[SilverTable]:
         """What the query writes; None for an archive, and before the first start."""
         return self.guard.silver if self.guard is not None else None
 
@@ -167,12 +169,12 @@ class Stream:
         def begin() -> Any:
             self._leases.take(target.path)
             self._flows[name].retire()
-            written = silver.SilverTable(self._spark, table, target, registry)
+            written = SilverTable(self._spark, table, target, registry)
             may_write = partial(self._leases.check, target.path)
             guard = Guard(written, registry, self._quarantines.of(pipeline, table.database), may_write)
             self._flows[name].guard = guard
             self._progress.update(name, **written.position)  # a table that stays idle has a position too
-            return silver.start(self._spark, pipeline, guard, self._progress, self._turns)
+            return SilverQuery(self._spark, pipeline, guard, self._progress, self._turns).start()
 
         return name, ((table, target), begin)
 

@@ -21,9 +21,9 @@ from spark_jobs.coverage import Deadline, NotCovered, tell
 from spark_jobs.lake_rows import LakeRows
 from spark_jobs.once import Refused
 from spark_jobs.parity import Found
+from spark_jobs.pg_types import PgType, Unmapped, pg_type
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.source import Moment, Source, literal, quoted, source_of
-from spark_jobs.type_map import PgType, Unmapped, pg_type
 
 ROUNDS = 8
 KEYS_PER_ROUND = 1000  # so many differing keys are looked up again by key, more by reading the whole table again

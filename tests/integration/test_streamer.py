@@ -22,11 +22,11 @@ from lake.spark import spark_conf, spark_environment, spark_home
 from lake.streamer import class_path
 from spark_jobs import archive, coverage, lake_rows, parity
 from spark_jobs.lease import Leases
+from spark_jobs.pg_types import pg_type
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.silver import META_COLUMNS
 from spark_jobs.source import Moment, Source
 from spark_jobs.streamer import Job
-from spark_jobs.type_map import pg_type
 from tests.integration.conftest import RunningLake
 
 pytestmark = pytest.mark.integration

@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_jobs import archive, coverage, lake_rows, parity
 from spark_jobs.archive import File
 from spark_jobs.parity import PLACEHOLDER, Found
+from spark_jobs.pg_types import PG_TYPES, SourceColumn
 from spark_jobs.pipeline import Table
 from spark_jobs.source import page_range, qualified, source_column
-from spark_jobs.type_map import PG_TYPES, SourceColumn
 
 TABLE = Table("moma", "public", "artists", "moma.public.artists", 0, ("id",), None, "soft", "full", ())
 NAMES, TYPES = ["id", "name"], [PG_TYPES["int4"], PG_TYPES["text"]]

@@ -12,7 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_jobs import changes
 from spark_jobs.evolution import SchemaRefused
 from spark_jobs.pipeline import Table, Target
-from spark_jobs.silver import SilverTable, committed_ms, erase_deleted, ids_of, with_record_key
+from spark_jobs.silver import SilverTable, erase_deleted, ids_of, with_record_key
+from spark_jobs.source_position import committed_ms
 
 COLUMNS = (
     "id int, region string, name string, _secret string, __op string, __lsn bigint, __deleted string, _order bigint"

@@ -9,15 +9,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lake.source_types import MAPPED
-from spark_jobs.type_map import (
-    PG_TYPES,
-    SOURCE,
-    SourceColumn,
-    Unmapped,
-    lake_columns,
-    numeric_type,
-    pg_type,
-)
+from spark_jobs.pg_types import PG_TYPES, SourceColumn, Unmapped, pg_type
+from spark_jobs.type_map import SOURCE, lake_columns, numeric_type
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_MAX = 2**63 - 1

@@ -1,0 +1,74 @@
+"""The streaming query of one Hudi table: it reads the topic, and writes each batch when the table's turn has come."""
+
+import logging
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import DataStreamReader, StreamingQuery
+
+from spark_jobs import changes, checkpoint, evolution
+from spark_jobs.fill import Unfillable, later
+from spark_jobs.guard import Guard
+from spark_jobs.pipeline import Pipeline
+from spark_jobs.progress import Progress
+from spark_jobs.turns import Turns
+
+LOG = logging.getLogger("silver")
+
+
+class SilverQuery:
+    """What the query does with each batch; a batch that comes again changes nothing (SilverTable.write)."""
+
+    def __init__(self, spark: SparkSession, pipeline: Pipeline, guard: Guard, progress: Progress, turns: Turns) -> None:
+        self._spark = spark
+        self._pipeline = pipeline
+        self._guard = guard
+        self._silver = guard.silver
+        self._progress = progress
+        self._turns = turns
+
+    def start(self) -> StreamingQuery:
+        """The running query; it goes on where its checkpoint ends."""
+        name = self._silver.name
+        kept = "{}/silver/{}/{}".format(self._pipeline.checkpoints, name, self._silver.table.epoch)
+        checkpoint.forget_unended(self._spark, kept)
+        trigger = "{} milliseconds".format(self._pipeline.silver["trigger_ms"])
+        writer = self._source().load().writeStream.queryName("silver " + name).option("checkpointLocation", kept)
+        return writer.trigger(processingTime=trigger).foreachBatch(self._take_turn).start()
+
+    def _source(self) -> DataStreamReader:
+        return (
+            self._spark.readStream.format("kafka")
+            .options(**self._pipeline.kafka)
+            .options(
+                subscribe=self._silver.table.topic,
+                startingOffsets="earliest",
+                failOnDataLoss="true",
+                maxOffsetsPerTrigger=str(self._pipeline.silver["max_offsets"]),
+                # One Kafka partition is not one task.
+                minPartitions=str(self._spark.sparkContext.defaultParallelism),
+            )
+        )
+
+    def _take_turn(self, batch: DataFrame, _: int) -> None:
+        with self._turns.turn(self._silver.name):
+            self._write(batch)
+        self._silver.sync_after_commit()
+        self._turns.await_next(self._silver.name)
+
+    def _write(self, batch: DataFrame) -> None:
+        try:
+            self._guard.write(batch, self._progress)
+        except evolution.SchemaRefused as refused:
+            # Only what no later change has replaced must fit: so a table goes on once its source is put right.
+            outliving = changes.outliving(self._from_here_on(batch))
+            self._silver.refuse_left_out(outliving, refused)
+            self._guard.write(outliving, self._progress)
+        except Unfillable as lacking:
+            LOG.warning("%s; looking for it in later messages", lacking)
+            behind = later(self._spark, batch, self._from_here_on(batch), lacking.offsets)
+            self._guard.write(batch, self._progress, behind)
+
+    def _from_here_on(self, batch: DataFrame) -> DataFrame:
+        """The messages of the batch and all later ones."""
+        topic, firsts = self._silver.table.topic, changes.firsts(batch)
+        return self._silver.fenced(changes.since(self._spark, self._pipeline.kafka, topic, firsts))

@@ -1,0 +1,61 @@
+"""The source position that each commit of a Hudi table carries: entries by name, written with the rows.
+
+topic, epoch: whose offsets these are
+offsets: by partition, the offset behind the last message
+runs: what is known of the runs of the connector (fencing.py)
+lsn: the greatest of the source's log so far
+schema_id: of the newest message's writer
+messages: how many the commit brought
+source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 and greatest age of its changes, ms
+"""
+
+import time
+from typing import Any, Dict, List
+
+from spark_jobs import fencing
+from spark_jobs.pipeline import Table
+
+REACHED = ("offsets", "lsn", "schema_id", "runs")
+
+
+def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
+    """How far the last commit of this epoch is."""
+    known = held if held.get("epoch") == epoch else {}
+    return {"offsets": {}, "runs": {}, **{name: known[name] for name in REACHED if name in known}}
+
+
+def following(
+    held: Dict[str, Any], table: Table, summary: List[Any], read: List[Any], runs: Dict[str, fencing.Firsts]
+) -> Dict[str, Any]:
+    """The position behind a batch. read: what was said of the batch before zombies were left out."""
+    lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
+    times = committed_ms(summary)
+    return {
+        "topic": table.topic,
+        "epoch": table.epoch,
+        "offsets": {**held.get("offsets", {}), **next_offsets(read)},
+        "runs": fencing.remembered(runs),
+        "lsn": max(lsns + [held.get("lsn", 0)]),
+        "schema_id": max(row["last_id"] for row in summary),
+        "messages": sum(row["messages"] for row in summary),
+        # p50, p95 and greatest age of the batch's changes when its write began; what the write itself takes
+        # is the time between this commit's instant and its completion.
+        "source_ts_ms": times[-1] if times else None,
+        "lag_ms": [int(time.time() * 1000) - times[index] for index in (10, 1, 0)] if times else None,
+    }
+
+
+def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
+    """The position of a commit that brings none."""
+    return dict(position, messages=0, source_ts_ms=None, lag_ms=None)
+
+
+def next_offsets(summary: List[Any]) -> Dict[str, int]:
+    """By partition, the offset behind a batch."""
+    return {str(row["partition"]): row["offset"] + 1 for row in summary}
+
+
+def committed_ms(summary: List[Any]) -> List[int]:
+    """Quantiles of the source commit times, ms, ascending; of the busiest partition when there are several."""
+    busiest = max(summary, key=lambda row: row["changes"])
+    return list(busiest["committed_ms"] or [])
