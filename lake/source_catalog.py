@@ -15,6 +15,13 @@ from lake.rendering.publication import required_rights
 from lake.source_types import MAPPED
 
 CONNECT_TIMEOUT_S = 5
+# A server behind a broken network is given up after 20 s, not after the hours of the kernel's defaults.
+GIVEN_UP: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 20_000,
+}
 LOCK_TIMEOUT = "5s"
 SHORT_BITS = 128  # with their header no longer than what PostgreSQL leaves in the row in any case, 24 bytes
 ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
@@ -66,7 +73,7 @@ def connect_source(environment: Environment, database: str) -> psycopg.Connectio
     """A connection as the administrator; BadInput when PostgreSQL can't be reached or refuses."""
     where = f"PostgreSQL at {LOOPBACK}:{environment.ports.postgres}"
     try:
-        return psycopg.connect(Home(environment).dsn(database), connect_timeout=CONNECT_TIMEOUT_S)
+        return psycopg.connect(Home(environment).dsn(database), connect_timeout=CONNECT_TIMEOUT_S, **GIVEN_UP)
     except psycopg.OperationalError as error:
         raise _connection_problem(str(error), database, where, environment) from None
 

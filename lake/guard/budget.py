@@ -4,8 +4,10 @@ import logging
 
 import psycopg
 
+from lake.definition import Database
 from lake.environment import Wal
-from lake.guard.look import Look
+from lake.guard import facts
+from lake.guard.facts import Slot
 from lake.local.home import Home
 from lake.source_catalog import connect_source
 
@@ -13,24 +15,30 @@ LOG = logging.getLogger("guardian")
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s AND NOT active"
 
 
-def retained(found: Look) -> int:
-    """Bytes; 0 without a slot."""
-    return found.slot.retained_bytes or 0 if found.slot else 0
+def read(home: Home, database: Database) -> Slot | None:
+    """The slot as PostgreSQL has it, for when Kafka Connect does not answer. Raises as connect_source."""
+    with connect_source(home.environment, database.database) as connection:
+        return facts.read_slot(connection, database.slot)
 
 
-def reasons_to_stop(found: Look, budget: Wal) -> list[str]:
+def reasons_to_stop(database: Database, slot: Slot | None, budget: Wal) -> list[str]:
     """A connector that reads keeps files for large transactions on the source's disk, too: stopping frees those."""
-    spent = retained(found) > budget.pause_bytes
-    return [f"slot {found.database.slot} retains {retained(found):,} bytes of log"] if spent else []
+    spent = _retained(slot) > budget.pause_bytes
+    return [f"slot {database.slot} retains {_retained(slot):,} bytes of log"] if spent else []
 
 
-def enforce(found: Look, home: Home) -> None:
+def enforce(home: Home, database: Database, slot: Slot | None) -> None:
     """Drops the slot once it is above the last bound and nobody reads it; the gap is told from then on."""
-    if retained(found) <= home.environment.wal.drop_bytes:
+    if _retained(slot) <= home.environment.wal.drop_bytes:
         return
-    LOG.error("slot %s is dropped: it retains %s bytes of log", found.database.slot, f"{retained(found):,}")
+    LOG.error("slot %s is dropped: it retains %s bytes of log", database.slot, f"{_retained(slot):,}")
     try:
-        with connect_source(home.environment, found.database.database) as connection:
-            connection.execute(DROP, [found.database.slot])
+        with connect_source(home.environment, database.database) as connection:
+            connection.execute(DROP, [database.slot])
     except psycopg.errors.ObjectInUse:
-        LOG.warning("slot %s is still read; the next look tries again", found.database.slot)
+        LOG.warning("slot %s is still read; the next look tries again", database.slot)
+
+
+def _retained(slot: Slot | None) -> int:
+    """Bytes; 0 without a slot."""
+    return slot.retained_bytes or 0 if slot else 0

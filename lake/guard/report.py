@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import asdict
+from typing import Any
 
 from lake.guard.drift import Drift
 from lake.local.home import Home
@@ -17,8 +18,16 @@ def write(home: Home, drifts: list[Drift]) -> None:
 
 def read(home: Home) -> list[Drift]:
     """What was told last; nothing before the guardian ever looked."""
+    return [Drift(**one) for one in _content(home)["drifts"]]
+
+
+def age_s(home: Home) -> float:
+    """How long ago that was, seconds."""
+    return time.time() - float(_content(home)["at"])
+
+
+def _content(home: Home) -> dict[str, Any]:
     try:
-        content = json.loads((home.data / "guardian.json").read_text(encoding="utf-8"))
+        return dict(json.loads((home.data / "guardian.json").read_text(encoding="utf-8")))
     except FileNotFoundError:
-        return []
-    return [Drift(**one) for one in content["drifts"]]
+        return {"at": 0.0, "drifts": []}

@@ -6,6 +6,7 @@ python -m lake.guard.watch
 import logging
 import signal
 import threading
+from contextlib import suppress
 
 import psycopg
 
@@ -33,6 +34,7 @@ class Watch:
         self._connect = Connect(home.connect)
         self._restarts = Restarts(self._connect)
         self._seen: dict[str, set[Drift]] = {}
+        self._told: dict[str, list[Drift]] = {}
         self.stopping = threading.Event()
 
     def run(self) -> None:
@@ -48,20 +50,21 @@ class Watch:
             write(self._home, [drift for one in defined for drift in self.attend(one)])
 
     def attend(self, database: Database) -> list[Drift]:
-        """What is to be told of one database; nothing without a connector, or while it can't be asked."""
+        """What is to be told of one database: nothing without a connector, the last word while it can't be asked."""
         try:
             if self._connect.config(database.connector) is None:
                 accepted.forget(self._home, database.database)
+                self._told.pop(database.database, None)
                 return []
             found = look(self._home, database)
             told = self._confirmed(found)
-            if is_locked(self._home.data / LOCK):
-                return told  # a command is at work on it
-            self._act(found, told)
-            return [*told, *pending(self._home, database)]
+            at_work = is_locked(self._home.data / LOCK)  # a command, which knows of the gap that it mends
+            self._act(found, [] if at_work else [drift.what for drift in told if drift.gap], at_work)
+            self._told[database.database] = [*told, *([] if at_work else pending(self._home, database))]
         except (LakeError, psycopg.Error) as error:
             LOG.warning("%s: %s", database.database, error)
-            return []
+            self._protect(database)
+        return self._told.get(database.database, [])
 
     def _confirmed(self, found: Look) -> list[Drift]:
         """What was seen in the look before, too."""
@@ -69,15 +72,20 @@ class Watch:
         self._seen[found.database.database] = set(found.drifts)
         return [drift for drift in found.drifts if drift in before]
 
-    def _act(self, found: Look, told: list[Drift]) -> None:
+    def _act(self, found: Look, gaps: list[str], at_work: bool) -> None:
         database, limits = found.database, self._home.environment.wal
-        reasons = [*(drift.what for drift in told if drift.gap), *budget.reasons_to_stop(found, limits)]
+        reasons = [*gaps, *budget.reasons_to_stop(database, found.slot, limits)]
         if reasons and self._goes_on(database):
             LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
             self._connect.tell(database.connector, "stop")
-        if not reasons:
+        if not reasons and not at_work:
             self._restarts.attend(database.connector)
-        budget.enforce(found, self._home)
+        budget.enforce(self._home, database, found.slot)
+
+    def _protect(self, database: Database) -> None:
+        """The log grows most while Connect is away, and nobody is left to be stopped: the slot is looked at alone."""
+        with suppress(LakeError, psycopg.Error):
+            budget.enforce(self._home, database, budget.read(self._home, database))
 
     def _goes_on(self, database: Database) -> bool:
         """Whether it reads; one that failed says why, and would not say it any more once it is stopped."""

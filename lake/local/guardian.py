@@ -3,8 +3,11 @@
 import sys
 from pathlib import Path
 
+from lake.guard import report
 from lake.local.service import Program, Service
 from lake.rendering.pipeline import pipeline_path
+
+SILENT_AFTER_S = 30.0  # it looks every five seconds, and a look at a source that hangs ends after twenty
 
 
 class Guardian(Service):
@@ -23,6 +26,11 @@ class Guardian(Service):
     def program(self) -> Program:
         return Program([sys.executable, "-m", "lake.guard.watch"], self.home.root)
 
+    def prepare(self) -> list[str]:
+        """From now on it is expected to report; what it said last holds until then."""
+        report.write(self.home, report.read(self.home))
+        return []
+
     def ready(self) -> bool:
-        """The supervisor has it running; what it finds stands in `lake status`."""
-        return True
+        """Whether it has looked not long ago; what it found stands in `lake status`."""
+        return report.age_s(self.home) < SILENT_AFTER_S

@@ -42,8 +42,6 @@ SETTINGS = {
     "wal_level": "logical",
     "max_wal_senders": 16,
     "max_replication_slots": 16,
-    # A slot that nobody reads is given up before it fills the disk; its tables are then snapshotted again.
-    "max_slot_wal_keep_size": "8GB",
     "max_wal_size": "1GB",
     "fsync": "on",
     "synchronous_commit": "on",
@@ -51,6 +49,9 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
+    # A refused statement and its DETAIL hold values of rows.
+    "log_min_error_statement": "panic",
+    "log_error_verbosity": "terse",
 }
 ROLES = {"lake_capture": "LOGIN REPLICATION", "lake_verify": "LOGIN", "registry": "LOGIN"}
 
@@ -75,7 +76,10 @@ class Postgres(Service):
         if not (self.folder / "PG_VERSION").exists():
             self._create()
         cleaned = self._clean()
-        settings = {"port": self.home.ports.postgres, **SETTINGS}
+        # A slot that nobody reads is given up before it fills the disk: by the guardian, and where that is gone too by
+        # the server itself. Its tables are then snapshotted again.
+        kept_mb = self.home.environment.wal.drop_bytes // 2**20 + 1024
+        settings = {"port": self.home.ports.postgres, "max_slot_wal_keep_size": f"{kept_mb}MB", **SETTINGS}
         text = "".join(f"{key} = '{value}'\n" for key, value in settings.items())
         files.write(self.folder / "postgresql.conf", text)
         return cleaned

@@ -21,7 +21,7 @@ from lake.local.supervisor import RUNNING
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 
-SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore")
+SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore", "guardian")
 LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 BACK_WITHIN_S = 90.0
 CUT = {"dport": 10, "sport": 11}  # preference of the rule for each direction

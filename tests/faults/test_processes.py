@@ -105,7 +105,7 @@ def test_driver_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
 
 
 @pytest.mark.matrix("8", "SIGSTOP for half a minute")
-@pytest.mark.parametrize("service", ["connect", "stream", "kafka"])
+@pytest.mark.parametrize("service", ["connect", "stream", "kafka", "guardian"])
 def test_paused(rig: Rig, entry: Entry, shop: str, service: str) -> None:
     under_load(rig, entry, shop, Pause(service), hold_s=30)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import psutil
+import psycopg
 import pytest
 
 from lake.local.processes import of_lake
@@ -59,7 +60,10 @@ def readable(data: Path) -> list[Path]:
 @pytest.mark.matrix("34", "the data of a row in logs, also when the row can't be applied")
 def test_rows(rig: Rig, entry: Entry, small: str) -> None:
     """A row that flows, one that is cut off, and one that PostgreSQL refuses to write twice."""
-    rig.execute(small, f"INSERT INTO account (id, version, note) VALUES (7001, 1, '{ROW}')")
+    insert = f"INSERT INTO account (id, version, note) VALUES (7001, 1, '{ROW}')"
+    rig.execute(small, insert)
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        rig.execute(small, insert)
     rig.come_to_rest(small)
     topic = f"{small}.public.account"
     value = next(value for value in readers.topic_values(rig.home, topic) if ROW.encode() in value)

@@ -1,0 +1,83 @@
+"""The guardian while Kafka Connect is away, and while a command is at work."""
+
+from typing import Any
+
+import pytest
+
+from lake.environment import Wal
+from lake.errors import BadInput
+from lake.guard import watch
+from lake.guard.accepted import Accepted
+from lake.guard.drift import Drift
+from lake.guard.facts import Slot
+from lake.guard.look import Look
+from lake.guard.watch import Watch
+from lake.local.home import load_home
+from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT
+
+SPENT = Slot("pgoutput", "shop", "extended", 500, 10**12, True, "lake_capture")
+GAP = Drift("shop", "", "replication slot lake_shop is gone", "lake recover shop", lost=True)
+
+
+class FakeConnect:
+    """Answers for one connector that runs, or not at all."""
+
+    def __init__(self) -> None:
+        self.away = False
+        self.told: list[str] = []
+
+    def config(self, name: str) -> dict[str, str]:
+        if self.away:
+            raise BadInput("Kafka Connect does not answer", "here", "start it")
+        return {"name": name}
+
+    def status(self, name: str) -> dict[str, Any]:
+        return {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}
+
+    def tell(self, name: str, verb: str) -> None:
+        self.told.append(verb)
+
+
+@pytest.fixture
+def connect(monkeypatch: pytest.MonkeyPatch) -> FakeConnect:
+    made = FakeConnect()
+    monkeypatch.setattr(watch, "Connect", lambda url: made)
+    monkeypatch.setattr(watch, "pending", lambda home, database: [])
+    monkeypatch.setattr(watch, "is_locked", lambda path: False)
+    return made
+
+
+@pytest.fixture
+def enforced(monkeypatch: pytest.MonkeyPatch) -> list[Slot | None]:
+    """The slots that the budget was held against."""
+    found: list[Slot | None] = []
+    monkeypatch.setattr(watch.budget, "enforce", lambda home, database, slot: found.append(slot))
+    monkeypatch.setattr(watch.budget, "read", lambda home, database: SPENT)
+    return found
+
+
+def sees(monkeypatch: pytest.MonkeyPatch, slot: Slot, *drifts: Drift) -> Watch:
+    found = Look(DATABASE, Accepted(SERVER, {}), slot, list(drifts))
+    monkeypatch.setattr(watch, "look", lambda home, database: found)
+    return Watch(load_home())
+
+
+def test_without_connect_the_last_word_stays_and_the_budget_holds(
+    connect: FakeConnect, enforced: list[Slot | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guardian = sees(monkeypatch, SLOT, GAP)
+    assert (guardian.attend(DATABASE), guardian.attend(DATABASE)) == ([], [GAP])
+    connect.away = True
+    assert guardian.attend(DATABASE) == [GAP]
+    assert enforced == [SLOT, SLOT, SPENT]
+
+
+def test_beside_a_command_only_the_budget_stops_a_connector(
+    connect: FakeConnect, enforced: list[Slot | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "is_locked", lambda path: True)
+    behind_a_gap = sees(monkeypatch, SLOT, GAP)
+    assert [behind_a_gap.attend(DATABASE), behind_a_gap.attend(DATABASE), connect.told] == [[], [GAP], []]
+    assert Wal().pause_bytes < SPENT.retained_bytes
+    sees(monkeypatch, SPENT).attend(DATABASE)
+    assert (connect.told, enforced) == (["stop"], [SLOT, SLOT, SPENT])
