@@ -52,7 +52,7 @@ def lake_columns(writer_schema: Dict[str, Any], row: str = "") -> List[str]:
     """The fields of a decoded record in their order, each as SQL of its lake type under its own name.
 
     row: the struct that holds them, or '' when they are columns. A value that the lake type cannot hold fails the
-    query with a message that names the column and the value.
+    query with a message that names the column and the type.
     """
     return ["{} AS {}".format(lake_value(field, row), identifier(field["name"])) for field in writer_schema["fields"]]
 
@@ -164,16 +164,13 @@ def _cast(column: str, lake: str, name: str) -> str:
 
 
 def _checked(column: str, converted: str, lake: str, name: str) -> str:
-    """The converted value; where there was one and the lake type has none for it, the query fails."""
-    message = "concat({}, substring(CAST({} AS string), 1, 60), {})".format(
-        text_literal("column {} holds ".format(name)),
-        column,
-        text_literal(
-            ", which {} cannot hold: change the value, or the column's type, in PostgreSQL".format(lake.upper())
-        ),
-    )
+    """The converted value; where there was one and the lake type has none for it, the query fails.
+
+    It does not say the value: a log must not show what stands in a row.
+    """
+    reason = "column {} holds a value that {} cannot hold: change the value, or the column's type, in PostgreSQL"
     return "CASE WHEN {0} IS NULL OR ({1}) IS NOT NULL THEN {1} ELSE raise_error({2}) END".format(
-        column, converted, message
+        column, converted, text_literal(reason.format(name, lake.upper()))
     )
 
 

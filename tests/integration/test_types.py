@@ -17,9 +17,9 @@ pytestmark = pytest.mark.integration
 NAME = "golden"
 GOLDEN = ("golden_types", "golden_defaults", "golden_generated")
 UNFIT = {
-    "unfit_numeric": "column price holds NAN, which DECIMAL(10,2) cannot hold",
+    "unfit_numeric": "column price holds a value that DECIMAL(10,2) cannot hold",
     "unfit_array": "column grid holds an array of several dimensions",
-    "unfit_timestamp": "which TIMESTAMP cannot hold",
+    "unfit_timestamp": "a value that TIMESTAMP cannot hold",
 }
 GENERATED = (
     "INSERT INTO golden_generated DEFAULT VALUES",

@@ -104,19 +104,19 @@ def test_bit_strings_keep_their_length(spark: SparkSession, bits: bytes, length:
 
 
 UNFIT = [
-    (avro("string", "", "NUMERIC", "10", "2"), "string", "NAN", "column c holds NAN, which DECIMAL"),
+    (avro("string", "", "NUMERIC", "10", "2"), "string", "NAN", "column c holds a value that DECIMAL"),
     (
         avro("string", TIME + "ZonedTimestamp"),
         "string",
         "+294276-12-31T23:59:59Z",
-        "which TIMESTAMP cannot hold",
+        "that TIMESTAMP cannot hold",
     ),
-    (avro("long", TIME + "MicroTimestamp"), "long", -9223372036853775810, "which TIMESTAMP cannot hold"),
-    (avro("long", TIME + "Timestamp"), "long", 9224318015999999, "which TIMESTAMP cannot hold"),
+    (avro("long", TIME + "MicroTimestamp"), "long", -9223372036853775810, "that TIMESTAMP cannot hold"),
+    (avro("long", TIME + "Timestamp"), "long", 9224318015999999, "that TIMESTAMP cannot hold"),
     (avro(TEXTS, "", "_INT4"), "array<string>", ["\0{{1,2},{3,4}}"], "array of several dimensions"),
     (avro(TEXTS, "", "_TEXT"), "array<string>", ["\0{{a},{b}}"], "array of several dimensions"),
-    (avro(TEXTS, "", "_MONEY"), "array<string>", ["1.234,50 €"], "which DECIMAL(19,2) cannot hold"),
-    (avro(TEXTS, "", "_INT4"), "array<string>", ["one"], "column c holds one, which INT"),
+    (avro(TEXTS, "", "_MONEY"), "array<string>", ["1.234,50 €"], "that DECIMAL(19,2) cannot hold"),
+    (avro(TEXTS, "", "_INT4"), "array<string>", ["one"], "column c holds a value that INT"),
 ]
 
 
