@@ -55,7 +55,7 @@ def uniqueness(evidence: Evidence) -> Iterator[str]:
 def deletes(evidence: Evidence) -> Iterator[str]:
     """d: the deleted keys are those that were ever captured and are gone, with the data that they had last."""
     last = {version.key: version.row for version in evidence.audit if version.deleted}
-    captured = {version.key for version in evidence.topic}
+    captured = {version.key for version in (evidence.audit if _from_the_start(evidence) else evidence.topic)}
     expected = {key: _kept(evidence, last.get(key, {})) for key in captured - set(evidence.source)}
     for name, rows in _views(evidence):
         yield from _unequal(
@@ -82,9 +82,11 @@ def accounting(evidence: Evidence) -> Iterator[str]:
 def sequence(evidence: Evidence) -> Iterator[str]:
     """e: of each key, the topic has every version from the last one that a snapshot read, in the order of commit.
 
-    An event that comes again, or late behind a snapshot, is no fault of the topic: one that never came is.
+    From the very first one, when the table was captured before it had rows. An event that comes again, or late behind
+    a snapshot, is no fault of the topic: one that never came is.
     """
     committed, captured = _by_key(evidence, evidence.audit), _by_key(evidence, evidence.topic)
+    whole = _from_the_start(evidence)
     for key, events in captured.items():
         places = {version: place for place, (version, _) in enumerate(committed.get(key, []))}
         reached = [places.get(version, -1) for version, _ in events]
@@ -92,14 +94,14 @@ def sequence(evidence: Evidence) -> Iterator[str]:
             yield f"topic: {key} has a version that was never committed"
             continue
         reads = [place for place, (_, read) in zip(reached, events, strict=True) if read]
-        begin = reads[-1] if reads else reached[0]
+        begin = reads[-1] if reads else 0 if whole else reached[0]
         firsts = list(dict.fromkeys(place for place in reached if place >= begin))
         missing = set(places.values()) - set(range(begin)) - set(firsts)
         if missing:
             yield f"topic: {key} lacks {len(missing)} of {len(places) - begin} versions"
         elif firsts != sorted(firsts):
             yield f"topic: {key} has its versions in another order"
-    for key in set(evidence.source) - set(captured):
+    for key in set(committed if whole else evidence.source) - set(captured):
         yield f"topic: {key} is not there"
 
 
@@ -129,6 +131,11 @@ STEPS: dict[str, Step] = {
     "f": history,
     "g": sentinels,
 }
+
+
+def _from_the_start(evidence: Evidence) -> bool:
+    """Whether no row came by a snapshot: then every version came through the slot, and must be in the topic."""
+    return not any(version.read for version in evidence.topic)
 
 
 def _views(evidence: Evidence) -> list[tuple[str, list[Version]]]:

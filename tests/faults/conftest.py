@@ -41,23 +41,28 @@ def seed(config: pytest.Config) -> int:
 
 @pytest.fixture
 def entry(request: pytest.FixtureRequest) -> Entry:
-    """This test's line of the table; @pytest.mark.matrix(row, fault, phase) says what it is."""
-    marker = request.node.get_closest_marker("matrix")
-    variant = getattr(getattr(request.node, "callspec", None), "id", "")
-    fault = " ".join(filter(None, [marker.args[1], variant]))
-    phase, test = marker.kwargs.get("phase", "streaming"), request.node.nodeid
-    made = Entry(str(marker.args[0]), fault, phase, seed(request.config), test=test)
-    request.node.stash[ENTRY] = made
-    request.config.stash[ENTRIES].append(made)
-    return made
+    """This test's line of the table."""
+    return request.node.stash[ENTRY]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """@pytest.mark.matrix(row, fault, phase) says what the line is of."""
+    if marker := item.get_closest_marker("matrix"):
+        variant = getattr(getattr(item, "callspec", None), "id", "")
+        fault = " ".join(filter(None, [marker.args[1], variant]))
+        phase = marker.kwargs.get("phase", "streaming")
+        item.stash[ENTRY] = Entry(str(marker.args[0]), fault, phase, seed(item.config), test=item.nodeid)
+        item.config.stash[ENTRIES].append(item.stash[ENTRY])
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Iterator[None]:
+    """A trial whose preparation or end fails has failed, too: else the line of a former run would stay."""
     result = yield
-    if call.when == "call" and (made := item.stash.get(ENTRY, None)):
+    if (made := item.stash.get(ENTRY, None)) and (call.when == "call" or result.outcome == "failed"):
         void = call.excinfo is not None and call.excinfo.errisinstance(Void)
-        made.seconds = call.duration
+        made.seconds += call.duration
         made.verdict = "void" if void else "known fault" if hasattr(result, "wasxfail") else result.outcome
     return result
 

@@ -87,6 +87,11 @@ DAMAGES: dict[str, tuple[str, Damage]] = {
         "e order",
         lambda found: never_came(found, version(3, 30), version(3, 30, True), version(3, 31)),
     ),
+    "the first event of a key never came": ("e order", lambda found: never_came(found, version(1, 10))),
+    "a key that is gone never came": (
+        "e order",
+        lambda found: never_came(found, version(2, 20), version(2, 20, deleted=True)),
+    ),
     "two events are swapped": ("e order", swap_in_topic),
     "an event of a transaction that was rolled back": ("e order", lambda found: found.topic.insert(5, version(1, 99))),
     "the lake showed what was never committed": ("f", lambda found: found.observed["cow"].append(version(1, 99))),

@@ -31,4 +31,4 @@ def test_soak(rig: Rig, entry: Entry, shop: str, pytestconfig: pytest.Config) ->
     entry.fault += f", {seconds} s, {versions / seconds:.0f} changes/s"
     if versions < 20 * seconds or len(entry.injected) < 50 * seconds // 3600:
         raise Void(f"{versions} row versions and {len(entry.injected)} kills in {seconds} s")
-    conclude(rig, entry, shop, [])
+    conclude(rig, entry, shop, [], compacted=True)

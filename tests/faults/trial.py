@@ -128,10 +128,15 @@ def await_versions(rig: Rig, database: str, least: int) -> None:
         raise Void(str(error)) from None
 
 
-def conclude(rig: Rig, entry: Entry, database: str, wrong: list[str]) -> None:
-    """Rest and the checker; AssertionError with everything that is wrong."""
+def conclude(rig: Rig, entry: Entry, database: str, wrong: list[str], compacted: bool = False) -> None:
+    """Rest and the checker; AssertionError with everything that is wrong.
+
+    compacted: all is compacted before, so that the read-optimised views must equal the source, too.
+    """
     rig.come_to_rest(database)
-    found = rig.gather(database)
+    if compacted:
+        rig.lake.run("compact", database)
+    found = rig.gather(database, compacted)
     entry.checked += checker.rows_checked(found)
     lines = [*wrong, *checker.check(found)]
     assert not lines, "\n".join([f"seed {entry.seed}, {', '.join(entry.injected)}:", *lines])
