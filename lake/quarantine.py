@@ -115,11 +115,21 @@ def _messages(home: Home, databases: list[str], more: list[str]) -> list[dict[st
     return found
 
 
-def _ask(home: Home, action: str, database: str, ids: list[str], timeout_s: float) -> dict[str, Any]:
+def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float) -> list[str]:
+    """Drops what was set aside with an order below its topic's bound; the ids. The rows were read again since.
+
+    A replay would bring it back: a row whose delete was lost has no newer version in the lake than its sweep.
+    """
+    return list(_ask(home, "drop", database, [], timeout_s, bounds=bounds)["settled"])
+
+
+def _ask(
+    home: Home, action: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
+) -> dict[str, Any]:
     """The streaming job's answer (spark_jobs/replay.py); LakeError when it does not come in time."""
     refuse_stopped(home)
     request = home.data / "requests" / "quarantine" / f"{uuid.uuid4().hex}.json"
-    content = {"action": action, "database": database, "ids": ids, "by": getpass.getuser()}
+    content = {"action": action, "database": database, "ids": ids, "by": getpass.getuser(), **more}
     write(request.with_suffix(".next"), json.dumps(content)).replace(request)
     answer = request.with_suffix(".done")
     with Console(stderr=True).status("waiting for the streaming job"):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from lake import reading_again, verify
+from lake import quarantine, reading_again, verify
 from lake.definition import load_databases
 from lake.environment import LOOPBACK
 from lake.errors import LakeError
@@ -21,7 +21,9 @@ Tables = list[dict[str, Any]]
 
 
 def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
-    """{"equal": …, "swept": rows by Hudi table, "verify": the proof}; LakeError when it can't be carried out.
+    """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
+
+    Given up is what was in quarantine and is older than what was read. LakeError when it can't be carried out.
 
     tables: of the pipeline file. command: what to run after an interruption.
     """
@@ -34,9 +36,10 @@ def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: fl
     bounds = {target: asked.bounds[table["topic"]] for table in tables for target in targets_of(table)}
     requests = [request(home, target + SWEEP, json.dumps({"bound": bounds[target]})) for target in swept]
     await_done(home, requests, timeout_s, say)
+    given_up = _given_up(home, asked, timeout_s)
     result = prove(home, tables, timeout_s, say)
     reading_again.end(home)
-    return {**result, "swept": swept}
+    return {**result, "swept": swept, "given_up": given_up}
 
 
 def prove(home: Home, tables: Tables, timeout_s: float, say: Say) -> dict[str, Any]:
@@ -54,12 +57,24 @@ def show(result: dict[str, Any], say: Say) -> None:
     """Tells what was swept, and prints the proof."""
     for target, count in result.get("swept", {}).items():
         say(f"{target}: {count} rows that the source no longer has are deleted")
+    for message in result.get("given_up", []):
+        say(f"{message}: dropped from the quarantine, its table was read again since")
     verify.show(result["verify"])
 
 
 def _names(tables: Tables, found: Look) -> list[str]:
     database = found.database.database
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
+
+
+def _given_up(home: Home, asked: ReadingAgain, timeout_s: float) -> list[str]:
+    """The messages in quarantine that are older than all that was read again."""
+    databases = sorted({topic.split(".")[0] for topic in asked.bounds})
+    own = {
+        name: {topic: asked.bounds[topic] for topic in asked.bounds if topic.startswith(f"{name}.")}
+        for name in databases
+    }
+    return [message for name, bounds in own.items() for message in quarantine.give_up(home, name, bounds, timeout_s)]
 
 
 def _ghosts(home: Home, asked: ReadingAgain, timeout_s: float) -> dict[str, dict[str, Any]]:

@@ -1,14 +1,15 @@
 """Requests to replay or drop what is in quarantine, honoured by the streaming job: a table has one writer.
 
 A request is the file <requests>/quarantine/<name>.json: {"action", "database", "ids", "by"}; no ids means all that
-wait. The answer is <name>.done beside it: {"settled": [id], "refused": [{"id", "reason"}]}.
+wait. With "bounds", an order by topic, it means those that are below. The answer is <name>.done beside it:
+{"settled": [id], "refused": [{"id", "reason"}]}.
 """
 
 import json
 import logging
 from typing import Any, Dict, List, Sequence, Tuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs import poison, storage
@@ -17,6 +18,7 @@ from spark_jobs.guard import Guard
 from spark_jobs.pipeline import Pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.quarantine import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
+from spark_jobs.row_sql import EPOCH_SIZE
 
 LOG = logging.getLogger("replay")
 REQUEST, ANSWER = ".json", ".done"
@@ -63,10 +65,13 @@ class Desk:
         wanted = quarantine.stored().where(F.col("state") == WAITING)
         if request["ids"]:
             wanted = wanted.where(F.col("id").isin(request["ids"]))
+        if "bounds" in request:
+            wanted = wanted.where(below(request["bounds"]))
         ids = ids_of(wanted)
         refused = because(sorted(set(request["ids"]) - set(ids)), GONE)
         if request["action"] != REPLAY:
-            quarantine.settle(wanted, DROPPED, request["by"])
+            if ids:
+                quarantine.settle(wanted, DROPPED, request["by"])
             return {"settled": ids, "refused": refused}
         settled = []  # type: List[str]
         for topic in sorted(row[0] for row in wanted.select("topic").distinct().collect()):
@@ -114,6 +119,13 @@ def lacking(pipeline: Pipeline, guards: Sequence[Guard], topic: str) -> Tuple[st
     if len(found) < len(paths):
         return "not all tables of {} are written now; see: lake status".format(topic), []
     return "", found
+
+
+def below(bounds: Dict[str, int]) -> Column:
+    """Of messages whose order is below the one given for their topic."""
+    order = F.col("epoch").cast("long") * EPOCH_SIZE + F.col("offset")
+    least = F.create_map(*[F.lit(item) for pair in bounds.items() for item in pair])[F.col("topic")]
+    return F.coalesce(order < least, F.lit(False))
 
 
 def ids_of(entries: DataFrame) -> List[str]:

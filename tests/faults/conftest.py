@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests.running_lake import RunningLake
 
 FIXED = 20261121
 SHOP = "shop"
+FIRST = 100  # rows of each table of a small database
 ENTRY = pytest.StashKey[Entry]()
 ENTRIES = pytest.StashKey[list[Entry]]()
 
@@ -96,10 +98,24 @@ def shop(rig: Rig) -> str:
 def small(rig: Rig) -> Iterator[str]:
     """A captured database of its own with two tables, at rest: for what can't be undone."""
     with rig.temporary((ACCOUNT, OTHER)) as database:
-        rig.execute(
-            database,
-            "INSERT INTO account (id, version, note) SELECT i, i, 'old' FROM generate_series(1, 100) i",
-            "INSERT INTO other (id, version, n) SELECT i, i, i FROM generate_series(1, 100) i",
-        )
-        rig.come_to_rest(database)
+        _fill(rig, database)
         yield database
+
+
+@pytest.fixture
+def aside(rig: Rig) -> Iterator[str]:
+    """The same with tables that set aside what can't be applied, and go on."""
+    policy = {"on_bad_message": "quarantine"}
+    account, other = (replace(table, settings={**table.settings, **policy}) for table in (ACCOUNT, OTHER))
+    with rig.temporary((account, other)) as database:
+        _fill(rig, database)
+        yield database
+
+
+def _fill(rig: Rig, database: str) -> None:
+    rig.execute(
+        database,
+        f"INSERT INTO account (id, version, note) SELECT i, i, 'old' FROM generate_series(1, {FIRST}) i",
+        f"INSERT INTO other (id, version, n) SELECT i, i, i FROM generate_series(1, {FIRST}) i",
+    )
+    rig.come_to_rest(database)

@@ -2,8 +2,6 @@
 
 import io
 import json
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import fastavro
@@ -14,16 +12,16 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from spark_jobs import archive
 from tests import remains
+from tests.faults.conftest import FIRST
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
-from tests.faults.source import ACCOUNT, OTHER
+from tests.faults.source import OTHER
 from tests.faults.trial import Entry
 from tests.faults.workload import until
 from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 60.0
-FIRST = 100  # messages of the small database's tables before the poison
 POISON = {
     "random bytes": bytes(range(200, 256)),
     "nothing": b"",
@@ -37,7 +35,6 @@ LIKE_ANOTHER = {
     "a text of 2 GB": ("account", lambda value: value[:5] + b"\x02\x02\x02\xfe\xff\xff\xff\x0f" + b"x" * 20),
 }
 KINDS = [*POISON, *LIKE_ANOTHER]
-ASIDE = {"on_bad_message": "quarantine"}
 
 
 def poison(rig: Rig, database: str, kind: str) -> int:
@@ -62,20 +59,6 @@ def produce(rig: Rig, topic: str, value: bytes) -> int:
 
 def quarantined(rig: Rig, database: str, *more: str) -> list[dict[str, Any]]:
     return list(rig.lake.json("quarantine", "list", database, *more))
-
-
-@pytest.fixture
-def aside(rig: Rig) -> Iterator[str]:
-    """A captured database with two tables that go on, at rest."""
-    account, other = (replace(table, settings={**table.settings, **ASIDE}) for table in (ACCOUNT, OTHER))
-    with rig.temporary((account, other)) as database:
-        rig.execute(
-            database,
-            f"INSERT INTO account (id, version, note) SELECT i, i, 'old' FROM generate_series(1, {FIRST}) i",
-            f"INSERT INTO other (id, version, n) SELECT i, i, i FROM generate_series(1, {FIRST}) i",
-        )
-        rig.come_to_rest(database)
-        yield database
 
 
 @pytest.mark.matrix("31", "a table stops in front of a poisoned message: ")

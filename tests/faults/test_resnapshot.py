@@ -3,8 +3,10 @@
 import pytest
 
 from tests.faults import checker
+from tests.faults.conftest import FIRST
 from tests.faults.rig import Rig
 from tests.faults.source import OTHER
+from tests.faults.test_messages import produce, quarantined
 from tests.faults.trial import LEAST_DURING, Entry, Void, conclude
 from tests.faults.workload import until
 from tests.integration import readers
@@ -42,6 +44,19 @@ def test_ghosts(rig: Rig, entry: Entry, small: str) -> None:
     assert differences(rig, small) == []
     rig.execute(small, "INSERT INTO account (id, version, note) VALUES (1, 5000, 'again')")
     assert differences(rig, small) == [], "a key that was swept does not come back"
+
+
+@pytest.mark.matrix("31", "a row that was set aside is deleted in a gap, and its table is read again")
+def test_set_aside_before(rig: Rig, entry: Entry, aside: str) -> None:
+    """Its replay would bring the row back: the message is given up with what the table was before."""
+    last = readers.topic_values(rig.home, f"{aside}.public.account")[-1]
+    offset = produce(rig, f"{aside}.public.account", last[:-4])
+    rig.lake.drain(aside)
+    lose(rig, aside, f"DELETE FROM account WHERE id = {FIRST}")
+    result = rig.lake.json("resnapshot", f"{aside}.account")
+    assert (result["equal"], result["given_up"]) == (True, [f"{aside}.public.account/0/0/{offset}"])
+    assert rig.lake.json("quarantine", "replay", aside)["replayed"] == []
+    assert quarantined(rig, aside, "--all")[0]["state"] == "dropped"
 
 
 @pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT, then the table is read again")

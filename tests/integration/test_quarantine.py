@@ -67,9 +67,9 @@ class Lab:
     def states(self) -> dict[int, str]:
         return {one["offset"]: one["state"] for one in self.aside()}
 
-    def ask(self, action: str, *ids: str) -> dict[str, Any]:
+    def ask(self, action: str, *ids: str, **more: Any) -> dict[str, Any]:
         desk = Desk(self.spark, self.quarantines, Progress())
-        request = {"action": action, "database": "lab", "ids": list(ids), "by": "ada"}
+        request = {"action": action, "database": "lab", "ids": list(ids), "by": "ada", **more}
         return desk._settle(self.pipeline, self.guards, request)
 
 
@@ -100,6 +100,14 @@ def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_
         ("lab.public.t/0/0/2", "waiting"),
         ("lab.public.t/0/0/4", "waiting"),
     ]
+
+
+def test_only_what_is_older_than_a_bound_is_given_up(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path)
+    lab.write(FOREIGN, message(OURS, id=1, name="a"), b"\x07")
+    assert lab.ask("drop", bounds={"lab.public.other": 9})["settled"] == []
+    assert lab.ask("drop", bounds={"lab.public.t": 1})["settled"] == ["lab.public.t/0/0/0"]
+    assert lab.states() == {0: "dropped", 2: "waiting"}
 
 
 def test_a_driver_that_dies_in_between_finds_the_entry(

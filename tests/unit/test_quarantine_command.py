@@ -49,6 +49,12 @@ def test_a_request_and_its_answer(home: Home) -> None:
     assert list((home.data / "requests" / "quarantine").glob("*.done")) == []
 
 
+def test_what_was_read_again_since_is_given_up(home: Home) -> None:
+    asked = answering(home, {"settled": ["a"], "refused": []})
+    assert quarantine.give_up(home, "shop", {"shop.public.a": 7}, 10) == ["a"]
+    assert [(one["action"], one["ids"], one["bounds"]) for one in asked] == [("drop", [], {"shop.public.a": 7})]
+
+
 def test_no_answer(home: Home) -> None:
     with pytest.raises(LakeError, match="stays asked for"):
         quarantine._ask(home, "drop", "shop", [], 0.3)
