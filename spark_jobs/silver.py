@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -117,10 +117,18 @@ class SilverTable:
         return source_position.reached(self._position, self.table.epoch)
 
     def fenced(self, messages: DataFrame) -> DataFrame:
-        """The messages without those of zombies (fencing.py)."""
+        """The messages without those of zombies (fencing.py), of whatever schema they are."""
+        self._learn(messages)
         sender = changes.sender(self._schemas)
         runs = fencing.runs(messages, sender, self._reached()["runs"])
         return fencing.without(messages, sender, fencing.replaced(runs))
+
+    def _learn(self, messages: DataFrame) -> None:
+        """What lies ahead may have schemas that no batch had. One that is not the table's says nothing of a run."""
+        framed = values_of(messages).select(changes.schema_id().alias("id")).distinct()
+        for writer in {row["id"] for row in framed.collect()} - set(self._schemas):
+            with suppress(poison.Foreign):
+                self._schemas[writer] = poison.own_schema(self._registry, writer, self.table)
 
     def _runs(self, messages: DataFrame, read: List[Any]) -> Dict[str, fencing.Firsts]:
         """What is known of the runs of the connector; only a batch with a new one is read for it."""

@@ -111,6 +111,7 @@ WRITERS = {
     8: writer(("id", "int"), ("must", TEXT)),
     9: writer(("id", "int")),
     11: writer(("id", "long"), ("name", TEXT)),
+    13: {**writer(("id", "int"), ("__run", ["null", "long"])), "namespace": "lab.public.t"},
 }
 
 
@@ -143,6 +144,14 @@ class Stored(SilverTable):
 
     def fitted(self, messages: DataFrame) -> DataFrame:
         return self.rows(messages, changes.summary(messages, WRITERS))
+
+
+def test_zombies_ahead_are_found_by_schemas_that_no_batch_had(spark: SparkSession, tmp_path: Path) -> None:
+    """And a message that is not of this table, by 3, stays what it is: it is set aside later."""
+    stored = Stored(spark, tmp_path)
+    stored._schemas = {}
+    ahead = batch(spark, *[(13, {"id": 1, "__run": run}) for run in (1, 9, 1)], (3, {"id": 1, "name": None}))
+    assert sorted(row["offset"] for row in stored.fenced(ahead).collect()) == [0, 1, 3]
 
 
 def test_one_batch_of_three_writers(spark: SparkSession, tmp_path: Path) -> None:
