@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 KEPT = 50  # runs of a partition that a commit remembers
-SLACK_MS = 60000  # between the clocks of PostgreSQL and of the worker
+SLACK_MS = 60000  # from the start of a run until it has the slot: so long its predecessor may go on
 # Of one partition: a run, named by when it began (ms), to the offset of its first change.
 Firsts = Dict[str, int]
 
@@ -55,7 +55,7 @@ def remembered(known: Dict[str, Firsts]) -> Dict[str, Firsts]:
 def replaced(known: Dict[str, Firsts]) -> List[Zombie]:
     """The runs that another one replaced: that both began and arrived later.
 
-    Either alone may deceive: clocks of two workers differ, and the first message of a run may come late. What is left
+    Either alone may deceive: a clock is set back, and the first message of a run may come late. What is left
     out must have been sent again, else it is lost; so it must have been committed before the other one began, too.
     """
     found = []

@@ -9,8 +9,9 @@ import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Says which run of the capture sent a flat row, in one field more: {@code __run}, when the run began, in ms of this
- * worker's clock ({@link Runs}). Needs no configuration. To run after ExtractNewRecordState.
+ * Says which run of the capture sent a flat row, in one field more: {@code __run}, when the run began, in ms
+ * ({@link Runs}; where the snapshotter is not ours, of this worker's clock). Needs no configuration. To run after
+ * ExtractNewRecordState.
  *
  * <p>What a run had sent when it was replaced can still be on its way, in the buffers of the network, and then arrives
  * behind what the next run sent: older changes behind newer ones. Whoever reads the topic tells them by this field

@@ -1,5 +1,6 @@
 package lake.connect;
 
+import io.debezium.DebeziumException;
 import io.debezium.bean.StandardBeanNames;
 import io.debezium.bean.spi.BeanRegistry;
 import io.debezium.bean.spi.BeanRegistryAware;
@@ -7,6 +8,7 @@ import io.debezium.jdbc.JdbcConnection;
 import io.debezium.pipeline.spi.OffsetContext;
 import io.debezium.pipeline.spi.Offsets;
 import io.debezium.spi.snapshot.Snapshotter;
+import java.sql.SQLException;
 import java.util.Map;
 
 /**
@@ -20,6 +22,8 @@ import java.util.Map;
  * <p>Each start is refused behind a gap in the log ({@link SlotPosition}).
  */
 public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
+    private static final String NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
     private volatile boolean due;
     private BeanRegistry beans;
 
@@ -36,11 +40,19 @@ public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
     /** Called at each start, also within the task, before anything is read; DebeziumException behind a gap. */
     @Override
     public void configure(Map<String, ?> properties) {
-        Runs.begin(String.valueOf(properties.get("topic.prefix")));
+        JdbcConnection source = beans.lookupByName(StandardBeanNames.JDBC_CONNECTION, JdbcConnection.class);
+        Runs.begin(String.valueOf(properties.get("topic.prefix")), clockOf(source));
         OffsetContext offset = beans.lookupByName(StandardBeanNames.OFFSETS, Offsets.class).getTheOnlyOffset();
         if (offset != null) {
-            JdbcConnection source = beans.lookupByName(StandardBeanNames.JDBC_CONNECTION, JdbcConnection.class);
             SlotPosition.read(source, String.valueOf(properties.get("slot.name"))).refuseGap(offset.getOffset());
+        }
+    }
+
+    private static long clockOf(JdbcConnection source) {
+        try {
+            return source.queryAndMap(NOW, rows -> rows.next() ? rows.getLong(1) : 0);
+        } catch (SQLException e) {
+            throw new DebeziumException("The clock of the source can't be read", e);
         }
     }
 
