@@ -16,6 +16,7 @@ from lake.local.home import Home
 from lake.waiting import wait_while
 
 TIMEOUT_S = 10.0
+BEHIND_S = 30.0  # what is well has a change within five seconds (docs/measured.md)
 Offsets = dict[str, int]  # partition to next offset
 Report = Callable[[str], None]
 

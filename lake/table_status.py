@@ -9,7 +9,7 @@ from lake.connect_rest import Connect, failure
 from lake.definition import Database
 from lake.errors import LakeError
 from lake.local.home import Home
-from lake.progress import reported, silent_s
+from lake.progress import BEHIND_S, reported, silent_s
 
 STALE_S = 15.0
 SLOT = (
@@ -31,6 +31,7 @@ class TableStatus:
     committed_at: float | None
     reason: str = ""
     quarantined: int = 0  # messages set aside, neither replayed nor dropped
+    behind_s: float = 0.0  # for how long Kafka has had messages that the table lacks
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def tables(home: Home) -> list[TableStatus]:
 
 
 def of_report(reported: dict[str, dict[str, Any]], silent: float, stale_s: float) -> list[TableStatus]:
-    """All tables of one report, by name; 'stale' when it is older than it may be."""
+    """All tables of one report, by name; 'stale' when it is older than it may be, 'behind' when a table lags."""
     stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > stale_s else {}
     return [_table(name, {**facts, **stale}) for name, facts in sorted(reported.items())]
 
@@ -73,7 +74,7 @@ def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str,
 
 def _table(name: str, facts: dict[str, Any]) -> TableStatus:
     lag = facts.get("lag_ms") or {}
-    state, reason = facts.get("state", "unknown"), facts.get("reason") or _unserved(facts)
+    state, reason = _state(facts)
     lsn = facts.get("lsn")
     return TableStatus(
         name,
@@ -85,7 +86,16 @@ def _table(name: str, facts: dict[str, Any]) -> TableStatus:
         facts.get("committed_at"),
         reason,
         facts.get("quarantined", 0),
+        facts.get("behind_s", 0.0),
     )
+
+
+def _state(facts: dict[str, Any]) -> tuple[str, str]:
+    """The state, and why it is not better."""
+    state, behind = facts.get("state", "unknown"), facts.get("behind_s", 0.0)
+    if state == "running" and behind > BEHIND_S:
+        return "behind", f"Kafka has held messages for {behind:.0f} s that are not in the table"
+    return state, facts.get("reason") or _unserved(facts)
 
 
 def _unserved(facts: dict[str, Any]) -> str:

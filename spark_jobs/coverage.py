@@ -7,8 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import commits
-from spark_jobs.jvm import java
-from spark_jobs.pipeline import Pipeline, Table
+from spark_jobs.pipeline import Table
 from spark_jobs.source import Source, rows_of
 
 LOOK_EVERY_S = 0.5
@@ -30,13 +29,6 @@ class Deadline(NamedTuple):
 
     def passed(self) -> bool:
         return time.monotonic() > self.at
-
-
-class Offsets(NamedTuple):
-    """What a topic holds: per partition the first offset that is still there, and the next one to be written."""
-
-    begin: Dict[int, int]
-    end: Dict[int, int]
 
 
 def wait_for_slot(source: Source, database: str, lsn: str, deadline: Deadline) -> None:
@@ -75,28 +67,6 @@ def lacking(what: str, reached: Dict[str, int], end: Dict[int, int]) -> str:
         if reached.get(str(partition), 0) < offset
     ]
     return "{} lacks {}".format(what, ", ".join(behind)) if behind else ""
-
-
-def topic_offsets(spark: SparkSession, pipeline: Pipeline, topic: str) -> Offsets:
-    """The topic's offsets now; none for a topic that does not exist."""
-    deserializer = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
-    settings = java(spark, "java.util.Properties")()
-    for name, value in pipeline.kafka.items():
-        settings.setProperty(name[len("kafka.") :], value)
-    settings.setProperty("key.deserializer", deserializer)
-    settings.setProperty("value.deserializer", deserializer)
-    consumer = java(spark, "org.apache.kafka.clients.consumer.KafkaConsumer")(settings)
-    try:
-        known = consumer.listTopics().get(topic)
-        partition = java(spark, "org.apache.kafka.common.TopicPartition")
-        listed = java(spark, "java.util.ArrayList")([partition(topic, info.partition()) for info in known or []])
-        return Offsets(_by_partition(consumer.beginningOffsets(listed)), _by_partition(consumer.endOffsets(listed)))
-    finally:
-        consumer.close()
-
-
-def _by_partition(offsets: Any) -> Dict[int, int]:
-    return {int(part.partition()): int(offset) for part, offset in offsets.items()}
 
 
 def wait_until(lacks: Callable[[], str], deadline: Deadline) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import coverage, lake_rows, once
+from spark_jobs import broker, coverage, lake_rows, once
 from spark_jobs.coverage import Deadline, NotCovered
 from spark_jobs.lake_rows import LakeRows, WrongType
 from spark_jobs.pg_types import Unmapped, pg_type
@@ -36,7 +36,7 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
     try:
         tables = [table for table in pipeline.tables if name_of(table) in bounds]
         coverage.wait_for_slot(source, tables[0].database, moment.lsn, deadline)
-        ends = {table.topic: coverage.topic_offsets(spark, pipeline, table.topic).end for table in tables}
+        ends = {table.topic: broker.topic_offsets(spark, pipeline, table.topic).end for table in tables}
         for table in tables:
             coverage.wait_for_targets(spark, table, ends[table.topic], deadline)
         return {name_of(table): compared(spark, table, moment, bounds[name_of(table)]) for table in tables}

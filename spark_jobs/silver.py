@@ -46,6 +46,7 @@ class SilverTable:
         self._position = commits.last_position(line)
         self._broken_off = commits.unfinished(line)
         self.commits_since_service = commits.since_service(spark, line, target.type)
+        self._topic_id = self._reached().get("topic_id")  # type: Optional[str]
         self._columns = stored_columns(spark, target.path, self._position)
         self._sync_lock = threading.Lock()
         self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
@@ -59,6 +60,16 @@ class SilverTable:
     def position(self) -> Dict[str, Any]:
         """What the last commit says of its source; empty before the first."""
         return dict(self._position)
+
+    @property
+    def offsets(self) -> Dict[str, int]:
+        """By partition, the offset behind the last message that is committed."""
+        return dict(self._reached()["offsets"])
+
+    def read_from(self, topic_id: str) -> None:
+        """The next batches are of the topic with this id ('': nobody knows); raises source_position.TopicReplaced."""
+        source_position.refuse_replaced(self._position, self.table, topic_id)
+        self._topic_id = topic_id or self._topic_id
 
     def write(
         self, messages: DataFrame, progress: Progress, again: bool = False, behind: Optional[DataFrame] = None
@@ -75,7 +86,7 @@ class SilverTable:
         if not summary:
             self.pass_over(source_position.next_offsets(read), progress)
             return
-        entries = source_position.following(self._position, self.table, summary, read, runs)
+        entries = source_position.following(self._position, self.table, self._topic_id, summary, read, runs)
         entries.update(self._reached() if again else {})
         lag_ms = source_position.committed_ms(summary)
         if behind is not None:

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader, StreamingQuery
 
 from spark_jobs import changes, checkpoint, evolution
+from spark_jobs.broker import Broker
 from spark_jobs.fill import Unfillable, later
 from spark_jobs.guard import Guard
 from spark_jobs.pipeline import Pipeline
@@ -18,9 +19,12 @@ LOG = logging.getLogger("silver")
 class SilverQuery:
     """What the query does with each batch; a batch that comes again changes nothing (SilverTable.write)."""
 
-    def __init__(self, spark: SparkSession, pipeline: Pipeline, guard: Guard, progress: Progress, turns: Turns) -> None:
+    def __init__(
+        self, spark: SparkSession, pipeline: Pipeline, broker: Broker, guard: Guard, progress: Progress, turns: Turns
+    ) -> None:
         self._spark = spark
         self._pipeline = pipeline
+        self._broker = broker
         self._guard = guard
         self._silver = guard.silver
         self._progress = progress
@@ -51,6 +55,7 @@ class SilverQuery:
 
     def _take_turn(self, batch: DataFrame, _: int) -> None:
         with self._turns.turn(self._silver.name):
+            self._silver.read_from(self._broker.identity(self._silver.table.topic))
             self._write(batch)
         self._silver.sync_after_commit()
         self._turns.await_next(self._silver.name)

@@ -1,6 +1,6 @@
 """The source position that each commit of a Hudi table carries: entries by name, written with the rows.
 
-topic, epoch: whose offsets these are
+topic, topic_id, epoch: whose offsets these are; a topic that is made anew has the name of the old, and another id
 offsets: by partition, the offset behind the last message
 runs: what is known of the runs of the connector (fencing.py)
 lsn: the greatest of the source's log so far
@@ -10,12 +10,27 @@ source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 an
 """
 
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 from spark_jobs import fencing
 from spark_jobs.pipeline import Table
 
-REACHED = ("offsets", "lsn", "schema_id", "runs")
+REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
+
+
+class TopicReplaced(Exception):
+    """A table has read another topic of that name: the offset that it reached says nothing of this one."""
+
+
+def refuse_replaced(held: Dict[str, Any], table: Table, topic_id: str) -> None:
+    """Raises TopicReplaced; held: the position of the table, which knows of no id before its first commit."""
+    if topic_id and reached(held, table.epoch).get("topic_id") not in (None, topic_id):
+        raise TopicReplaced(
+            "topic {} was deleted and made anew: what it held is lost, and the first messages of the new one have "
+            "offsets that count as read; write epoch: {} for the table in databases/{}.yaml, then: lake apply".format(
+                table.topic, table.epoch + 1, table.database
+            )
+        )
 
 
 def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
@@ -25,13 +40,19 @@ def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
 
 
 def following(
-    held: Dict[str, Any], table: Table, summary: List[Any], read: List[Any], runs: Dict[str, fencing.Firsts]
+    held: Dict[str, Any],
+    table: Table,
+    topic_id: Optional[str],
+    summary: List[Any],
+    read: List[Any],
+    runs: Dict[str, fencing.Firsts],
 ) -> Dict[str, Any]:
     """The position behind a batch. read: what was said of the batch before zombies were left out."""
     lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
     times = committed_ms(summary)
     return {
         "topic": table.topic,
+        "topic_id": topic_id,
         "epoch": table.epoch,
         "offsets": {**held.get("offsets", {}), **next_offsets(read)},
         "runs": fencing.remembered(runs),

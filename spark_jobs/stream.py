@@ -10,12 +10,15 @@ import sys
 import threading
 import time
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, changes, services, storage
 from spark_jobs.background import Background
+from spark_jobs.backlog import Backlog
+from spark_jobs.broker import Broker
 from spark_jobs.causes import cause
 from spark_jobs.guard import Guard
 from spark_jobs.jvm import Origins, keep_names
@@ -31,6 +34,7 @@ from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
+WATCH_EVERY_S = 5.0
 REST = 2.0  # table services rest this many times as long as they worked: tables fall due together
 TABLES_FIRST_S = 60.0  # at most
 RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
@@ -42,6 +46,7 @@ class Flow:
     def __init__(self, spec: Any, begin: Callable[[], Any]) -> None:
         self.spec = spec
         self.guard = None  # type: Optional[Guard]
+        self.backlog = Backlog()
         self.begin = begin
         self.query = None  # type: Any
         self.failures = 0
@@ -87,6 +92,7 @@ class Stream:
         self._layers = layers
         self._flows = {}  # type: Dict[str, Flow]
         self._progress = Progress()
+        self._broker = Broker(spark, read_pipeline(spark, config).kafka)
         self._turns = Turns(spark.sparkContext.defaultParallelism)
         self._background = Background(spark.sparkContext)
         self._quarantines = Quarantines(spark)
@@ -120,8 +126,8 @@ class Stream:
 
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
-        serving = threading.Thread(target=self._serve, daemon=True)
-        serving.start()
+        for work in (self._serve, self._watch_topics):
+            threading.Thread(target=work, daemon=True).start()
         origins = Origins(self._spark)
         while not self._stopping.wait(LOOK_EVERY_S):
             origins.forget()
@@ -174,7 +180,7 @@ class Stream:
             guard = Guard(written, registry, self._quarantines.of(pipeline, table.database), may_write)
             self._flows[name].guard = guard
             self._progress.update(name, **written.position)  # a table that stays idle has a position too
-            return SilverQuery(self._spark, pipeline, guard, self._progress, self._turns).start()
+            return SilverQuery(self._spark, pipeline, self._broker, guard, self._progress, self._turns).start()
 
         return name, ((table, target), begin)
 
@@ -235,6 +241,22 @@ class Stream:
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
                 self._stopping.wait(REST * (time.monotonic() - began))
+
+    def _watch_topics(self) -> None:
+        """Tells how far each table is behind its topic; in a thread of its own, as Kafka may keep it waiting."""
+        while not self._stopping.wait(WATCH_EVERY_S):
+            flows = {name: flow for name, flow in list(self._flows.items()) if flow.table is not None}
+            ends = self._ends({flow.table.table.topic for flow in flows.values()})
+            for name, flow in flows.items():
+                age = flow.backlog.age_s(flow.table.offsets, ends.get(flow.table.table.topic, {}), time.monotonic())
+                self._progress.note(name, behind_s=age)
+
+    def _ends(self, topics: Set[str]) -> Dict[str, Dict[int, int]]:
+        try:
+            return self._broker.ends(topics)
+        except Py4JJavaError as error:
+            LOG.warning("Kafka does not say what it holds: %s", cause(error))
+            return {}
 
 
 def main(argv: List[str]) -> int:

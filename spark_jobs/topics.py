@@ -9,17 +9,17 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import coverage, once
+from spark_jobs import broker, once
 from spark_jobs.pipeline import Pipeline, read_pipeline
 
 
 def facts(spark: SparkSession, pipeline: Pipeline) -> List[Dict[str, Any]]:
     """One entry per topic, by name; offsets by partition; a topic that does not exist has no partitions."""
     names = sorted({table.topic for table in pipeline.tables})
-    return [_facts(name, coverage.topic_offsets(spark, pipeline, name)) for name in names]
+    return [_facts(name, broker.topic_offsets(spark, pipeline, name)) for name in names]
 
 
-def _facts(topic: str, offsets: coverage.Offsets) -> Dict[str, Any]:
+def _facts(topic: str, offsets: broker.Offsets) -> Dict[str, Any]:
     held = {number: end - offsets.begin[number] for number, end in offsets.end.items()}
     return {
         "topic": topic,

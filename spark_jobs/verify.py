@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import archive, commits, coverage, lake_rows, once, parity, quarantine
+from spark_jobs import archive, broker, commits, coverage, lake_rows, once, parity, quarantine
 from spark_jobs.coverage import Deadline, NotCovered, tell
 from spark_jobs.lake_rows import LakeRows
 from spark_jobs.once import Refused
@@ -236,7 +236,7 @@ class Proof:
     def _covered(self, source: Source, moment: Moment, proof: TableProof) -> bool:
         try:
             coverage.wait_for_slot(source, proof.table.database, moment.lsn, self._deadline)
-            proof.end = coverage.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
+            proof.end = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
             coverage.wait_for_targets(self._spark, proof.table, proof.end, self._deadline)
             return True
         except NotCovered as missing:
@@ -262,7 +262,7 @@ class Proof:
     def _check_archive(self, proof: TableProof) -> None:
         missing = self._archive_lacks(proof)
         files = archive.files_of(self._spark, self._pipeline.bronze["path"], proof.table.topic)
-        begin = coverage.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
+        begin = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
         for detail in archive.faults(files, begin) + ([missing] if missing else []):
             proof.result["differences"].append({"where": "bronze", "detail": detail})
         proof.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 import psycopg
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.local.home import Home
@@ -16,6 +17,16 @@ def drop_slot(home: Home, name: str) -> None:
     """Possible once the task has let go of it; nothing where there is none."""
     with psycopg.connect(home.dsn(), autocommit=True) as connection:
         connection.execute(DROP, [name])
+
+
+def create_topic(client: AdminClient, name: str) -> bool:
+    """False while Kafka still has one of that name, which it deletes in its own time."""
+    (made,) = client.create_topics([NewTopic(name, 1, 1)]).values()
+    try:
+        made.result(10)
+    except KafkaException:
+        return False
+    return True
 
 
 def delete_topics(home: Home, names: Iterable[str]) -> None:

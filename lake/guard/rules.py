@@ -9,6 +9,7 @@ from lake.errors import BadInput
 from lake.guard.drift import Drift
 from lake.guard.facts import Server, Slot, TableFacts
 from lake.plan import source_changes
+from lake.progress import BEHIND_S
 from lake.refusals import refuse_source
 from lake.rendering.connector import CAPTURE_USER
 from lake.source_catalog import Source
@@ -102,6 +103,14 @@ def of_budget(database: Database, slot: Slot | None, budget: Wal) -> Iterator[Dr
             f"see why the connector is behind: lake status; above {budget.pause_bytes:,} it is stopped, "
             f"above {budget.drop_bytes:,} the slot is dropped"
         )
+        yield Drift(database.database, "", what, now)
+
+
+def of_delay(database: Database, age_s: float) -> Iterator[Drift]:
+    """What is on its way to Kafka, and for how long."""
+    if age_s > BEHIND_S:
+        what = f"Kafka lacks what was committed more than {BEHIND_S:.0f} s ago"
+        now = f"wait while {database.connector} reads a first snapshot or much at once; else: lake logs connect"
         yield Drift(database.database, "", what, now)
 
 

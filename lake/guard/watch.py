@@ -13,7 +13,8 @@ import psycopg
 from lake.connect_rest import Connect, states
 from lake.definition import Database, load_databases
 from lake.errors import LakeError
-from lake.guard import accepted, budget
+from lake.guard import accepted, budget, rules
+from lake.guard.delay import Delay
 from lake.guard.drift import Drift
 from lake.guard.look import Look, look
 from lake.guard.report import write
@@ -35,6 +36,7 @@ class Watch:
         self._restarts = Restarts(self._connect)
         self._seen: dict[str, set[Drift]] = {}
         self._told: dict[str, list[Drift]] = {}
+        self._delays: dict[str, Delay] = {}
         self.stopping = threading.Event()
 
     def run(self) -> None:
@@ -55,16 +57,22 @@ class Watch:
             if self._connect.config(database.connector) is None:
                 accepted.forget(self._home, database.database)
                 self._told.pop(database.database, None)
+                self._delays.pop(database.database, None)
                 return []
             found = look(self._home, database)
             told = self._confirmed(found)
             at_work = is_locked(self._home.data / LOCK)  # a command, which knows of the gap that it mends
             self._act(found, [] if at_work else [drift.what for drift in told if drift.gap], at_work)
+            told += self._late(found)
             self._told[database.database] = [*told, *([] if at_work else pending(self._home, database))]
         except (LakeError, psycopg.Error) as error:
             LOG.warning("%s: %s", database.database, error)
             self._protect(database)
         return self._told.get(database.database, [])
+
+    def _late(self, found: Look) -> list[Drift]:
+        delay = self._delays.setdefault(found.database.database, Delay())
+        return list(rules.of_delay(found.database, delay.age_s(found.there.server, found.slot)))
 
     def _confirmed(self, found: Look) -> list[Drift]:
         """What was seen in the look before, too."""

@@ -119,6 +119,18 @@ class Pause:
 
 
 @dataclass
+class Stall(Pause):
+    """A service that tables are written through, stopped for so long that they fall behind."""
+
+    @property
+    def name(self) -> str:
+        return f"{super().name} until the tables are behind"
+
+    def seen(self, rig: Rig) -> bool:
+        return "behind" in {one["state"] for one in rig.lake.json("status")["tables"]}
+
+
+@dataclass
 class Stop:
     """Stopped in order, and started by hand."""
 

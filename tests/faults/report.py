@@ -33,10 +33,7 @@ Rows of the matrix without a trial here:
 {without}
 """
 WITHOUT = {
-    "7": "executors: on one machine Spark's driver is all there is",
-    "12": "a source restored from an older backup: tests/unit/test_guard_rules.py, by its facts",
     "14": "archive files out of order, late or back-dated: tests/integration/test_streamer.py",
-    "26": "types: tests/integration/test_types.py",
 }
 
 

@@ -195,3 +195,31 @@ def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:
         ("| 10", "passed", "1970-01-02"),
     ]
     assert "1 of 2 as they should be" in page.read_text()
+
+
+class Untold:
+    """A fault of which the product says nothing."""
+
+    name = "nothing"
+
+    def inject(self, rig: Any) -> None: ...
+
+    def heal(self, rig: Any) -> None: ...
+
+    def seen(self, rig: Any) -> bool:
+        return False
+
+
+def test_a_fault_that_nothing_tells_of_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "SEEN_WITHIN_S", 0)
+    nowhere: Any = None
+    entry = trial.Entry("1", "nothing", "streaming", 7)
+    assert trial._hold(nowhere, entry, Untold(), 0) == ["h: nothing told of nothing within 0 s"]
+
+
+@pytest.mark.parametrize(("code", "wrong"), [(0, []), (1, ["h: lake status is not well again:", "stream is silent"])])
+def test_a_lake_that_does_not_get_well_is_named(monkeypatch: pytest.MonkeyPatch, code: int, wrong: list[str]) -> None:
+    monkeypatch.setattr(trial, "WELL_WITHIN_S", 0)
+    said = SimpleNamespace(returncode=code, stdout="stream is silent")
+    rig: Any = SimpleNamespace(lake=SimpleNamespace(run=lambda *arguments, check: said))
+    assert trial.well(rig, "again") == wrong

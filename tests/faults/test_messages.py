@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import fastavro
@@ -195,3 +196,34 @@ def test_topic_deleted(rig: Rig, entry: Entry, small: str) -> None:
         until(lambda: rig.table_status(name)["state"] == "stopped", f"{name} does not stop", TOLD_WITHIN_S)  # noqa: B023
     done = rig.lake.run("plan", check=False)
     assert (done.returncode, "its offsets start again" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.matrix("32", "a topic is made anew, and has outgrown the old one")
+def test_topic_replaced(rig: Rig, entry: Entry, small: str) -> None:
+    topic = f"{small}.public.account"
+    values = readers.topic_values(rig.home, topic)
+    stop = Stop("stream")
+    stop.inject(rig)
+    try:
+        rig.stop_connector(small)
+        remains.delete_topics(rig.home, [topic])
+        remade = AdminClient({"bootstrap.servers": rig.home.kafka})
+        until(lambda: remains.create_topic(remade, topic), "the topic is not made anew", TOLD_WITHIN_S)
+        for value in [*values, *values[-5:]]:
+            produce(rig, topic, value)
+        rig.start_connector(small)
+    finally:
+        stop.heal(rig)
+    for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
+        until(lambda: "made anew" in rig.table_status(name)["reason"], f"{name} does not say it", TOLD_WITHIN_S)  # noqa: B023
+    rig.databases[small] = tuple(
+        replace(table, settings={**table.settings, "epoch": 1} if table.name == "account" else table.settings)
+        for table in rig.databases[small]
+    )
+    rig.capture(small)
+    rig.execute(small, "UPDATE account SET version = version + 1000")
+    rig.reach(small)
+    found = rig.lake.run("verify", f"{small}.account", "--json", check=False).stdout
+    (table,) = json.loads(found)["tables"].values()
+    where = {one["where"] for one in table["differences"]}
+    assert where == {"bronze"}, found

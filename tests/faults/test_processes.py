@@ -8,14 +8,29 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from tests.faults import evidence
 from tests.faults.conftest import SHOP
-from tests.faults.faults import Cut, EmptyStore, FullDisk, Kill, KillAll, Pause, Restart, Stop, isolated, own_disk
+from tests.faults.executors import on_executors
+from tests.faults.faults import (
+    Cut,
+    EmptyStore,
+    FullDisk,
+    Kill,
+    KillAll,
+    Pause,
+    Restart,
+    Stall,
+    Stop,
+    isolated,
+    own_disk,
+)
 from tests.faults.rig import Rig
-from tests.faults.trial import Entry, in_snapshot, under_load
+from tests.faults.trial import LEAST, Entry, await_versions, conclude, in_snapshot, under_load
 from tests.faults.workload import Copies
 
 pytestmark = pytest.mark.faults
 DRIVER_KILLS = 8
+EXECUTOR_KILLS = 5
 RESTARTS = 12
 RESTARTED = ("connect", "kafka", "registry", "s3", "stream", "metastore")
 own_network = pytest.mark.skipif(not isolated(), reason="needs a network namespace of its own: make faults makes one")
@@ -104,10 +119,28 @@ def test_driver_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
     in_snapshot(rig, entry, Kill("stream"), 0.9)
 
 
+@pytest.mark.matrix("7", "kill -9 of an executor, while tables are written on two")
+def test_executor_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    begin = evidence.committed(rig.home, shop)
+    with on_executors(rig) as executors, rig.load(shop, entry.load_seed):
+        rig.reach(shop)
+        for _ in range(EXECUTOR_KILLS):
+            entry.injected.append("SIGKILL executor")
+            executors.kill()
+            entry.recovered_s = max(rig.reach(shop), entry.recovered_s or 0)
+        await_versions(rig, shop, begin + LEAST)
+    conclude(rig, entry, shop, [])
+
+
 @pytest.mark.matrix("8", "SIGSTOP for half a minute")
 @pytest.mark.parametrize("service", ["connect", "stream", "kafka", "guardian"])
 def test_paused(rig: Rig, entry: Entry, shop: str, service: str) -> None:
     under_load(rig, entry, shop, Pause(service), hold_s=30)
+
+
+@pytest.mark.matrix("8", "SIGSTOP of the object store, until tables that lag are named")
+def test_stalled(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, Stall("s3"))
 
 
 @pytest.mark.matrix("8", "SIGSTOP of Connect", phase="snapshot")

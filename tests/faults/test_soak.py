@@ -8,7 +8,7 @@ import pytest
 from tests.faults import evidence
 from tests.faults.faults import SERVICES, Kill
 from tests.faults.rig import Rig
-from tests.faults.trial import Entry, Void, conclude
+from tests.faults.trial import Entry, Void, conclude, well
 
 pytestmark = pytest.mark.soak
 KILLS_AN_HOUR = 80  # asked for: each waits for the one before to be over
@@ -31,4 +31,4 @@ def test_soak(rig: Rig, entry: Entry, shop: str, pytestconfig: pytest.Config) ->
     entry.fault += f", {seconds} s, {versions / seconds:.0f} changes/s"
     if versions < 20 * seconds or len(entry.injected) < 50 * seconds // 3600:
         raise Void(f"{versions} row versions and {len(entry.injected)} kills in {seconds} s")
-    conclude(rig, entry, shop, [], compacted=True)
+    conclude(rig, entry, shop, well(rig, "again"), compacted=True)

@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaException
 
 from tests.faults import checker, evidence, source
-from tests.faults.faults import Fault
+from tests.faults.faults import Fault, unwell
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, COW, ITEM
 from tests.faults.workload import Lasting, Workload, until
@@ -21,6 +21,7 @@ LEAST = 1000  # row versions committed during a trial, or it proves nothing
 LEAST_DURING = 20  # transactions between the fault and the recovery from it, unless the source itself is down
 WARM = 30  # transactions before the fault
 SEEN_WITHIN_S = 45.0  # also what the product shows while it is asked
+WELL_WITHIN_S = 60.0
 RECOVERED_WITHIN_S = 60.0  # after the failure of one process
 WRITTEN_WITHIN_S = 120.0
 SNAPSHOT_WITHIN_S = 120.0
@@ -77,7 +78,7 @@ def under_load(
     then nothing can be). load: settings of the workload.
     """
     begin = evidence.committed(rig.home, database)
-    wrong: list[str] = []
+    wrong = well(rig, "before")
     with rig.load(database, entry.load_seed, **load) as writing:
         _await_transactions(writing, WARM)
         for fault in faults:
@@ -86,6 +87,7 @@ def under_load(
             if not source_down and writing.committed - before < LEAST_DURING:
                 raise Void(f"{writing.committed - before} transactions during {fault.name}")
         await_versions(rig, database, begin + least)
+        wrong += well(rig, "again")
     conclude(rig, entry, database, wrong)
 
 
@@ -110,6 +112,15 @@ def _recovery(rig: Rig, entry: Entry, database: str, within_s: float) -> list[st
     took = time.monotonic() - entry.healing
     entry.recovered_s = max(took, entry.recovered_s or 0.0)
     return [f"h: {took:.0f} s until a new row was in the lake again"] if took > within_s else []
+
+
+def well(rig: Rig, when: str) -> list[str]:
+    """What `lake status` shows if it does not say soon that all is well (step h)."""
+    try:
+        until(lambda: not unwell(rig), "it is not", WELL_WITHIN_S, every_s=1)
+    except AssertionError:
+        return [f"h: lake status is not well {when}:", rig.lake.run("status", check=False).stdout]
+    return []
 
 
 def _await_transactions(load: Workload, count: int) -> None:
@@ -171,6 +182,7 @@ def in_snapshot(
             resume(rig, database, applied)
             wrong += [line for one in later for line in _hold(rig, entry, one, hold_s)]
             wrong += _recovery(rig, entry, database, SNAPSHOT_WITHIN_S)
+            wrong += well(rig, "again")
             _await_transactions(writing, WARM)
         conclude(rig, entry, database, wrong)
     finally:

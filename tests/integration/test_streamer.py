@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from lake.rendering.streamer import class_submit, streamer_path
 from lake.spark import spark_conf, spark_environment, spark_home
 from lake.streamer import class_path
-from spark_jobs import archive, coverage, lake_rows, parity
+from spark_jobs import archive, broker, coverage, lake_rows, parity
 from spark_jobs.lease import Leases
 from spark_jobs.pg_types import pg_type
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
@@ -82,7 +82,7 @@ class Shop:
 
     def _unarchived(self, table: Table) -> str:
         bronze = f"{self.home.environment.bucket_uri}/bronze"
-        end = coverage.topic_offsets(self.spark, self.pipeline, table.topic).end
+        end = broker.topic_offsets(self.spark, self.pipeline, table.topic).end
         return coverage.lacking("bronze", archive.reached(self.spark, bronze, table.topic), end)
 
     def files(self) -> list[Path]:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from lake import tickit
 from lake.local.home import PROJECT
 from lake.yaml_file import read_mapping
-from spark_jobs import archive, coverage
+from spark_jobs import archive, broker, coverage
 from spark_jobs.pipeline import read_pipeline
 from tests.integration.conftest import RunningLake
 
@@ -42,7 +42,7 @@ class Tickets:
         pipeline = read_pipeline(self.spark, (self.lake.home.rendered / "pipeline.json").as_uri())
         deadline = coverage.Deadline(time.monotonic() + WITHIN_S)
         for table in [one for one in pipeline.tables if one.database == "tickit"]:
-            end = coverage.topic_offsets(self.spark, pipeline, table.topic).end
+            end = broker.topic_offsets(self.spark, pipeline, table.topic).end
             place = pipeline.bronze["path"], table.topic
             while coverage.lacking("bronze", archive.reached(self.spark, *place), end):
                 assert not deadline.passed()

@@ -122,3 +122,9 @@ def test_a_table_that_was_not_applied_yet_is_not_looked_at() -> None:
     applied = {"tables": [{"database": "shop", "schema": "public", "table": "a"}]}
     assert [table.name for table in captured(both, applied).tables] == ["a"]
     assert captured(both, {}).tables == ()
+
+
+@pytest.mark.parametrize(("age_s", "told"), [(29.0, 0), (31.0, 1)])
+def test_a_source_of_which_kafka_lacks_much(age_s: float, told: int) -> None:
+    found = list(rules.of_delay(DATABASE, age_s))
+    assert [drift.lost for drift in found] == [False] * told

@@ -2,6 +2,7 @@
 
 import io
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from spark_jobs import changes
 from spark_jobs.evolution import SchemaRefused
 from spark_jobs.pipeline import Table, Target
 from spark_jobs.silver import SilverTable, erase_deleted, ids_of, with_record_key
-from spark_jobs.source_position import committed_ms
+from spark_jobs.source_position import TopicReplaced, committed_ms
 
 COLUMNS = (
     "id int, region string, name string, _secret string, __op string, __lsn bigint, __deleted string, _order bigint"
@@ -213,3 +214,15 @@ def test_a_deleted_row_does_not_hold_up_the_others(spark: SparkSession, tmp_path
     assert {tuple(row) for row in rows} == {(1, None, "true"), (3, None, "true"), (2, 2, "false")}
     with pytest.raises(SchemaRefused, match="column must is int in the lake and arrives as string"):
         stored.fitted(batch(spark, (8, {"id": 1, "must": "x"}), (7, {"id": 2, "must": 2}), first=10))
+
+
+def test_a_topic_that_was_made_anew_is_not_read_on(spark: SparkSession, tmp_path: Path) -> None:
+    stored = Stored(spark, tmp_path, "id int", schema_id=9, end=5)
+    stored.read_from("first")  # of a commit before ids were known
+    stored._position["topic_id"] = "first"
+    for same in ("first", ""):
+        stored.read_from(same)
+    with pytest.raises(TopicReplaced, match=r"made anew.*write epoch: 1 for the table in databases/lab.yaml"):
+        stored.read_from("second")
+    stored.table = replace(stored.table, epoch=1)
+    stored.read_from("second")

@@ -1,0 +1,75 @@
+"""Kafka's own word on topics: which one has the name by now, and the offsets between which it holds messages."""
+
+from contextlib import closing
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from spark_jobs.jvm import java
+from spark_jobs.pipeline import Pipeline
+
+ADMIN = "org.apache.kafka.clients.admin."
+UNKNOWN = "UnknownTopicOrPartitionException"
+
+
+class Offsets(NamedTuple):
+    """What a topic holds: per partition the first offset that is still there, and the next one to be written."""
+
+    begin: Dict[int, int]
+    end: Dict[int, int]
+
+
+class Broker:
+    """One connection, which threads may share. settings: as Spark's Kafka source takes them ("kafka.<name>")."""
+
+    def __init__(self, spark: SparkSession, settings: Dict[str, str]) -> None:
+        self._spark = spark
+        properties = java(spark, "java.util.Properties")()
+        for name, value in settings.items():
+            properties.setProperty(name[len("kafka.") :], value)
+        self._admin = java(spark, ADMIN + "AdminClient").create(properties)
+
+    def close(self) -> None:
+        self._admin.close()
+
+    def identity(self, topic: str) -> str:
+        """The topic's id, which another topic of that name does not have (KIP-516); '' for none of that name."""
+        found = self._description(topic)
+        return str(found.topicId().toString()) if found is not None else ""
+
+    def offsets(self, topic: str) -> Offsets:
+        """As they are now; none for a topic that does not exist."""
+        partitions = self._partitions(topic)
+        return Offsets(self._listed(partitions, "earliest"), self._listed(partitions, "latest"))
+
+    def ends(self, topics: Iterable[str]) -> Dict[str, Dict[int, int]]:
+        """The next offset of each partition, by topic."""
+        return {topic: self._listed(self._partitions(topic), "latest") for topic in topics}
+
+    def _partitions(self, topic: str) -> List[Any]:
+        found = self._description(topic)
+        partition = java(self._spark, "org.apache.kafka.common.TopicPartition")
+        return [partition(topic, info.partition()) for info in found.partitions()] if found is not None else []
+
+    def _description(self, topic: str) -> Optional[Any]:
+        names = java(self._spark, "java.util.Collections").singleton(topic)
+        try:
+            return self._admin.describeTopics(names).allTopicNames().get().get(topic)
+        except Py4JJavaError as error:
+            if UNKNOWN in str(error.java_exception):
+                return None
+            raise
+
+    def _listed(self, partitions: List[Any], which: str) -> Dict[int, int]:
+        wanted = java(self._spark, "java.util.HashMap")()
+        for partition in partitions:
+            wanted.put(partition, getattr(java(self._spark, ADMIN + "OffsetSpec"), which)())
+        found = self._admin.listOffsets(wanted).all().get()
+        return {int(partition.partition()): int(found.get(partition).offset()) for partition in partitions}
+
+
+def topic_offsets(spark: SparkSession, pipeline: Pipeline, topic: str) -> Offsets:
+    """The topic's offsets now; none for a topic that does not exist."""
+    with closing(Broker(spark, pipeline.kafka)) as broker:
+        return broker.offsets(topic)

@@ -1,0 +1,78 @@
+"""The streaming job with executors, processes of their own as on a cluster, instead of the driver's threads."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psutil
+
+from lake.spark import JVM_OPTIONS
+from tests.faults.faults import Stop
+from tests.faults.rig import Rig
+from tests.faults.workload import until
+
+PROGRAM = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+MASTER = "local-cluster[2,1,768]"  # executors, cores of each, MiB of each
+STARTS_WITHIN_S = 120.0
+
+
+@dataclass
+class Executors:
+    """Those of one application."""
+
+    driver: psutil.Process
+
+    def kill(self) -> None:
+        """kill -9 of the first; returns once there are as many as before."""
+        before = self.all()
+        before[0].kill()
+        others = {one.pid for one in before[1:]}
+        until(lambda: len(self.all()) == len(before) and others < {one.pid for one in self.all()}, "none comes", 60)
+
+    def all(self) -> list[psutil.Process]:
+        return [one for one in self.driver.children(recursive=True) if _is_executor(one)]
+
+
+@contextmanager
+def on_executors(rig: Rig) -> Iterator[Executors]:
+    """Runs the job of the lake's own service in its place."""
+    stop = Stop("stream")
+    stop.inject(rig)
+    try:
+        with (rig.home.logs / "stream-on-executors.log").open("wb") as log:
+            driver = _start(rig, log.fileno())
+        try:
+            executors = Executors(psutil.Process(driver.pid))
+            until(lambda: len(executors.all()) == 2, "no executors", STARTS_WITHIN_S)
+            yield executors
+        finally:
+            driver.terminate()
+            driver.wait(60)
+    finally:
+        stop.heal(rig)
+
+
+def _start(rig: Rig, log: int) -> "subprocess.Popen[bytes]":
+    service = rig.stack.service("stream")
+    program = service.program()
+    launcher, *rest = [MASTER if word == "local[*]" else word for word in program.command]
+    jars = str(rig.home.environment.root / "build" / "spark" / "*")
+    settings = {
+        "spark.executor.memory": "768m",
+        "spark.executor.extraClassPath": jars,
+        "spark.executor.extraJavaOptions": " ".join(JVM_OPTIONS),
+    }
+    flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
+    environment = {**os.environ, **program.environment, **service.secrets()}
+    return subprocess.Popen(
+        [launcher, *flags, *rest], cwd=program.folder, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+    )
+
+
+def _is_executor(process: psutil.Process) -> bool:
+    try:
+        return PROGRAM in process.cmdline()
+    except psutil.Error:  # gone meanwhile
+        return False
