@@ -1,4 +1,8 @@
-"""Poison: messages that can't become rows of their table, told apart from those that can."""
+"""Poison: messages that can't become rows of their table, told apart from those that can.
+
+They are foreign, or can't be decoded, or have no key, or hold a value that its lake type cannot: toast.misfit() says so
+by the very conditions under which decoding them as rows fails.
+"""
 
 import json
 from typing import Any, Dict, Optional, Tuple
@@ -7,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
+from spark_jobs import toast
 from spark_jobs.changes import schema_id
 from spark_jobs.pipeline import Table
 from spark_jobs.registry import Registry, UnknownSchema
@@ -54,9 +59,17 @@ def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool 
     be decoded. It reads every message once more, so it is for a batch that failed.
     """
     found = messages.where("value is not null")
-    writers = sorted(row["id"] for row in found.select(schema_id().alias("id")).distinct().collect())
-    reasons = [F.when(schema_id() == writer, _reason(registry, writer, table, applied)) for writer in writers]
-    return found.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
+    known, reasons = {}, []
+    for writer in sorted(row["id"] for row in found.select(schema_id().alias("id")).distinct().collect()):
+        try:
+            known[writer] = own_schema(registry, writer, table)
+            reason = _reason(writer, known[writer], table, applied)
+        except Foreign as foreign:
+            reason = F.lit(str(foreign))
+        reasons.append(F.when(schema_id() == writer, reason))
+    told = found.select("*", *[_decoded(writer, schema) for writer, schema in known.items()])
+    told = told.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
+    return told.drop(*map(_row, known))
 
 
 def found_in(
@@ -77,16 +90,24 @@ def found_in(
     return told, first
 
 
-def _reason(registry: Registry, writer: int, table: Table, applied: bool) -> Column:
-    try:
-        schema = own_schema(registry, writer, table)
-    except Foreign as foreign:
-        return F.lit(str(foreign))
-    # What can't be decoded becomes a row of NULLs.
+def _row(writer: int) -> str:
+    return "_row_{}".format(writer)
+
+
+def _decoded(writer: int, schema: Dict[str, Any]) -> Column:
+    """The rows of one writer's messages. What can't be decoded becomes a row of NULLs."""
     row = from_avro(F.expr("substring(value, 6)"), json.dumps(schema), {"mode": "PERMISSIVE"})
+    return F.when(schema_id() == writer, row).alias(_row(writer))
+
+
+def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) -> Column:
+    """Of the messages of one writer, over its _decoded()."""
+    row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
     reason = F.when(absent, F.lit("it can't be decoded with schema id {}, or its key is NULL".format(writer)))
-    if applied and len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
+    if not applied:
+        return reason
+    if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
-    return reason
+    return reason.otherwise(F.expr(toast.misfit(schema, _row(writer), table.keys)))

@@ -13,11 +13,11 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs import frames, type_map
+from spark_jobs import frames
 from spark_jobs.frames import listed, replaced
 from spark_jobs.pipeline import Table
 from spark_jobs.row_sql import ADDED, MOVED_FROM, RUN, UNAVAILABLE
-from spark_jobs.type_map import identifier, text_literal
+from spark_jobs.type_map import Converted, converted, gone, identifier, selected, text_literal
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
 # Columns of a batch on its way: the key as text, the life, the key that the row is stored under (null: nothing stored
@@ -49,29 +49,47 @@ def left_out(summary: List[Any]) -> List[str]:
 
 def lake_columns(writer_schema: Dict[str, Any], row: str) -> List[str]:
     """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
+    return selected(_columns(writer_schema, row), gone(writer_schema, row))
+
+
+def misfit(writer_schema: Dict[str, Any], row: str, keys: Sequence[str]) -> str:
+    """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
+
+    Nor does it fail for a delete, which keeps what fits; but no row is without its key.
+    """
+    columns = _columns(writer_schema, row)
+    key = [one for name in (*keys, MOVED_FROM) if name in columns for one in columns[name].misfits]
+    others = [one for name, column in columns.items() if name not in (*keys, MOVED_FROM) for one in column.misfits]
+    told = ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in [*key, *others]]
+    told.insert(len(key), "WHEN {} THEN NULL".format(gone(writer_schema, row)))
+    return "CAST(CASE {} END AS string)".format(" ".join(told))
+
+
+def _columns(writer_schema: Dict[str, Any], row: str) -> Dict[str, Converted]:
     fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != RUN}
     if UNAVAILABLE not in fields:
-        return type_map.lake_columns({"fields": list(fields.values())}, row)
-    columns = [_present(field, row) for name, field in fields.items() if name not in FIELDS]
-    return columns + ["{0}.{1} AS {1}".format(row, UNAVAILABLE), _old_key(fields[MOVED_FROM], row)]
+        return {name: converted(field, row) for name, field in fields.items()}
+    columns = {name: _present(field, row) for name, field in fields.items() if name not in FIELDS}
+    names = Converted("{}.{}".format(row, UNAVAILABLE), [])
+    return {**columns, UNAVAILABLE: names, MOVED_FROM: _old_key(fields[MOVED_FROM], row)}
 
 
-def _present(field: Dict[str, Any], row: str) -> str:
+def _present(field: Dict[str, Any], row: str) -> Converted:
     """The placeholder must not even be converted: it is no number, for one."""
-    lacks = "array_contains({}.{}, {})".format(row, UNAVAILABLE, text_literal(field["name"]))
-    value = type_map.lake_value(field, row)
-    return "CASE WHEN {} THEN NULL ELSE {} END AS {}".format(lacks, value, identifier(field["name"]))
+    left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
+    found = converted(field, row)
+    misfits = [("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.misfits]
+    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), misfits)
 
 
-def _old_key(field: Dict[str, Any], row: str) -> str:
+def _old_key(field: Dict[str, Any], row: str) -> Converted:
     """The old key by column name, each value as the text of its lake type."""
     struct = "{}.{}".format(row, MOVED_FROM)
     (key,) = [branch for branch in field["type"] if branch != "null"]
-    texts = [
-        "{}, CAST({} AS string)".format(text_literal(column["name"]), type_map.lake_value(column, struct))
-        for column in key["fields"]
-    ]
-    return "CASE WHEN {} IS NOT NULL THEN map({}) END AS {}".format(struct, ", ".join(texts), MOVED_FROM)
+    columns = {column["name"]: converted(column, struct) for column in key["fields"]}
+    texts = ["{}, CAST({} AS string)".format(text_literal(name), one.value) for name, one in columns.items()]
+    value = "CASE WHEN {} IS NOT NULL THEN map({}) END".format(struct, ", ".join(texts))
+    return Converted(value, [misfit for one in columns.values() for misfit in one.misfits])
 
 
 # --- A batch.

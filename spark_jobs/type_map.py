@@ -3,12 +3,16 @@
 A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in
 `connect.name`, the source type in `connect.parameters`), and the lake. `lake_columns` takes the second to the third;
 pg_types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
+
+A value that the lake type cannot hold is a misfit: it fails the query, and poison.py finds its message by the same
+conditions.
 """
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 SOURCE = "__debezium.source.column."
 BASE_TYPE = "lake.type"  # from our converter, where Debezium would name the domain
+DELETED = "__deleted"  # of a message: 'true' in that of a delete
 MONEY = "decimal(19,2)"
 GREATEST_PRECISION = 38  # of a Spark or Hive decimal
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
@@ -45,23 +49,56 @@ CAST_FROM_TEXT = {
 }
 TEMPORAL_FROM_TEXT = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}
 NESTED = "chr(0)"  # how the converter marks the literal of an array of several dimensions
+SEVERAL_DIMENSIONS = "an array of several dimensions, which no ARRAY type can hold"
+REMEDY = "write another value in PostgreSQL"
 SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
+
+
+class Converted(NamedTuple):
+    """A column in its lake type. misfits: when that type has no value for it, and what is then wrong with it."""
+
+    value: str
+    misfits: List[Tuple[str, str]]
 
 
 def lake_columns(writer_schema: Dict[str, Any], row: str = "") -> List[str]:
     """The fields of a decoded record in their order, each as SQL of its lake type under its own name.
 
-    row: the struct that holds them, or '' when they are columns. A value that the lake type cannot hold fails the
-    query with a message that names the column and the type.
+    row: the struct that holds them, or '' when they are columns. A misfit fails the query with a message that names
+    the column and the type, and is NULL in a row that is gone.
     """
-    return ["{} AS {}".format(lake_value(field, row), identifier(field["name"])) for field in writer_schema["fields"]]
+    columns = {field["name"]: converted(field, row) for field in writer_schema["fields"]}
+    return selected(columns, gone(writer_schema, row))
 
 
-def lake_value(field: Dict[str, Any], row: str) -> str:
-    """The value of one field as SQL of its lake type."""
-    shape, name = _shape(field["type"]), identifier(field["name"])
-    column = "{}.{}".format(row, name) if row else name
-    return _converted(shape, _source_type(shape), column, field["name"])
+def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
+    """The columns as SQL under their names."""
+    return ["{} AS {}".format(_exactly(one, is_gone), identifier(name)) for name, one in columns.items()]
+
+
+def _exactly(column: Converted, is_gone: str) -> str:
+    """The value; for a misfit the query fails. A row that is gone must not hold up the others: it keeps what fits."""
+    refused = "WHEN {} THEN if({}, NULL, raise_error({}))"
+    cases = [refused.format(misfit, is_gone, text_literal(problem)) for misfit, problem in column.misfits]
+    return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value
+
+
+def gone(writer_schema: Dict[str, Any], row: str) -> str:
+    """Whether the message is that of a delete."""
+    known = any(field["name"] == DELETED for field in writer_schema["fields"])
+    return "coalesce({} = 'true', false)".format(_place(DELETED, row)) if known else "false"
+
+
+def converted(field: Dict[str, Any], row: str) -> Converted:
+    """One field of a decoded record; of its misfits no text says the value, which no log may show."""
+    shape, name = _shape(field["type"]), field["name"]
+    found = _converted(shape, _source_type(shape), _place(name, row))
+    told = [(misfit, "column {} holds {}: {}".format(name, problem, REMEDY)) for misfit, problem in found.misfits]
+    return found._replace(misfits=told)
+
+
+def _place(name: str, row: str) -> str:
+    return "{}.{}".format(row, identifier(name)) if row else identifier(name)
 
 
 def identifier(name: str) -> str:
@@ -86,32 +123,43 @@ def _source_type(shape: Dict[str, Any]) -> str:
     return str(parameters.get(BASE_TYPE) or parameters.get(SOURCE + "type", "")).upper()
 
 
-def _converted(shape: Dict[str, Any], source: str, column: str, name: str) -> str:
+def _converted(shape: Dict[str, Any], source: str, column: str) -> Converted:
     kind, semantic = shape["type"], shape.get("connect.name", "")
     if semantic in SEMANTIC:
-        return SEMANTIC[semantic](column, name)
+        return SEMANTIC[semantic](column)
     if semantic == "io.debezium.data.Bits":
-        return _bits(column, int(shape["connect.parameters"]["length"]))
+        return _always(_bits(column, int(shape["connect.parameters"]["length"])))
     if kind == "array":
-        return _array(shape, source, column, name)
+        return _array(shape, source, column)
     if kind == "string":
-        return _from_text(shape, source, column, name)
+        return _from_text(shape, source, column)
     if kind == "bytes" and source in TEXT_AS_BYTES:
-        return "decode({}, 'UTF-8')".format(column)
-    return column
+        return _always("decode({}, 'UTF-8')".format(column))
+    return _always(column)
 
 
-def _from_text(shape: Dict[str, Any], source: str, column: str, name: str) -> str:
+def _always(value: str) -> Converted:
+    """A value that every value of the column has."""
+    return Converted(value, [])
+
+
+def _where_it_fits(column: str, value: str, lake: str) -> Converted:
+    """A value that is NULL where the lake type has none for the column's."""
+    misfit = "{} IS NOT NULL AND ({}) IS NULL".format(column, value)
+    return Converted(value, [(misfit, "a value that {} cannot hold".format(lake.upper()))])
+
+
+def _from_text(shape: Dict[str, Any], source: str, column: str) -> Converted:
     if source == "NUMERIC":
         parameters = shape["connect.parameters"]
-        return _numeric(column, parameters.get(SOURCE + "length"), parameters.get(SOURCE + "scale"), name)
+        return _numeric(column, parameters.get(SOURCE + "length"), parameters.get(SOURCE + "scale"))
     if source == "BYTEA":
-        return "unhex(substring_index({}, 'x', -1))".format(column)
+        return _always("unhex(substring_index({}, 'x', -1))".format(column))
     if source in TEMPORAL_FROM_TEXT and not shape.get("connect.name"):
-        return _temporal_text(column, TEMPORAL_FROM_TEXT[source], name)
+        return _temporal_text(column, TEMPORAL_FROM_TEXT[source])
     if source == "MONEY":
-        return _checked(column, "CAST({} AS {})".format(_amount(column), MONEY), MONEY, name)
-    return _cast(column, CAST_FROM_TEXT[source], name) if source in CAST_FROM_TEXT else column
+        return _where_it_fits(column, "CAST({} AS {})".format(_amount(column), MONEY), MONEY)
+    return _cast(column, CAST_FROM_TEXT[source]) if source in CAST_FROM_TEXT else _always(column)
 
 
 def _amount(column: str) -> str:
@@ -120,12 +168,12 @@ def _amount(column: str) -> str:
     return "CASE WHEN {0} RLIKE '^-?[0-9]+[.][0-9]{{2}}$' THEN {0} END".format(digits)
 
 
-def _numeric(column: str, precision: Optional[str], scale: Optional[str], name: str) -> str:
+def _numeric(column: str, precision: Optional[str], scale: Optional[str]) -> Converted:
     lake = numeric_type(int(precision or 0), _signed(int(scale or 0)))
     if lake == "string":
         cases = ["WHEN '{}' THEN '{}'".format(*pair) for pair in SPECIAL_NUMERICS.items()]
-        return "CASE {0} {1} ELSE {0} END".format(column, " ".join(cases))
-    return _cast(column, lake, name)
+        return _always("CASE {0} {1} ELSE {0} END".format(column, " ".join(cases)))
+    return _cast(column, lake)
 
 
 def _signed(scale: int) -> int:
@@ -141,37 +189,26 @@ def numeric_type(precision: int, scale: int) -> str:
     return "string"
 
 
-def _array(shape: Dict[str, Any], source: str, column: str, name: str) -> str:
+def _array(shape: Dict[str, Any], source: str, column: str) -> Converted:
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
-    inherited.pop(SOURCE + "length", None)  # of numeric: text, see ELEMENTS
-    element = {**items, "connect.parameters": inherited}
-    return "transform({}, item -> {})".format(column, _element(element, source.lstrip("_"), name))
+    inherited.pop(SOURCE + "length", None)  # of numeric: text, see pg_types.ELEMENTS
+    element = _element({**items, "connect.parameters": inherited}, source.lstrip("_"))
+    misfits = [("exists({}, item -> {})".format(column, misfit), problem) for misfit, problem in element.misfits]
+    return Converted("transform({}, item -> {})".format(column, element.value), misfits)
 
 
-def _element(shape: Dict[str, Any], source: str, name: str) -> str:
-    converted = _converted(shape, source, "item", name)
+def _element(shape: Dict[str, Any], source: str) -> Converted:
+    found = _converted(shape, source, "item")
     if source == "MONEY":
-        converted = "CAST({} AS string)".format(converted)
+        found = found._replace(value="CAST({} AS string)".format(found.value))
     if shape["type"] != "string":
-        return converted
-    message = text_literal("column {} holds an array of several dimensions, which no ARRAY type can hold".format(name))
-    return "CASE WHEN startswith(item, {}) THEN raise_error({}) ELSE {} END".format(NESTED, message, converted)
+        return found
+    return found._replace(misfits=[("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS), *found.misfits])
 
 
-def _cast(column: str, lake: str, name: str) -> str:
-    return _checked(column, "CAST({} AS {})".format(column, lake), lake, name)
-
-
-def _checked(column: str, converted: str, lake: str, name: str) -> str:
-    """The converted value; where there was one and the lake type has none for it, the query fails.
-
-    It does not say the value: a log must not show what stands in a row.
-    """
-    reason = "column {} holds a value that {} cannot hold: change the value, or the column's type, in PostgreSQL"
-    return "CASE WHEN {0} IS NULL OR ({1}) IS NOT NULL THEN {1} ELSE raise_error({2}) END".format(
-        column, converted, text_literal(reason.format(name, lake.upper()))
-    )
+def _cast(column: str, lake: str) -> Converted:
+    return _where_it_fits(column, "CAST({} AS {})".format(column, lake), lake)
 
 
 def _infinite(column: str, finite: str, low: str, high: str) -> str:
@@ -182,48 +219,47 @@ def _infinite(column: str, finite: str, low: str, high: str) -> str:
     return "CASE {} ELSE {} END".format(ends, finite).replace("{x}", column)
 
 
-def _date(column: str, name: str) -> str:
-    return "date_add(DATE'1970-01-01', {})".format(column)
+def _date(column: str) -> Converted:
+    return _always("date_add(DATE'1970-01-01', {})".format(column))
 
 
-def _timestamp_ms(column: str, name: str) -> str:
+def _timestamp_ms(column: str) -> Converted:
     finite = "CASE WHEN {{x}} BETWEEN -{0}L AND {0}L THEN timestamp_micros({{x}} * 1000) END".format(GREATEST_MS)
     low, high = "{{x}} < -{}L".format(INFINITY_MS), "{{x}} > {}L".format(INFINITY_MS)
-    return _checked(column, _infinite(column, finite, low, high), "timestamp", name)
+    return _where_it_fits(column, _infinite(column, finite, low, high), "timestamp")
 
 
-def _timestamp_micros(column: str, name: str) -> str:
+def _timestamp_micros(column: str) -> Converted:
     # Debezium's arithmetic wraps beyond the year 294247, to values before PostgreSQL's first timestamp.
     wrapped = "{0} < {1}L AND {0} <> -{2}L - 1".format(column, LEAST_MICROS, INFINITY_MICROS)
-    return _checked(
-        column, "CASE WHEN NOT ({}) THEN timestamp_micros({}) END".format(wrapped, column), "timestamp", name
-    )
+    value = "CASE WHEN NOT ({}) THEN timestamp_micros({}) END".format(wrapped, column)
+    return _where_it_fits(column, value, "timestamp")
 
 
-def _timestamp_nanos(column: str, name: str) -> str:
-    return "timestamp_micros(floor({} / 1000))".format(column)
+def _timestamp_nanos(column: str) -> Converted:
+    return _always("timestamp_micros(floor({} / 1000))".format(column))
 
 
-def _timestamp_text(column: str, name: str) -> str:
+def _timestamp_text(column: str) -> Converted:
     bounded = _infinite(column, "CAST({x} AS timestamp)", "{x} = '-infinity'", "{x} = 'infinity'")
-    return _checked(column, bounded, "timestamp", name)
+    return _where_it_fits(column, bounded, "timestamp")
 
 
-def _time_text(per_second: int) -> Callable[[str, str], str]:
+def _time_text(per_second: int) -> Callable[[str], Converted]:
     """'HH:MM:SS[.ffffff]' as PostgreSQL writes it, 24:00:00 included."""
 
-    def convert(column: str, name: str) -> str:
+    def convert(column: str) -> Converted:
         seconds = "floor({} / {})".format(column, per_second)
         fraction = "lpad(CAST(({} % {}) * {} AS string), 6, '0')".format(column, per_second, 1000000 // per_second)
         clock = "format_string('%02d:%02d:%02d', floor({0} / 3600), floor({0} / 60) % 60, {0} % 60)".format(seconds)
         whole = "concat({}, '.', {})".format(clock, fraction)
         short = "regexp_replace(regexp_replace({}, '0+$', ''), '[.]$', '')".format(whole)
-        return "CASE WHEN {} IS NOT NULL THEN {} END".format(column, short)
+        return _always("CASE WHEN {} IS NOT NULL THEN {} END".format(column, short))
 
     return convert
 
 
-def _temporal_text(column: str, lake: str, name: str) -> str:
+def _temporal_text(column: str, lake: str) -> Converted:
     """A date or timestamp as PostgreSQL writes it: '0044-03-15 12:00:00 BC', '10000-01-01', 'infinity'."""
     year = "CAST(regexp_extract({x}, '^([0-9]+)-', 1) AS int)"
     rest = "regexp_replace(regexp_replace({x}, '^[0-9]+-', '-'), ' BC$', '')"
@@ -235,7 +271,7 @@ def _temporal_text(column: str, lake: str, name: str) -> str:
         bounded = "coalesce({}, date_add(DATE'1970-01-01', {}))".format(finite, days).replace("{x}", column)
     else:
         bounded = _infinite(column, finite, "{x} = '-infinity'", "{x} = 'infinity'")
-    return _checked(column, bounded, lake, name)
+    return _where_it_fits(column, bounded, lake)
 
 
 def _bits(column: str, length: int) -> str:
@@ -249,8 +285,8 @@ def _bits(column: str, length: int) -> str:
     return "substring({}, {}, {})".format(letters, 8 * size - length + 1, length)
 
 
-def _point(column: str, name: str) -> str:
-    return "CASE WHEN {0} IS NOT NULL THEN named_struct('x', {0}.x, 'y', {0}.y) END".format(column)
+def _point(column: str) -> Converted:
+    return _always("CASE WHEN {0} IS NOT NULL THEN named_struct('x', {0}.x, 'y', {0}.y) END".format(column))
 
 
 SEMANTIC = {
@@ -262,4 +298,4 @@ SEMANTIC = {
     "io.debezium.time.NanoTimestamp": _timestamp_nanos,
     "io.debezium.time.ZonedTimestamp": _timestamp_text,
     "io.debezium.data.geometry.Point": _point,
-}  # type: Dict[str, Callable[[str, str], str]]
+}  # type: Dict[str, Callable[[str], Converted]]

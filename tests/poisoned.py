@@ -8,6 +8,7 @@ import fastavro
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.registry import UnknownSchema
+from spark_jobs.type_map import SOURCE
 
 TOPIC = "lab.public.t"
 ADDED = ("__op", "string"), ("__lsn", "long"), ("__source_ts_ms", "long"), ("__deleted", "string")
@@ -18,7 +19,16 @@ def record(*fields: tuple[str, Any], namespace: str = TOPIC) -> dict[str, Any]:
     return {"type": "record", "name": "Value", "namespace": namespace, "fields": named}
 
 
-OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE = 3, 4, 5, 6, 7, 8, 9
+def numeric(precision: int, scale: int) -> list[Any]:
+    """A numeric column as the connector declares it."""
+    parameters = {SOURCE + "type": "NUMERIC", SOURCE + "length": str(precision), SOURCE + "scale": str(scale)}
+    return ["null", {"type": "string", "connect.parameters": parameters}]
+
+
+NAMES = ["null", {"type": "array", "items": "string"}]
+GRID = {"type": "array", "items": ["null", "string"], "connect.parameters": {SOURCE + "type": "_INT4"}}
+KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": numeric(6, 0)}]}
+OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE = 3, 4, 5, 6, 7, 8, 9, 10, 11
 SCHEMAS: dict[int, dict[str, Any]] = {
     OURS: record(("id", "int"), ("name", ["null", "string"])),
     LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
@@ -26,6 +36,10 @@ SCHEMAS: dict[int, dict[str, Any]] = {
     TEXT: record(("id", "string")),
     PAIR: record(("id", "int"), ("part", ["null", "string"])),
     PLAIN: {"type": "string"},
+    PRICED: record(("id", "int"), ("name", ["null", "string"]), ("price", numeric(10, 2)), ("grid", ["null", GRID])),
+    LARGE: record(
+        ("id", numeric(6, 0)), ("price", numeric(10, 2)), ("__unavailable", NAMES), ("__moved_from", ["null", KEY])
+    ),
     BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
 }
 

@@ -36,6 +36,8 @@ LIKE_ANOTHER = {
     "a text of 2 GB": ("account", lambda value: value[:5] + b"\x02\x02\x02\xfe\xff\xff\xff\x0f" + b"x" * 20),
 }
 KINDS = [*POISON, *LIKE_ANOTHER]
+UNFIT = "UPDATE account SET amount = 'NaN', version = version + 1000"
+REFUSED = "column amount holds a value that DECIMAL(12,2) cannot hold"
 
 
 def poison(rig: Rig, database: str, kind: str) -> int:
@@ -109,6 +111,40 @@ def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None
     assert rig.lake.json("quarantine", "drop", aside, found[0]["id"], "--yes")["dropped"] == [found[0]["id"]]
     assert quarantined(rig, aside) == []
     assert quarantined(rig, aside, "--all")[0]["settled_by"]
+    proof = rig.lake.json("verify", aside)
+    assert proof["equal"], proof
+
+
+@pytest.mark.matrix("31", "a table stops in front of a value that its lake type refuses")
+def test_unfit(rig: Rig, entry: Entry, small: str) -> None:
+    """It names offset and column; the other table goes on, and so does the archive, which takes the value as it is."""
+    offset, before = readers.end_of(rig.home, f"{small}.public.account"), rig.consumed(small, "account")
+    rig.execute(small, f"{UNFIT} WHERE id = 1", "INSERT INTO other VALUES (1000, 1)")
+    named = f"{small}.public.account partition 0 offset {offset} can't be applied: {REFUSED}"
+    for name in ("cow", "mor"):
+        told = f"{small}_{name}.account"
+        until(lambda: stopped_by(rig, told, named), f"{told} does not stop", TOLD_WITHIN_S)  # noqa: B023
+    assert rig.consumed(small, "account") == before, "the message was passed over"
+    archived_to(rig, small, offset + 1)
+    rig.databases[small] = (OTHER,)
+    rig.reach(small)
+
+
+@pytest.mark.matrix("31", "a value that its lake type refuses is set aside")
+def test_unfit_set_aside(rig: Rig, entry: Entry, aside: str) -> None:
+    """The row has its next value, and the deleted one is no ghost; what was set aside counts until it is dropped."""
+    offset = readers.end_of(rig.home, f"{aside}.public.account")
+    rig.execute(aside, f"{UNFIT} WHERE id = 1", f"{UNFIT} WHERE id = 2")
+    rig.lake.drain(aside)
+    found = quarantined(rig, aside)
+    assert sorted(one["offset"] for one in found) == [offset, offset + 1], found
+    assert all(one["reason"].startswith(REFUSED) for one in found), found
+    rig.execute(aside, "UPDATE account SET amount = 1.5 WHERE id = 1", "DELETE FROM account WHERE id = 2")
+    rig.lake.drain(aside)
+    archived_to(rig, aside, offset + 4)
+    told = rig.lake.json("verify", aside)["tables"][f"{aside}.public.account"]
+    assert {one["where"] for one in told["differences"]} == {"quarantine"}, told
+    assert len(rig.lake.json("quarantine", "drop", aside, "--yes")["dropped"]) == 2
     proof = rig.lake.json("verify", aside)
     assert proof["equal"], proof
 

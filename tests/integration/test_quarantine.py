@@ -18,11 +18,13 @@ from spark_jobs.quarantine import Quarantines
 from spark_jobs.quarantined import facts
 from spark_jobs.replay import Desk
 from spark_jobs.silver import SilverTable
-from tests.poisoned import LATER, OTHER, OURS, Schemas, batch, message
+from tests.poisoned import LATER, OTHER, OURS, PRICED, Schemas, batch, message
 
 pytestmark = pytest.mark.integration
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 FOREIGN = message(OTHER, id=9, name="x")
+UNFIT = message(PRICED, id=1, name="c", price="NAN")
+UNFIT_PRICE = "column price holds a value that DECIMAL(10,2) cannot hold"
 
 
 class Lab:
@@ -100,6 +102,34 @@ def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_
         ("lab.public.t/0/0/2", "waiting"),
         ("lab.public.t/0/0/4", "waiting"),
     ]
+
+
+def test_a_table_that_stops_names_the_column_not_the_value(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path, policy="stop")
+    lab.write(message(PRICED, id=1, name="a", price="1.50"))
+    with pytest.raises(Poisoned) as told:
+        lab.write(message(PRICED, id=2, name="b"), UNFIT, first=1)
+    assert f"lab.public.t partition 0 offset 2 can't be applied: {UNFIT_PRICE}" in str(told.value)
+    assert "NAN" not in str(told.value)
+    assert (lab.rows(), lab.aside()) == ({1: "a"}, [])
+
+
+def test_a_value_that_its_lake_type_refuses(spark: SparkSession, tmp_path: Path) -> None:
+    """The row waits for its next fitting value; its delete is no ghost and keeps what fits."""
+    lab = Lab(spark, tmp_path, types=("cow", "mor"))
+    lab.write(message(PRICED, id=1, name="a", price="1.50"), message(PRICED, id=2, name="b", price="2.50"))
+    several = {"id": 2, "name": "d", "price": "4.50", "grid": ["\0{{1},{2}}"]}
+    lab.write(UNFIT, message(PRICED, **several), first=2)
+    for place in (0, 1):
+        assert lab.rows(place) == {1: "a", 2: "b"}
+    lab.write(message(PRICED, id=1, name="e"), message(PRICED, **several, __deleted="true"), first=4)
+    for place in (0, 1):
+        rows = lab.stored(place).selectExpr("id", "name", "string(price)", "grid", "__deleted").orderBy("id").collect()
+        assert rows == [(1, "e", None, None, "false"), (2, "d", "4.50", None, "true")]
+    assert lab.states() == {2: "waiting", 3: "waiting"}
+    refused = lab.ask("replay")
+    assert (refused["settled"], UNFIT_PRICE in refused["refused"][0]["reason"]) == ([], True)
+    assert len(lab.ask("drop")["settled"]) == 2
 
 
 def test_only_what_is_older_than_a_bound_is_given_up(spark: SparkSession, tmp_path: Path) -> None:

@@ -5,13 +5,35 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import poison
+from spark_jobs import changes, poison
+from spark_jobs.parity import PLACEHOLDER
 from spark_jobs.pipeline import Table
 from spark_jobs.registry import UnknownSchema
 from tests import poisoned
-from tests.poisoned import BARE, OTHER, OURS, PAIR, PLAIN, SCHEMAS, TEXT, TOPIC, Schemas, batch, framed, message
+from tests.poisoned import (
+    BARE,
+    LARGE,
+    OTHER,
+    OURS,
+    PAIR,
+    PLAIN,
+    PRICED,
+    SCHEMAS,
+    TEXT,
+    TOPIC,
+    Schemas,
+    batch,
+    framed,
+    message,
+)
 
 GOOD = message(OURS, id=1, name="a")
+PRICE = "column price holds a value that DECIMAL(10,2) cannot hold: write another value in PostgreSQL"
+GRID = (
+    "column grid holds an array of several dimensions, which no ARRAY type can hold: write another value in PostgreSQL"
+)
+ELEMENT = "column grid holds a value that INT cannot hold: write another value in PostgreSQL"
+ID = "column id holds a value that DECIMAL(6,0) cannot hold: write another value in PostgreSQL"
 UNDECODABLE = "it can't be decoded with schema id 3, or its key is NULL"
 
 
@@ -57,6 +79,41 @@ def test_a_null_in_a_composite_key(spark: SparkSession) -> None:
         "it can't be decoded with schema id 7, or its key is NULL",
         None,
     ]
+
+
+VALUES = [
+    (message(PRICED, id=1, price="1.50", grid=["1", None]), None),
+    (message(PRICED, id=1), None),
+    (message(PRICED, id=1, price="NAN"), PRICE),
+    (message(PRICED, id=1, price="123456789.00", grid=["\0{{1,2},{3,4}}"]), PRICE),
+    (message(PRICED, id=1, grid=["\0{{1,2},{3,4}}"]), GRID),
+    (message(PRICED, id=1, grid=["1", None, "one"]), ELEMENT),
+    (message(PRICED, id=1, price="NAN", grid=["one"], __deleted="true"), None),
+    (message(LARGE, id="1", price=PLACEHOLDER, __unavailable=["price"]), None),
+    (message(LARGE, id="1", price=PLACEHOLDER, __unavailable=["other"]), PRICE),
+    (message(LARGE, id="1", price=PLACEHOLDER), PRICE),
+    (message(LARGE, id="NAN"), ID),
+    (message(LARGE, id="NAN", __deleted="true"), ID),
+    (message(LARGE, id="1", __moved_from={"id": "2"}), None),
+    (message(LARGE, id="1", __moved_from={"id": "NAN"}), ID),
+]
+
+
+def test_values_that_their_lake_types_refuse(spark: SparkSession) -> None:
+    sent = [value for value, _ in VALUES]
+    assert reasons(spark, GOOD, *sent, GOOD[:5]) == [None, *[reason for _, reason in VALUES], UNDECODABLE]
+    assert reasons(spark, *sent, applied=False) == [None] * len(sent), "the archive takes them as they are"
+
+
+@pytest.mark.parametrize(("value", "reason"), VALUES)
+def test_a_message_is_bad_when_no_row_can_be_made_of_it(spark: SparkSession, value: bytes, reason: str | None) -> None:
+    rows = changes.Decoder(SCHEMAS[int.from_bytes(value[1:5])], 0).rows(batch(spark, value))
+    try:
+        problem = None if rows.collect()[0]["id"] is not None else "no key"
+    except Exception as error:  # Spark's, with Java's inside
+        problem = str(error)
+    assert (problem is None) == (reason is None), problem
+    assert problem is None or problem == "no key" or str(reason) in problem
 
 
 def test_a_tombstone_is_no_message(spark: SparkSession) -> None:

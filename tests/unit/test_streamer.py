@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lake.definition import Database
 from lake.environment import Environment
@@ -29,6 +30,7 @@ from spark_jobs.lease import Leases
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import Table
 from spark_jobs.streamer import Job, archive_schema, named, settled
+from tests.poisoned import numeric
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 REGISTERED = "http://127.0.0.1:27004/apis/ccompat/v7/subjects/shop.public.pair-value/versions/latest"
@@ -180,6 +182,18 @@ def test_a_composite_key_is_one_text(spark: SparkSession) -> None:
     found = rows(spark, table(keys=("id", "born"), delete="hard"))
     assert found.columns == ["id", "born", "__deleted", "_order", "_key"]
     assert [row["_key"] for row in found.collect()] == ['["1","1970-01-01"]', '["2","1970-01-02"]']
+
+
+def test_a_value_that_its_lake_type_refuses(spark: SparkSession) -> None:
+    """As in silver: it fails the query, but a delete with one keeps what fits."""
+    schema = writer(("id", "int"), ("price", numeric(10, 2)), ("__deleted", "string"), ("__offset", "long"))
+    query = row_sql.query(schema, table(), "__offset")
+    records = spark.createDataFrame([(1, "NAN", "true", 5)], "id int, price string, __deleted string, __offset long")
+    records.createOrReplaceTempView("src")
+    assert [(row["id"], row["price"]) for row in spark.sql(query.replace("<SRC>", "src")).collect()] == [(1, None)]
+    records.withColumn("__deleted", F.lit("false")).createOrReplaceTempView("src")
+    with pytest.raises(Exception, match="column price holds a value that"):
+        spark.sql(query.replace("<SRC>", "src")).collect()
 
 
 def test_new_columns_go_behind_those_that_the_table_has(spark: SparkSession) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lake.source_types import MAPPED
+from spark_jobs import toast
 from spark_jobs.pg_types import PG_TYPES, SourceColumn, Unmapped, pg_type
 from spark_jobs.type_map import SOURCE, lake_columns, numeric_type
 
@@ -85,6 +86,13 @@ def test_a_decoded_value_becomes_its_lake_value(
     found = lake_row.select(F.col("c").cast("string"), "absent").first()
     assert found is not None and found["absent"] is None
     assert found["c"] == text
+    assert reason(row, schema) is None
+
+
+def reason(row: DataFrame, schema: dict[str, Any], *keys: str) -> str | None:
+    """Why no row can be made of it."""
+    found = row.selectExpr(toast.misfit(schema, "row", keys)).first()
+    return found[0] if found else "no row"
 
 
 @pytest.mark.parametrize(
@@ -105,6 +113,10 @@ def test_bit_strings_keep_their_length(spark: SparkSession, bits: bytes, length:
 
 UNFIT = [
     (avro("string", "", "NUMERIC", "10", "2"), "string", "NAN", "column c holds a value that DECIMAL"),
+    (avro("string", "", "NUMERIC", "10", "2"), "string", "POSITIVE_INFINITY", "that DECIMAL(10,2) cannot hold"),
+    (avro("string", "", "NUMERIC", "10", "2"), "string", "123456789.00", "that DECIMAL(10,2) cannot hold"),
+    (avro("string", "", "MONEY"), "string", "1.234,50 €", "that DECIMAL(19,2) cannot hold"),
+    (avro("string", "", "INT4"), "string", "one", "that INT cannot hold"),
     (
         avro("string", TIME + "ZonedTimestamp"),
         "string",
@@ -117,6 +129,9 @@ UNFIT = [
     (avro(TEXTS, "", "_TEXT"), "array<string>", ["\0{{a},{b}}"], "array of several dimensions"),
     (avro(TEXTS, "", "_MONEY"), "array<string>", ["1.234,50 €"], "that DECIMAL(19,2) cannot hold"),
     (avro(TEXTS, "", "_INT4"), "array<string>", ["one"], "column c holds a value that INT"),
+    (avro(TEXTS, "", "_INT4"), "array<string>", ["1", None, "99999999999"], "that INT cannot hold"),
+    (avro(TEXTS, "", "_FLOAT8"), "array<string>", ["NaN", "nothing"], "that DOUBLE cannot hold"),
+    (avro(TEXTS, "", "_TIMESTAMP"), "array<string>", [None, "294276-12-31 23:59:59"], "that TIMESTAMP cannot hold"),
 ]
 
 
@@ -125,9 +140,25 @@ def test_a_value_that_the_lake_type_cannot_hold_stops_the_query(
     spark: SparkSession, shape: Any, kind: str, value: Any, message: str
 ) -> None:
     row = spark.createDataFrame([((value,),)], f"row struct<c {kind}>")
-    lake_row = row.selectExpr(*lake_columns({"fields": [{"name": "c", "type": shape}]}, "row"))
-    with pytest.raises(Exception, match=re.escape(message)):
-        lake_row.collect()
+    schema = {"fields": [{"name": "c", "type": shape}]}
+    told = reason(row, schema) or "none"
+    assert message in told
+    with pytest.raises(Exception, match=re.escape(told)):
+        row.selectExpr(*lake_columns(schema, "row")).collect()
+
+
+@pytest.mark.parametrize("shape, kind, value, message", UNFIT)
+def test_a_deleted_row_keeps_what_fits(spark: SparkSession, shape: Any, kind: str, value: Any, message: str) -> None:
+    """Not the rest of an array: no value is shown that never was."""
+    schema = {"fields": [{"name": "c", "type": shape}, {"name": "__deleted", "type": "string"}]}
+    gone, there = (
+        spark.createDataFrame([((value, deleted),)], f"row struct<c {kind}, __deleted string>")
+        for deleted in ("true", "false")
+    )
+    assert gone.selectExpr(*lake_columns(schema, "row")).collect() == [(None, "true")]
+    assert reason(gone, schema) is None
+    for told in (reason(there, schema), reason(gone, schema, "c")):
+        assert told is not None and message in told
 
 
 INFINITE = [
@@ -147,7 +178,9 @@ def test_infinity_is_no_finite_value(
     spark: SparkSession, shape: Any, kind: str, value: Any, source: str, text: str
 ) -> None:
     row = spark.createDataFrame([((value,),)], f"row struct<c {kind}>")
-    lake_row = row.selectExpr(*lake_columns({"fields": [{"name": "c", "type": shape}]}, "row"))
+    schema = {"fields": [{"name": "c", "type": shape}]}
+    lake_row = row.selectExpr(*lake_columns(schema, "row"))
+    assert reason(row, schema) is None
     assert lake_row.select(PG_TYPES[source].text(F.col("c"))).collect()[0][0] == text
 
 
