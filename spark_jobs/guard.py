@@ -51,10 +51,12 @@ class Guard:
     def write(self, batch: DataFrame, progress: Progress, behind: Optional[DataFrame] = None) -> None:
         """Commits a batch, after what can't be applied was set aside; Poisoned when the table stops instead.
 
-        behind: as SilverTable.write takes it.
+        behind: as SilverTable.write takes it. A bad one among them is met again in its own batch.
         """
         with self._lock:
             self._check()
+            if behind is not None:
+                behind = poison.sound(behind, self.silver.table, self.registry)
             try:
                 self.silver.write(batch, progress, behind=behind)
             except (evolution.SchemaRefused, Unfillable):

@@ -72,6 +72,11 @@ def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool 
     return told.drop(*map(_row, known))
 
 
+def sound(messages: DataFrame, table: Table, registry: Registry) -> DataFrame:
+    """The messages that can become rows of the table."""
+    return tagged(messages, table, registry).where(F.col(REASON).isNull()).drop(REASON)
+
+
 def found_in(
     messages: DataFrame, table: Table, registry: Registry, error: Exception, applied: bool = True
 ) -> Tuple[DataFrame, Any]:

@@ -132,6 +132,17 @@ def test_a_value_that_its_lake_type_refuses(spark: SparkSession, tmp_path: Path)
     assert len(lab.ask("drop")["settled"]) == 2
 
 
+def test_a_bad_message_among_those_that_are_applied_early(spark: SparkSession, tmp_path: Path) -> None:
+    """It waits for its own batch; found there by nothing, it would have held up the batch before."""
+    lab = Lab(spark, tmp_path)
+    ahead = UNFIT, FOREIGN, message(PRICED, id=1, name="z")
+    early = batch(spark, *ahead, first=1)
+    lab.guards[0].write(batch(spark, message(PRICED, id=1, name="a")), Progress(), early)
+    assert (lab.rows(), lab.aside()) == ({1: "z"}, [])
+    lab.write(*ahead, first=1)
+    assert (lab.rows(), lab.states()) == ({1: "z"}, {1: "waiting", 2: "waiting"})
+
+
 def test_only_what_is_older_than_a_bound_is_given_up(spark: SparkSession, tmp_path: Path) -> None:
     lab = Lab(spark, tmp_path)
     lab.write(FOREIGN, message(OURS, id=1, name="a"), b"\x07")
