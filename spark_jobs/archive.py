@@ -1,7 +1,7 @@
 """The bronze archive against Kafka's offsets: every offset once, in the file that its name says."""
 
 import json
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -9,7 +9,6 @@ from pyspark.sql import functions as F
 from spark_jobs import storage
 
 OFFSET_FIELD = "__offset"
-LSN = {"name": "__lsn", "type": ["null", "long"], "default": None}  # what can't be decoded has none
 NAMED_AT_MOST = 20
 
 
@@ -25,36 +24,28 @@ class File(NamedTuple):
     doubled: int
 
 
-class Last(NamedTuple):
-    """The last message of a partition."""
-
-    offset: int
-    lsn: Optional[int]
-
-
 def folders(path: str, topic: str) -> Tuple[str, str]:
     """Where the rows of a topic are archived, and where the messages that can't be decoded are."""
     return "{}/topics/{}".format(path, topic), "{}/raw/{}".format(path, topic)
 
 
+def topic_id_file(path: str, topic: str) -> str:
+    """Says by its id of which topic of that name the archive is."""
+    return "{}/topic_ids/{}".format(path, topic)
+
+
 def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
     """The next offset of each partition, by its number as text; of each only the newest file is read."""
-    return {partition: last.offset + 1 for partition, last in newest(spark, path, topic).items()}
-
-
-def newest(spark: SparkSession, path: str, topic: str) -> Dict[str, Last]:
-    """The last message of each partition, by its number as text."""
     files = {}  # type: Dict[str, Tuple[str, str]]
     for folder in folders(path, topic):
         for partition in storage.names(spark, folder):
             for name in storage.names(spark, "{}/{}".format(folder, partition)):
                 files[partition] = max(files.get(partition, ("", "")), (name, folder))
-    return {partition.partition("=")[2]: _last(spark, partition, *files[partition]) for partition in files}
+    return {partition.partition("=")[2]: _last(spark, partition, *files[partition]) + 1 for partition in files}
 
 
-def _last(spark: SparkSession, partition: str, name: str, folder: str) -> Last:
-    rows = _offsets(spark, "{}/{}/{}".format(folder, partition, name), LSN)
-    return Last(*rows.agg(F.max(OFFSET_FIELD), F.max_by("__lsn", OFFSET_FIELD)).collect()[0])
+def _last(spark: SparkSession, partition: str, name: str, folder: str) -> int:
+    return int(_offsets(spark, "{}/{}/{}".format(folder, partition, name)).agg(F.max(OFFSET_FIELD)).collect()[0][0])
 
 
 def files_of(spark: SparkSession, path: str, topic: str) -> List[File]:
@@ -80,9 +71,9 @@ def _files_in(spark: SparkSession, folder: str) -> List[File]:
     return [_file(row) for row in rows.drop("held").collect()]
 
 
-def _offsets(spark: SparkSession, path: str, *more: Dict[str, Any]) -> DataFrame:
-    """The offsets of a file or of all files below a folder, and more fields; nothing else is decoded."""
-    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}, *more]}
+def _offsets(spark: SparkSession, path: str) -> DataFrame:
+    """The offsets of a file or of all files below a folder; nothing else is decoded."""
+    schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}]}
     reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
     return reader.option("recursiveFileLookup", "true").load(path)
 

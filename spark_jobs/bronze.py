@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
 
-from spark_jobs import archive, changes, poison, storage
+from spark_jobs import archive, poison, source_position, storage
 from spark_jobs.archive import OFFSET_FIELD
 from spark_jobs.background import Background
 from spark_jobs.changes import schema_id
@@ -30,7 +30,6 @@ RAW_SCHEMA = {
     "fields": [{"name": "key", "type": ["null", "bytes"]}, {"name": "value", "type": "bytes"}],
 }
 LOOK_EVERY = "1 second"
-At = Callable[[Dict[str, int]], DataFrame]
 
 
 class BronzeGap(Exception):
@@ -38,17 +37,24 @@ class BronzeGap(Exception):
 
 
 class BronzeTopic:
-    """The archive of one topic. at: the messages at one offset of each partition, as Kafka has them now."""
+    """The archive of one topic. identity: asks for the id of the topic that has its name by now, '' if nobody knows."""
 
     def __init__(
-        self, spark: SparkSession, table: Table, path: str, registry: Registry, max_records: int, at: At
+        self,
+        spark: SparkSession,
+        table: Table,
+        path: str,
+        registry: Registry,
+        max_records: int,
+        identity: Callable[[], str],
     ) -> None:
         self.name = "bronze." + table.topic
         self.topic = table.topic
         self._table = table
         self._spark = spark
         self._path = path
-        self._at = at
+        self._identity = identity
+        self._topic_id = None  # type: Optional[str]
         self._folder, self._raw = archive.folders(path, table.topic)
         self._scratch = "{}/_scratch/{}".format(path, table.topic)
         self._registry = registry
@@ -73,35 +79,29 @@ class BronzeTopic:
 
     def _new(self, messages: DataFrame) -> DataFrame:
         if not self._resumed:
-            self._resume(messages)
+            self._resume()
+        self._refuse_other_topic()
         if not self._next:
             return messages
         held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
 
-    def _resume(self, messages: DataFrame) -> None:
-        """Finds out where the archive ends. messages: the first batch; BronzeGap as below."""
-        last = archive.newest(self._spark, self._path, self.topic)
-        begins = changes.firsts(messages) if last else {}
-        again = {key: one for key, one in last.items() if key in begins and begins[key] <= one.offset}
-        self._refuse_other_life({key: one for key, one in again.items() if one.lsn is not None})
-        self._next = {int(partition): one.offset + 1 for partition, one in last.items()}
+    def _resume(self) -> None:
+        """Finds out where the archive ends, and whether it is this topic's."""
+        self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
         self._resumed = True
 
-    def _refuse_other_life(self, last: Dict[str, archive.Last]) -> None:
-        """Raises BronzeGap when what the archive ends with is not what Kafka has there: the topic was made anew."""
-        if not last:
-            return
-        found = self._at({partition: one.offset for partition, one in last.items()})
-        lsns = {str(row["partition"]): row["lsn"] for row in changes.summary(found, self._schemas_of(found))}
-        for partition, one in last.items():
-            if lsns.get(partition) != one.lsn:
-                what = "{} partition {}: the archive has another message at offset {}: the topic was made anew"
-                raise BronzeGap(what.format(self.topic, partition, one.offset))
-
-    def _schemas_of(self, messages: DataFrame) -> changes.Schemas:
-        ids = [row[0] for row in messages.select(schema_id()).distinct().collect()]
-        return {writer: poison.own_schema(self._registry, writer, self._table) for writer in ids}
+    def _refuse_other_topic(self) -> None:
+        """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is."""
+        found, place = self._identity(), archive.topic_id_file(self._path, self.topic)
+        if self._topic_id is None:
+            self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
+        if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
+            what = "topic {} was deleted and made anew: {} is the archive of the former one; {}"
+            raise BronzeGap(what.format(self.topic, self._folder, source_position.RUNBOOK))
+        if found not in ("", self._topic_id):
+            storage.write_text(self._spark, place, found)
+            self._topic_id = found
 
     def _archive(self, messages: DataFrame) -> None:
         storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it

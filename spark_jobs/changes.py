@@ -72,11 +72,6 @@ def outliving(messages: DataFrame) -> DataFrame:
     return ranked.where("age = 1").drop("age")
 
 
-def at(spark: SparkSession, kafka: Dict[str, str], topic: str, offsets: Dict[str, int]) -> DataFrame:
-    """The message at an offset of each partition."""
-    return since(spark, kafka, topic, offsets, {partition: offset + 1 for partition, offset in offsets.items()})
-
-
 def since(
     spark: SparkSession,
     kafka: Dict[str, str],

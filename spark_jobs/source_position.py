@@ -15,6 +15,7 @@ from typing import Any, Dict, List, Optional
 from spark_jobs import fencing
 from spark_jobs.pipeline import Table
 
+RUNBOOK = "docs/runbooks/lost-topic.md"
 REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
 
 
@@ -26,9 +27,9 @@ def refuse_replaced(held: Dict[str, Any], table: Table, topic_id: str) -> None:
     """Raises TopicReplaced; held: the position of the table, which knows of no id before its first commit."""
     if topic_id and reached(held, table.epoch).get("topic_id") not in (None, topic_id):
         raise TopicReplaced(
-            "topic {} was deleted and made anew: what it held is lost, and the first messages of the new one have "
-            "offsets that count as read; write epoch: {} for the table in databases/{}.yaml, then: lake apply".format(
-                table.topic, table.epoch + 1, table.database
+            "topic {} was deleted and made anew: what it held is lost, and what the new one holds first counts as "
+            "read; write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}".format(
+                table.topic, table.epoch + 1, table.database, RUNBOOK
             )
         )
 

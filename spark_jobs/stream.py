@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs import bronze, changes, services, storage
+from spark_jobs import bronze, services, storage
 from spark_jobs.background import Background
 from spark_jobs.backlog import Backlog
 from spark_jobs.broker import Broker
@@ -188,8 +188,8 @@ class Stream:
         size = pipeline.bronze["max_records"]
 
         def begin() -> Any:
-            at = partial(changes.at, self._spark, pipeline.kafka, table.topic)
-            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, at)
+            identity = partial(self._broker.identity, table.topic)
+            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, identity)
             return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
 
         return "bronze." + table.topic, ((table.topic, size), begin)

@@ -113,6 +113,20 @@ def history(evidence: Evidence) -> Iterator[str]:
         yield from (f"{kind}: {row.key} was never {_shown(row)}" for row in foreign)
 
 
+def reads(evidence: Evidence, kind: str, shown: list[list[Version]]) -> Iterator[str]:
+    """f: what queries showed one after the other, each of a committed state, and none of an older one than before."""
+    places = {_print(evidence, version): place for place, version in enumerate(evidence.audit)}
+    seen: dict[Key, int] = {}
+    for number, rows in enumerate(shown):
+        found = {row.key: places.get(_print(evidence, row), -1) for row in rows}
+        if len(found) < len(rows):
+            yield f"{kind}: read {number} has {len(rows) - len(found)} keys twice"
+        yield from (f"{kind}: read {number} lacks {key}, which was there" for key in seen if key not in found)
+        older = [key for key, place in found.items() if place < seen.get(key, 0)]
+        yield from (f"{kind}: read {number} has {key} as it never was, or was before" for key in older)
+        seen = {**seen, **found}
+
+
 def sentinels(evidence: Evidence) -> Iterator[str]:
     """g: no placeholder for a value that was not sent."""
     for name, rows in [*_views(evidence), *evidence.observed.items(), ("topic", evidence.topic)]:

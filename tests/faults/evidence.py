@@ -83,12 +83,12 @@ def _with_lake(home: Home, spark: SparkSession, database: str, found: Evidence, 
     for kind in table.types:
         path = f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
         stored = spark.read.format("hudi").load(path)
-        found.lake[kind] = _versions(table, stored)
+        found.lake[kind] = versions(table, stored)
         found.observed[kind] = list(_observed(home, spark, table, path, kind, seed))
         found.consumed[kind] = sum(position(home, database, table, kind).values())
         if kind == "mor" and compacted:
             view = spark.read.format("hudi").option("hoodie.datasource.query.type", "read_optimized").load(path)
-            found.optimised = _versions(table, view)
+            found.optimised = versions(table, view)
     return found
 
 
@@ -126,7 +126,7 @@ def _parsed(text: str) -> dict[str, Any]:
 # --- The lake.
 
 
-def _versions(table: Table, stored: DataFrame) -> list[Version]:
+def versions(table: Table, stored: DataFrame) -> list[Version]:
     names = [name for name in stored.columns if not name.startswith("_hoodie")]
     return [_version(table, row.asDict()) for row in stored.select(*names).collect()]
 
@@ -136,11 +136,11 @@ def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: st
     if _has(home, path, ".parquet"):
         options = {"recursiveFileLookup": "true", "pathGlobFilter": "*.parquet", "mergeSchema": "true"}
         files = spark.read.options(**options).parquet(path)
-        yield from _versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
+        yield from versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
     completed = [name.split(".")[0] for name in _timeline(home, path)]
     chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
     for instant in sorted(chosen):
-        yield from _versions(table, spark.read.format("hudi").option("as.of.instant", instant).load(path))
+        yield from versions(table, spark.read.format("hudi").option("as.of.instant", instant).load(path))
 
 
 def _has(home: Home, path: str, ending: str) -> bool:

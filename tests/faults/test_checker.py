@@ -223,3 +223,21 @@ def test_a_lake_that_does_not_get_well_is_named(monkeypatch: pytest.MonkeyPatch,
     said = SimpleNamespace(returncode=code, stdout="stream is silent")
     rig: Any = SimpleNamespace(lake=SimpleNamespace(run=lambda *arguments, check: said))
     assert trial.well(rig, "again") == wrong
+
+
+BEFORE, AFTER = [version(1, 10), version(2, 20)], [version(1, 12), version(2, 20, deleted=True), version(3, 31)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        ([BEFORE, BEFORE, AFTER], ""),
+        ([AFTER, BEFORE], "lacks ('3',), which was there"),
+        ([AFTER, [*BEFORE, version(3, 31)]], "has ('1',) as it never was, or was before"),
+        ([[version(1, 13)]], "has ('1',) as it never was, or was before"),
+        ([[*BEFORE, version(1, 11)]], "has 1 keys twice"),
+    ],
+)
+def test_what_queries_showed(shown: list[list[Version]], told: str) -> None:
+    found = list(checker.reads(sound(), "mor", shown))
+    assert any(told in line for line in found) if told else found == [], found

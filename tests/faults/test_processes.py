@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from tests.faults import evidence
+from tests.faults import checker, evidence
 from tests.faults.conftest import SHOP
 from tests.faults.executors import on_executors
 from tests.faults.faults import (
@@ -24,13 +24,16 @@ from tests.faults.faults import (
     isolated,
     own_disk,
 )
+from tests.faults.onlooker import Onlooker
 from tests.faults.rig import Rig
-from tests.faults.trial import LEAST, Entry, await_versions, conclude, in_snapshot, under_load
+from tests.faults.source import ACCOUNT, ITEM
+from tests.faults.trial import LEAST, Entry, Void, await_versions, conclude, in_snapshot, under_load
 from tests.faults.workload import Copies
 
 pytestmark = pytest.mark.faults
 DRIVER_KILLS = 8
 EXECUTOR_KILLS = 5
+LEAST_READS = 20
 RESTARTS = 12
 RESTARTED = ("connect", "kafka", "registry", "s3", "stream", "metastore")
 own_network = pytest.mark.skipif(not isolated(), reason="needs a network namespace of its own: make faults makes one")
@@ -112,6 +115,19 @@ def test_driver_killed(rig: Rig, entry: Entry, shop: str) -> None:
     chance = random.Random(entry.seed)
     kills = [Kill("stream", services=True, after_s=chance.uniform(0, 8)) for _ in range(DRIVER_KILLS)]
     under_load(rig, entry, shop, *kills, hold_s=0)
+
+
+@pytest.mark.matrix("6", "queries one after the other while the Spark driver is killed")
+def test_queries_beside_kills(rig: Rig, entry: Entry, shop: str) -> None:
+    with Onlooker(rig, shop, ACCOUNT) as one, Onlooker(rig, shop, ITEM) as other:
+        under_load(rig, entry, shop, *[Kill("stream", services=True) for _ in range(3)], hold_s=10)
+    found = rig.gather(shop)
+    for looker in (one, other):
+        for kind, shown in looker.reads.items():
+            if len(shown) < LEAST_READS:
+                raise Void(f"{len(shown)} reads of {looker.table.name}_{kind}; {looker.refused[-1:]}")
+            assert list(checker.reads(found[looker.table.name], kind, shown)) == []
+            entry.checked += sum(map(len, shown))
 
 
 @pytest.mark.matrix("6", "kill -9 of the Spark driver", phase="snapshot")

@@ -9,7 +9,6 @@ from typing import Any
 import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from spark_jobs.archive import faults, files_of, reached
 from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, offset_ranges, with_file
@@ -84,15 +83,11 @@ def test_a_message_without_a_frame_is_not_lost_among_others(spark: SparkSession)
     assert offsets_by_file(files) == {"0+0000000000": [0], "0+0000000001": [1], "0+0000000002": [2]}
 
 
-def archive(spark: SparkSession, folder: Path, max_records: int = 2, topic: DataFrame | None = None) -> BronzeTopic:
-    """topic: what Kafka has now."""
-
-    def at(offsets: dict[str, int]) -> DataFrame:
-        assert topic is not None, "nothing is delivered again"
-        return topic.where(F.col("offset") == offsets["0"])
-
+def archive(spark: SparkSession, folder: Path, max_records: int = 2, topic_id: str = "first") -> BronzeTopic:
+    """topic_id: of what Kafka has now."""
     lab = Table("lab", "public", "t", TOPIC, 0, ("id",), None, "soft", "full", ())
-    return BronzeTopic(spark, lab, folder.as_uri(), KnownSchemas(), max_records, at)  # type: ignore[arg-type]
+    schemas: Any = KnownSchemas()
+    return BronzeTopic(spark, lab, folder.as_uri(), schemas, max_records, lambda: topic_id)
 
 
 def contents(spark: SparkSession, folder: Path) -> dict[str, list[tuple[int, int]]]:
@@ -114,7 +109,7 @@ def test_files_on_disk_and_a_replay(spark: SparkSession, tmp_path: Path) -> None
     }
     archive(spark, tmp_path).write(messages, Progress())
     assert contents(spark, tmp_path) == expected
-    archive(spark, tmp_path, topic=messages).write(messages, Progress())
+    archive(spark, tmp_path).write(messages, Progress())
     assert contents(spark, tmp_path) == expected
     assert not (tmp_path / "_scratch" / TOPIC).exists()
 
@@ -125,7 +120,7 @@ def test_a_lost_checkpoint_leaves_the_files_as_they_were_cut(spark: SparkSession
         archive(spark, tmp_path).write(part, Progress())
     before = contents(spark, tmp_path)
     whole = batch(spark, [(1, [0]), (2, [1, 2, 3, 4, 5])])
-    archive(spark, tmp_path, topic=whole).write(whole, Progress())
+    archive(spark, tmp_path).write(whole, Progress())
     added = {f"partition=0/{TOPIC}+0+0000000004.avro": [(4, 4), (5, 5)]}
     assert contents(spark, tmp_path) == {**before, **added}
     assert faults(files_of(spark, tmp_path.as_uri(), TOPIC), {0: 0}) == []
@@ -134,11 +129,22 @@ def test_a_lost_checkpoint_leaves_the_files_as_they_were_cut(spark: SparkSession
 def test_a_topic_that_was_made_anew_is_not_mixed_with_the_old_one(spark: SparkSession, tmp_path: Path) -> None:
     archive(spark, tmp_path).write(batch(spark, [(1, [0, 1, 2])]), Progress())
     before = contents(spark, tmp_path)
-    anew = messages_of(spark, [(0, offset, frame(1, {"id": offset, "__lsn": 9000 + offset})) for offset in range(5)])
-    for topic in (anew, anew.where("offset < 2")):
-        with pytest.raises(BronzeGap, match="the archive has another message at offset 2: the topic was made anew"):
-            archive(spark, tmp_path, topic=topic).write(topic, Progress())
+    for offsets in ([3, 4], [0, 1], range(5)):
+        with pytest.raises(BronzeGap, match="deleted and made anew"):
+            archive(spark, tmp_path, topic_id="second").write(batch(spark, [(1, offsets)]), Progress())
     assert contents(spark, tmp_path) == before
+    archive(spark, tmp_path, topic_id="").write(batch(spark, [(1, [3])]), Progress())  # nobody knows
+    (tmp_path / "topics").rename(tmp_path / "former")
+    archive(spark, tmp_path, topic_id="second").write(batch(spark, [(1, [0, 1])]), Progress())
+    with pytest.raises(BronzeGap, match="deleted and made anew"):
+        archive(spark, tmp_path).write(batch(spark, [(1, [2])]), Progress())
+
+
+def test_an_archive_without_an_id_takes_that_of_its_topic(spark: SparkSession, tmp_path: Path) -> None:
+    archive(spark, tmp_path, topic_id="").write(batch(spark, [(1, [0])]), Progress())
+    archive(spark, tmp_path).write(batch(spark, [(1, [1])]), Progress())
+    with pytest.raises(BronzeGap, match="deleted and made anew"):
+        archive(spark, tmp_path, topic_id="second").write(batch(spark, [(1, [2])]), Progress())
 
 
 def test_files_appear_in_the_order_of_their_offsets(
@@ -165,7 +171,7 @@ def test_what_can_not_be_decoded_is_archived_as_it_came(spark: SparkSession, tmp
     good = {offset: frame(1, {"id": offset}) for offset in (0, 1, 4)}
     mixed = messages_of(spark, [(0, offset, good.get(offset, b"rubbish")) for offset in range(5)])
     for _ in range(2):  # a replay changes nothing here, either
-        topic = archive(spark, tmp_path, max_records=10, topic=mixed)
+        topic = archive(spark, tmp_path, max_records=10)
         topic.write(mixed, Progress())
         assert list(contents(spark, tmp_path)) == [
             f"partition=0/{TOPIC}+0+0000000000.avro",

@@ -40,6 +40,7 @@ def test_there_is_a_page_for_each_upgrade_and_each_accident() -> None:
             "emr-release",
             "key-rotation",
             "lost-slot",
+            "lost-topic",
             "new-table",
             "resnapshot",
             "schema-change",

@@ -1,0 +1,41 @@
+"""An onlooker: reads a table again and again while it is written, and while what writes it is broken."""
+
+import threading
+from types import TracebackType
+
+from tests.faults import evidence
+from tests.faults.evidence import Version
+from tests.faults.rig import Rig
+from tests.faults.source import Table
+
+REST_S = 1.0
+
+
+class Onlooker:
+    """Keeps what each read showed, by table type and in order, and the errors of those that were refused."""
+
+    def __init__(self, rig: Rig, database: str, table: Table) -> None:
+        self.table = table
+        self.reads: dict[str, list[list[Version]]] = {kind: [] for kind in table.types}
+        self.refused: list[str] = []
+        self._rig = rig
+        self._folder = f"s3a://{rig.home.bucket}/silver/{database}/{table.name}"
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> "Onlooker":
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(REST_S):
+            for kind, reads in self.reads.items():
+                try:
+                    stored = self._rig.spark.read.format("hudi").load(f"{self._folder}_{kind}")
+                    reads.append(evidence.versions(self.table, stored))
+                except Exception as error:  # py4j: files that were cleaned away (docs/adr/0020), never a part of them
+                    self.refused.append(str(error))
