@@ -5,12 +5,16 @@ import io.debezium.spi.converter.RelationalColumn;
 import java.math.BigDecimal;
 import java.sql.Date;
 import java.time.LocalDate;
+import java.time.LocalTime;
+import java.time.format.DateTimeFormatter;
 import java.util.Calendar;
 import java.util.GregorianCalendar;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
@@ -23,6 +27,8 @@ import org.apache.kafka.connect.data.SchemaBuilder;
  *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension is
  *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
  *   <li>{@code bit varying}: its text; the length is lost otherwise ('001' and '1' are the same bytes).</li>
+ *   <li>{@code timetz}: in UTC, as Debezium gives it; it fails for a zone with seconds, such as the local mean time
+ *       that zones of the nineteenth century have, and takes the whole connector along.</li>
  *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
  * </ul>
  *
@@ -37,6 +43,10 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final int DATE = 1082;
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
+    private static final int TIMETZ = 1266;
+    private static final long DAY_MICROS = 86_400_000_000L;
+    private static final Pattern ZONED_TIME = Pattern.compile(
+            "(\\d\\d):(\\d\\d):(\\d\\d)(?:[.](\\d{1,6}))?([+-])(\\d\\d)(?::(\\d\\d))?(?::(\\d\\d))?");
     private static final long FINITE_MS = 200_000_000_000_000_000L;  // far beyond the year 5874897
     // PostgreSQL's first and last finite date. The stream gives days beyond them for the infinities.
     private static final long FIRST_DAY = -2_440_550;
@@ -59,6 +69,9 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         } else if (column.nativeType() == VARBIT) {
             register(column, SchemaBuilder.string(), "VARBIT", Object::toString, "",
                     NameUnavailable.PLACEHOLDER, registration);
+        } else if (column.nativeType() == TIMETZ) {
+            SchemaBuilder time = SchemaBuilder.string().name("io.debezium.time.ZonedTime").version(1);
+            register(column, time, "TIMETZ", ExactColumns::timeInUtc, "00:00:00Z", null, registration);
         } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
             register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
                     NameUnavailable.PLACEHOLDER, registration);
@@ -104,6 +117,27 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         boolean beforeChrist = fields.get(Calendar.ERA) == GregorianCalendar.BC;
         return LocalDate.of(beforeChrist ? 1 - year : year, fields.get(Calendar.MONTH) + 1,
                 fields.get(Calendar.DAY_OF_MONTH));
+    }
+
+    /** PostgreSQL's text of a time with its zone, "01:35:20.5+10:36:20", as "14:59:00.5Z"; 24:00 is 00:00. */
+    static Object timeInUtc(Object value) {
+        Matcher parts = ZONED_TIME.matcher(value.toString());
+        if (!parts.matches()) {
+            throw new IllegalArgumentException("a timetz is not written as PostgreSQL writes it");
+        }
+        long fraction = parts.group(4) == null ? 0 : Long.parseLong((parts.group(4) + "00000").substring(0, 6));
+        long clock = seconds(parts, 1, 2, 3) * 1_000_000 + fraction;
+        long zone = seconds(parts, 6, 7, 8) * (parts.group(5).equals("-") ? -1_000_000 : 1_000_000);
+        return LocalTime.ofNanoOfDay(Math.floorMod(clock - zone, DAY_MICROS) * 1000)
+                .format(DateTimeFormatter.ISO_LOCAL_TIME) + "Z";
+    }
+
+    private static long seconds(Matcher parts, int hours, int minutes, int seconds) {
+        return 3600 * number(parts, hours) + 60 * number(parts, minutes) + number(parts, seconds);
+    }
+
+    private static long number(Matcher parts, int group) {
+        return parts.group(group) == null ? 0 : Long.parseLong(parts.group(group));
     }
 
     /** Debezium hands a decimal over in a class of its own, whose toString is the plain number, or NAN. */
