@@ -127,8 +127,12 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def versions(table: Table, stored: DataFrame) -> list[Version]:
-    names = [name for name in stored.columns if not name.startswith("_hoodie")]
-    return [_version(table, row.asDict()) for row in stored.select(*names).collect()]
+    return [version_of(table, row.asDict()) for row in stored.collect()]
+
+
+def version_of(table: Table, row: dict[str, Any]) -> Version:
+    """What a row of a Hudi table shows, without Hudi's own columns."""
+    return _version(table, {name: value for name, value in row.items() if not name.startswith("_hoodie")})
 
 
 def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: str, seed: int) -> Iterator[Version]:

@@ -1,7 +1,9 @@
 """An onlooker: reads a table again and again while it is written, and while what writes it is broken."""
 
 import threading
+import time
 from types import TracebackType
+from typing import Any
 
 from tests.faults import evidence
 from tests.faults.evidence import Version
@@ -18,6 +20,7 @@ class Onlooker:
         self.table = table
         self.reads: dict[str, list[list[Version]]] = {kind: [] for kind in table.types}
         self.refused: list[str] = []
+        self.doubled: list[str] = []
         self._rig = rig
         self._folder = f"s3a://{rig.home.bucket}/silver/{database}/{table.name}"
         self._over = threading.Event()
@@ -35,7 +38,17 @@ class Onlooker:
         while not self._over.wait(REST_S):
             for kind, reads in self.reads.items():
                 try:
-                    stored = self._rig.spark.read.format("hudi").load(f"{self._folder}_{kind}")
-                    reads.append(evidence.versions(self.table, stored))
+                    reads.append(self._read(kind))
                 except Exception as error:  # py4j: files that were cleaned away (docs/adr/0020), never a part of them
                     self.refused.append(str(error))
+
+    def _read(self, kind: str) -> list[Version]:
+        began = time.time()
+        rows = [row.asDict() for row in self._rig.spark.read.format("hudi").load(f"{self._folder}_{kind}").collect()]
+        places: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            places.setdefault(row["_hoodie_record_key"], []).append(row)
+        self.doubled += [
+            f"{kind} read from {began:.3f} to {time.time():.3f}: {twins}" for twins in places.values() if len(twins) > 1
+        ]
+        return [evidence.version_of(self.table, row) for row in rows]
