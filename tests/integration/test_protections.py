@@ -5,6 +5,7 @@ Each test writes a table of its own from a topic of the lab. F8 is in test_toast
 
 import itertools
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from lake.broker import Broker
 from lake.connect_rest import Connect
@@ -28,6 +29,7 @@ from tests.remains import delete_topics, drop_slot
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PREFIX = "initial"
+PRUNING = "spark.sql.optimizer.nestedSchemaPruning.enabled"
 OVERWRITE = "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload"  # what HoodieStreamer takes by default
 JOINED_KEY = {
     "hoodie.datasource.write.recordkey.field": "a,b,n",
@@ -214,6 +216,39 @@ def test_the_own_record_index_of_hudi(own: Callable[[str, str], Own], kind: str)
         assert moving.rows(moved("Hudi's", **{"hoodie.index.class": ""}), 11) > 1
     except Py4JJavaError as error:  # or it fails: in which order it meets them is chance
         assert "Both version of records do not have location set" in str(error)
+
+
+@pytest.mark.parametrize(("pruning", "torn"), [(None, False), ("true", True)])
+def test_a_query_that_was_planned_before_a_commit(
+    own: Callable[[str, str], Own], pruning: str | None, torn: bool
+) -> None:
+    """It shows the rows of before or of behind the commit in which some leave their partition, never some of each."""
+    moving = own("moving", "mor")
+    middle = [record["id"] for record in readers.topic_records(moving.home, moving.topic)].index(12) + 1
+    silver = moving.writer(f"pruning {pruning}")
+    moving.write(silver, 0, middle)
+    with session_setting(silver._spark, PRUNING, pruning):
+        planned = silver._spark.read.format("hudi").load(silver.target.path)
+        states = [shown(silver)]
+        moving.write(silver, middle, moving.end)
+        assert (sorted(map(str, planned.collect())) in [*states, shown(silver)]) != torn
+
+
+def shown(silver: SilverTable) -> list[str]:
+    """All rows as a query shows them that nothing is beside."""
+    return sorted(map(str, silver._spark.read.format("hudi").load(silver.target.path).collect()))
+
+
+@contextmanager
+def session_setting(spark: SparkSession, name: str, value: str | None) -> Iterator[None]:
+    """None: as it is."""
+    before = spark.conf.get(name)
+    assert before is not None
+    spark.conf.set(name, value or before)
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)
 
 
 @pytest.mark.parametrize("table", ["hot", "moving"])
