@@ -71,14 +71,19 @@ def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
     before = rig.consumed(small, "account")
     offset = poison(rig, small, kind)
     rig.execute(small, "UPDATE account SET version = version + 1000", "INSERT INTO other VALUES (1000, 1)")
-    named = f"{small}.public.account partition 0 offset {offset} can't be applied"
+    waits_in_front(rig, small, before, offset)
+
+
+def waits_in_front(rig: Rig, database: str, before: list[int], offset: int, why: str = "") -> None:
+    """The table of account does, and says so; its archive and the other table go on. before: what it had consumed."""
+    named = f"{database}.public.account partition 0 offset {offset} can't be applied{why}"
     for name in ("cow", "mor"):
-        told = f"{small}_{name}.account"
+        told = f"{database}_{name}.account"
         until(lambda: stopped_by(rig, told, named), f"{told} does not stop", TOLD_WITHIN_S)  # noqa: B023
-    assert rig.consumed(small, "account") == before, "the message was passed over"
-    archived_to(rig, small, offset + 1)
-    rig.databases[small] = (OTHER,)
-    rig.reach(small)
+    assert rig.consumed(database, "account") == before, "the message was passed over"
+    archived_to(rig, database, offset + 1)
+    rig.databases[database] = (OTHER,)
+    rig.reach(database)
 
 
 def stopped_by(rig: Rig, name: str, reason: str) -> bool:
@@ -120,14 +125,7 @@ def test_unfit(rig: Rig, entry: Entry, small: str) -> None:
     """It names offset and column; the other table goes on, and so does the archive, which takes the value as it is."""
     offset, before = readers.end_of(rig.home, f"{small}.public.account"), rig.consumed(small, "account")
     rig.execute(small, f"{UNFIT} WHERE id = 1", "INSERT INTO other VALUES (1000, 1)")
-    named = f"{small}.public.account partition 0 offset {offset} can't be applied: {REFUSED}"
-    for name in ("cow", "mor"):
-        told = f"{small}_{name}.account"
-        until(lambda: stopped_by(rig, told, named), f"{told} does not stop", TOLD_WITHIN_S)  # noqa: B023
-    assert rig.consumed(small, "account") == before, "the message was passed over"
-    archived_to(rig, small, offset + 1)
-    rig.databases[small] = (OTHER,)
-    rig.reach(small)
+    waits_in_front(rig, small, before, offset, f": {REFUSED}")
 
 
 @pytest.mark.matrix("31", "a value that its lake type refuses is set aside")
