@@ -1,10 +1,11 @@
-"""The Spark session of the unit tests: small, without Hudi and without services."""
+"""The Spark session of the unit tests: small, without services."""
 
 from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 
+from lake.rendering.spark import SESSION
 from lake.spark import JVM_OPTIONS, SHORT_JOB
 
 
@@ -17,7 +18,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "512m",
         "spark.driver.extraClassPath": "build/spark/*",
         "spark.driver.defaultJavaOptions": " ".join(JVM_OPTIONS),
-        "spark.sql.session.timeZone": "UTC",
+        **SESSION,
         "spark.sql.shuffle.partitions": "1",
         # Compiling code for some rows takes longer than interpreting it; the tests on a lake compile it.
         "spark.sql.codegen.wholeStage": "false",

@@ -20,7 +20,6 @@ from spark_jobs.replay import Desk
 from spark_jobs.silver import SilverTable
 from tests.poisoned import LATER, OTHER, OURS, PRICED, Schemas, batch, message
 
-pytestmark = pytest.mark.integration
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 FOREIGN = message(OTHER, id=9, name="x")
 UNFIT = message(PRICED, id=1, name="c", price="NAN")
