@@ -91,7 +91,8 @@ def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str) -
     if left:
         reading_again.end(home)
         what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
-        raise LakeError(what, command, "see: lake logs connect; run it again, it begins anew")
+        now = "see: lake quarantine list, lake logs connect; once they can be read run it again, it begins anew"
+        raise LakeError(what, command, now)
 
 
 def _swept(tables: Tables, found: dict[str, dict[str, Any]]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from collections import deque
 from typing import Deque, Dict, Tuple
 
 Marks = Deque[Tuple[float, Dict[int, int]]]
+STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
 
 
 class Backlog:
@@ -17,7 +18,7 @@ class Backlog:
 
         reached: next offset by partition (text) of the table; held: likewise (int) of its topic, {} if nobody can tell.
         """
-        if held and not (self._marks and self._marks[-1][1] == held):
+        if held and (not self._marks or now - self._marks[-1][0] >= (now - self._marks[0][0]) / STEP):
             self._marks.append((now, held))
         while self._marks and covers(reached, self._marks[0][1]):
             self._marks.popleft()

@@ -1,7 +1,8 @@
 """Kafka's own word on topics: which one has the name by now, and the offsets between which it holds messages."""
 
+import threading
 from contextlib import closing
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -10,6 +11,7 @@ from spark_jobs.jvm import java
 from spark_jobs.pipeline import Pipeline
 
 ADMIN = "org.apache.kafka.clients.admin."
+NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, of a broker that gives topics none
 UNKNOWN = "UnknownTopicOrPartitionException"
 
 
@@ -21,31 +23,44 @@ class Offsets(NamedTuple):
 
 
 class Broker:
-    """One connection, which threads may share. settings: as Spark's Kafka source takes them ("kafka.<name>")."""
+    """One connection, made when something is asked for, which threads may share.
+
+    settings: as Spark's Kafka source takes them ("kafka.<name>").
+    """
 
     def __init__(self, spark: SparkSession, settings: Dict[str, str]) -> None:
         self._spark = spark
-        properties = java(spark, "java.util.Properties")()
-        for name, value in settings.items():
-            properties.setProperty(name[len("kafka.") :], value)
-        self._admin = java(spark, ADMIN + "AdminClient").create(properties)
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._made = None  # type: Any
 
     def close(self) -> None:
-        self._admin.close()
+        if self._made is not None:
+            self._made.close()
 
     def identity(self, topic: str) -> str:
-        """The topic's id, which another topic of that name does not have (KIP-516); '' for none of that name."""
+        """The topic's id, which another topic of that name does not have (KIP-516); '' where there is none."""
         found = self._description(topic)
-        return str(found.topicId().toString()) if found is not None else ""
+        known = str(found.topicId().toString()) if found is not None else ""
+        return known if known != NO_ID else ""
 
     def offsets(self, topic: str) -> Offsets:
         """As they are now; none for a topic that does not exist."""
         partitions = self._partitions(topic)
         return Offsets(self._listed(partitions, "earliest"), self._listed(partitions, "latest"))
 
-    def ends(self, topics: Iterable[str]) -> Dict[str, Dict[int, int]]:
-        """The next offset of each partition, by topic."""
-        return {topic: self._listed(self._partitions(topic), "latest") for topic in topics}
+    def ends(self, topic: str) -> Dict[int, int]:
+        """The next offset of each partition; none for a topic that does not exist."""
+        return self._listed(self._partitions(topic), "latest")
+
+    def _admin(self) -> Any:
+        with self._lock:
+            if self._made is None:
+                properties = java(self._spark, "java.util.Properties")()
+                for name, value in self._settings.items():
+                    properties.setProperty(name[len("kafka.") :], value)
+                self._made = java(self._spark, ADMIN + "AdminClient").create(properties)
+            return self._made
 
     def _partitions(self, topic: str) -> List[Any]:
         found = self._description(topic)
@@ -55,7 +70,7 @@ class Broker:
     def _description(self, topic: str) -> Optional[Any]:
         names = java(self._spark, "java.util.Collections").singleton(topic)
         try:
-            return self._admin.describeTopics(names).allTopicNames().get().get(topic)
+            return self._admin().describeTopics(names).allTopicNames().get().get(topic)
         except Py4JJavaError as error:
             if UNKNOWN in str(error.java_exception):
                 return None
@@ -65,7 +80,7 @@ class Broker:
         wanted = java(self._spark, "java.util.HashMap")()
         for partition in partitions:
             wanted.put(partition, getattr(java(self._spark, ADMIN + "OffsetSpec"), which)())
-        found = self._admin.listOffsets(wanted).all().get()
+        found = self._admin().listOffsets(wanted).all().get()
         return {int(partition.partition()): int(found.get(partition).offset()) for partition in partitions}
 
 

@@ -54,8 +54,8 @@ class SilverQuery:
         )
 
     def _take_turn(self, batch: DataFrame, _: int) -> None:
+        self._silver.read_from(self._broker.identity(self._silver.table.topic))
         with self._turns.turn(self._silver.name):
-            self._silver.read_from(self._broker.identity(self._silver.table.topic))
             self._write(batch)
         self._silver.sync_after_commit()
         self._turns.await_next(self._silver.name)

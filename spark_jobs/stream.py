@@ -10,9 +10,8 @@ import sys
 import threading
 import time
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, services, storage
@@ -78,6 +77,15 @@ class Flow:
     def table(self) -> Optional[SilverTable]:
         """What the query writes; None for an archive, and before the first start."""
         return self.guard.silver if self.guard is not None else None
+
+    def reached(self) -> Dict[str, int]:
+        """By partition, the offset behind what is committed, or was set aside or left out with nothing to commit."""
+        if self.table is None:
+            return {}
+        committed, query = self.table.offsets, self.query
+        sources = ((query.lastProgress if query is not None else None) or {}).get("sources") or [{}]
+        read = (sources[0].get("endOffset") or {}).get(self.table.table.topic, {})
+        return {part: max(committed.get(part, 0), read.get(part, 0)) for part in {*committed, *read}}
 
     def _position(self) -> Dict[str, Any]:
         return self.table.position if self.table is not None else {}
@@ -246,16 +254,16 @@ class Stream:
         """Tells how far each table is behind its topic; in a thread of its own, as Kafka may keep it waiting."""
         while not self._stopping.wait(WATCH_EVERY_S):
             flows = {name: flow for name, flow in list(self._flows.items()) if flow.table is not None}
-            ends = self._ends({flow.table.table.topic for flow in flows.values()})
+            ends = {topic: self._ends(topic) for topic in {flow.table.table.topic for flow in flows.values()}}
             for name, flow in flows.items():
-                age = flow.backlog.age_s(flow.table.offsets, ends.get(flow.table.table.topic, {}), time.monotonic())
+                age = flow.backlog.age_s(flow.reached(), ends[flow.table.table.topic], time.monotonic())
                 self._progress.note(name, behind_s=age)
 
-    def _ends(self, topics: Set[str]) -> Dict[str, Dict[int, int]]:
+    def _ends(self, topic: str) -> Dict[int, int]:
         try:
-            return self._broker.ends(topics)
-        except Py4JJavaError as error:
-            LOG.warning("Kafka does not say what it holds: %s", cause(error))
+            return self._broker.ends(topic)
+        except Exception as error:  # py4j, whatever it is: the watch goes on
+            LOG.warning("Kafka does not say what %s holds: %s", topic, cause(error))
             return {}
 
 

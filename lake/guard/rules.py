@@ -110,7 +110,7 @@ def of_delay(database: Database, age_s: float) -> Iterator[Drift]:
     """What is on its way to Kafka, and for how long."""
     if age_s > BEHIND_S:
         what = f"Kafka lacks what was committed more than {BEHIND_S:.0f} s ago"
-        now = f"wait while {database.connector} reads a first snapshot or much at once; else: lake logs connect"
+        now = f"wait while {database.connector} has much to read at once; else: lake logs connect"
         yield Drift(database.database, "", what, now)
 
 

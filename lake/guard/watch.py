@@ -71,8 +71,10 @@ class Watch:
         return self._told.get(database.database, [])
 
     def _late(self, found: Look) -> list[Drift]:
+        """A slot confirms nothing while a first snapshot is read, however long that takes."""
         delay = self._delays.setdefault(found.database.database, Delay())
-        return list(rules.of_delay(found.database, delay.age_s(found.there.server, found.slot)))
+        late = list(rules.of_delay(found.database, delay.age_s(found.there.server, found.slot)))
+        return late if late and not self._connect.snapshotting(found.database.connector) else []
 
     def _confirmed(self, found: Look) -> list[Drift]:
         """What was seen in the look before, too."""

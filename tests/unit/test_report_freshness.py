@@ -24,5 +24,11 @@ def test_the_worst_of_all_tables_counts(script: Any) -> None:
     assert script.measures([silver, bronze], 100.0) == {"ReportAge": 60.0, "Lag": 1.5, "StoppedTables": 1.0}
 
 
+def test_a_table_that_hangs_lags(script: Any) -> None:
+    """It commits nothing, so it has no lag of the last minute."""
+    hanging = {"at": 90.0, "tables": {"a": {"state": "running", "lag_ms": {"p95": None}, "behind_s": 700.0}}}
+    assert script.measures([hanging], 100.0)["Lag"] == 700.0
+
+
 def test_a_job_that_never_reported_is_silent(script: Any) -> None:
     assert script.measures([{}], 100.0) == {"ReportAge": 86400.0, "Lag": 0.0, "StoppedTables": 0.0}

@@ -24,6 +24,7 @@ class FakeConnect:
 
     def __init__(self) -> None:
         self.away = False
+        self.reads = False
         self.told: list[str] = []
 
     def config(self, name: str) -> dict[str, str]:
@@ -33,6 +34,9 @@ class FakeConnect:
 
     def status(self, name: str) -> dict[str, Any]:
         return {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}
+
+    def snapshotting(self, name: str) -> bool:
+        return self.reads
 
     def tell(self, name: str, verb: str) -> None:
         self.told.append(verb)
@@ -81,3 +85,13 @@ def test_beside_a_command_only_the_budget_stops_a_connector(
     assert Wal().pause_bytes < SPENT.retained_bytes
     sees(monkeypatch, SPENT).attend(DATABASE)
     assert (connect.told, enforced) == (["stop"], [SLOT, SLOT, SPENT])
+
+
+def test_a_source_that_is_behind_is_told_but_for_a_first_snapshot(
+    connect: FakeConnect, enforced: list[Slot | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guardian = sees(monkeypatch, SLOT)
+    monkeypatch.setattr(watch.Delay, "age_s", lambda self, server, slot: 40.0)
+    assert ["lacks what was committed" in one.what for one in guardian.attend(DATABASE)] == [True]
+    connect.reads = True
+    assert guardian.attend(DATABASE) == []

@@ -19,12 +19,13 @@ def read(uri: str) -> Dict[str, Any]:
 
 
 def measures(reports: List[Dict[str, Any]], now: float) -> Dict[str, float]:
-    """The oldest report, the greatest lag of the last minute (p95), and how many tables stand still."""
+    """The oldest report, the greatest lag of the last minute (p95) or time behind, and how many tables stand still."""
     tables = [facts for report in reports for facts in report.get("tables", {}).values()]
-    lags = [facts.get("lag_ms", {}).get("p95") or 0 for facts in tables]
+    lags = [(facts.get("lag_ms", {}).get("p95") or 0) / 1000.0 for facts in tables]
+    behind = [facts.get("behind_s") or 0.0 for facts in tables]  # a table that hangs has no lag of the last minute
     return {
         "ReportAge": max([now - report["at"] if report else SILENT_S for report in reports]),
-        "Lag": max(lags + [0]) / 1000.0,
+        "Lag": max(lags + behind + [0.0]),
         "StoppedTables": float(len([facts for facts in tables if facts.get("state") == "stopped"])),
     }
 
