@@ -69,11 +69,9 @@ def _names(tables: Tables, found: Look) -> list[str]:
 
 def _given_up(home: Home, asked: ReadingAgain, timeout_s: float) -> list[str]:
     """The messages in quarantine that are older than all that was read again."""
-    databases = sorted({topic.split(".")[0] for topic in asked.bounds})
-    own = {
-        name: {topic: asked.bounds[topic] for topic in asked.bounds if topic.startswith(f"{name}.")}
-        for name in databases
-    }
+    own: dict[str, dict[str, int]] = {}
+    for topic, bound in sorted(asked.bounds.items()):
+        own.setdefault(topic.split(".")[0], {})[topic] = bound
     return [message for name, bounds in own.items() for message in quarantine.give_up(home, name, bounds, timeout_s)]
 
 

@@ -3,6 +3,8 @@
 from collections import deque
 from typing import Deque, Dict, Tuple
 
+from spark_jobs import coverage
+
 Marks = Deque[Tuple[float, Dict[int, int]]]
 STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
 
@@ -20,10 +22,6 @@ class Backlog:
         """
         if held and (not self._marks or now - self._marks[-1][0] >= (now - self._marks[0][0]) / STEP):
             self._marks.append((now, held))
-        while self._marks and covers(reached, self._marks[0][1]):
+        while self._marks and not coverage.lacking("the table", reached, self._marks[0][1]):
             self._marks.popleft()
         return now - self._marks[0][0] if self._marks else 0.0
-
-
-def covers(reached: Dict[str, int], held: Dict[int, int]) -> bool:
-    return all(reached.get(str(partition), 0) >= end for partition, end in held.items())

@@ -33,7 +33,7 @@ LOOK_EVERY = "1 second"
 
 
 class BronzeGap(Exception):
-    """Offsets are missing between the last file and the batch: Kafka has lost what was not archived yet."""
+    """Offsets are missing behind the last file, or begin again: Kafka has lost what was not archived yet."""
 
 
 class BronzeTopic:
@@ -87,7 +87,7 @@ class BronzeTopic:
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
 
     def _resume(self) -> None:
-        """Finds out where the archive ends, and whether it is this topic's."""
+        """Finds out where the archive ends."""
         self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
         self._resumed = True
 

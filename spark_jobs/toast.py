@@ -57,12 +57,15 @@ def misfit(writer_schema: Dict[str, Any], row: str, keys: Sequence[str]) -> str:
 
     Nor does it fail for a delete, which keeps what fits; but no row is without its key.
     """
-    columns = _columns(writer_schema, row)
-    key = [one for name in (*keys, MOVED_FROM) if name in columns for one in columns[name].misfits]
-    others = [one for name, column in columns.items() if name not in (*keys, MOVED_FROM) for one in column.misfits]
-    told = ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in [*key, *others]]
-    told.insert(len(key), "WHEN {} THEN NULL".format(gone(writer_schema, row)))
-    return "CAST(CASE {} END AS string)".format(" ".join(told))
+    columns, of_key = _columns(writer_schema, row), (*keys, MOVED_FROM)
+    key = [one for name in of_key if name in columns for one in columns[name].misfits]
+    others = [one for name, column in columns.items() if name not in of_key for one in column.misfits]
+    deleted = "WHEN {} THEN NULL".format(gone(writer_schema, row))
+    return "CAST(CASE {} END AS string)".format(" ".join([*_cases(key), deleted, *_cases(others)]))
+
+
+def _cases(misfits: Sequence[Tuple[str, str]]) -> List[str]:
+    return ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in misfits]
 
 
 def _columns(writer_schema: Dict[str, Any], row: str) -> Dict[str, Converted]:

@@ -1,6 +1,5 @@
 """The streaming job with executors, processes of their own as on a cluster, instead of the driver's threads."""
 
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,13 +7,14 @@ from dataclasses import dataclass
 
 import psutil
 
-from lake.spark import JVM_OPTIONS
+from lake.spark import JVM_OPTIONS, spark_environment
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 
 PROGRAM = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
-MASTER = "local-cluster[2,1,768]"  # executors, cores of each, MiB of each
+COUNT, CORES, MEMORY_MB = 2, 1, 768
+MASTER = f"local-cluster[{COUNT},{CORES},{MEMORY_MB}]"
 STARTS_WITHIN_S = 120.0
 
 
@@ -45,7 +45,7 @@ def on_executors(rig: Rig) -> Iterator[Executors]:
             driver = _start(rig, log.fileno())
         try:
             executors = Executors(psutil.Process(driver.pid))
-            until(lambda: len(executors.all()) == 2, "no executors", STARTS_WITHIN_S)
+            until(lambda: len(executors.all()) == COUNT, "no executors", STARTS_WITHIN_S)
             yield executors
         finally:
             driver.terminate()
@@ -60,12 +60,12 @@ def _start(rig: Rig, log: int) -> "subprocess.Popen[bytes]":
     launcher, *rest = [MASTER if word == "local[*]" else word for word in program.command]
     jars = str(rig.home.environment.root / "build" / "spark" / "*")
     settings = {
-        "spark.executor.memory": "768m",
+        "spark.executor.memory": f"{MEMORY_MB}m",
         "spark.executor.extraClassPath": jars,
         "spark.executor.extraJavaOptions": " ".join(JVM_OPTIONS),
     }
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
-    environment = {**os.environ, **program.environment, **service.secrets()}
+    environment = spark_environment(rig.home.environment, service.secrets())
     return subprocess.Popen(
         [launcher, *flags, *rest], cwd=program.folder, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
     )

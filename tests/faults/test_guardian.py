@@ -84,13 +84,13 @@ def _told_and_recovered(rig: Rig, entry: Entry, database: str, happens: Callable
     happens(rig, f"lake_{database}")
     entry.injected.append(happens.__name__)
     rig.start_connector(database)
-    _await_told(rig, database, told)
+    await_told(rig, database, told)
     until(lambda: "RUNNING" not in rig.source_status(database)["tasks"], "the task goes on", TOLD_WITHIN_S, every_s=1)
     recovered(rig, database)
     assert differences(rig, database) == []
 
 
-def _await_told(rig: Rig, database: str, told: str) -> None:
+def await_told(rig: Rig, database: str, told: str) -> None:
     until(
         lambda: any(told in what for what in rig.drifts(database)), f"nothing tells: {told}", TOLD_WITHIN_S, every_s=1
     )
@@ -111,7 +111,7 @@ def test_other_server(rig: Rig, entry: Entry, small: str) -> None:
     known = json.loads(path.read_text())
     known["server"]["system_identifier"] = "1"
     path.write_text(json.dumps(known))
-    _await_told(rig, small, "this is another server")
+    await_told(rig, small, "this is another server")
     until(lambda: rig.source_status(small)["connector"] == "STOPPED", "the connector goes on", TOLD_WITHIN_S, every_s=1)
     recovered(rig, small)
     conclude(rig, entry, small, [])
@@ -124,7 +124,7 @@ def test_publication(rig: Rig, entry: Entry, small: str, back: bool) -> None:
     rig.execute(small, f"ALTER PUBLICATION lake_{small} DROP TABLE account", "DELETE FROM account WHERE id <= 10")
     if back:
         rig.execute(small, f"ALTER PUBLICATION lake_{small} ADD TABLE account")
-    _await_told(rig, small, "was out of the publication" if back else "differs from the definition")
+    await_told(rig, small, "was out of the publication" if back else "differs from the definition")
     recovered(rig, small)
     assert differences(rig, small) == []
 
@@ -133,7 +133,7 @@ def test_publication(rig: Rig, entry: Entry, small: str, back: bool) -> None:
 def test_truncate(rig: Rig, entry: Entry, small: str) -> None:
     _await_known(rig, small)
     rig.execute(small, "TRUNCATE account", "INSERT INTO account (id, version) VALUES (1000, 1)")
-    _await_told(rig, small, "was emptied or rewritten")
+    await_told(rig, small, "was emptied or rewritten")
     recovered(rig, small)
     assert list(checker.equality(rig.gather(small)["account"])) == []
     rig.databases[small] = (OTHER,)
@@ -144,7 +144,7 @@ def test_truncate(rig: Rig, entry: Entry, small: str) -> None:
 def test_default(rig: Rig, entry: Entry, small: str) -> None:
     _await_known(rig, small)
     rig.execute(small, "ALTER TABLE account ADD extra int DEFAULT 7")
-    _await_told(rig, small, "got the DEFAULT of extra")
+    await_told(rig, small, "got the DEFAULT of extra")
     recovered(rig, small)
     assert list(checker.equality(rig.gather(small)["account"])) == []
 
@@ -161,7 +161,7 @@ def test_default(rig: Rig, entry: Entry, small: str) -> None:
 )
 def test_definition(rig: Rig, entry: Entry, small: str, statement: str, told: str) -> None:
     rig.execute(small, statement)
-    _await_told(rig, small, told)
+    await_told(rig, small, told)
 
 
 def _await_known(rig: Rig, database: str) -> None:
@@ -200,6 +200,6 @@ def test_budget(rig: Rig, entry: Entry, small: str) -> None:
     attend(warn_bytes=1, pause_bytes=1, drop_bytes=1)
     rig.stack.start("connect")
     assert rig.source_status(small)["slot"] == "absent"
-    _await_told(rig, small, "is gone")
+    await_told(rig, small, "is gone")
     recovered(rig, small)
     conclude(rig, entry, small, [])

@@ -208,7 +208,7 @@ def test_retention(rig: Rig, entry: Entry, small: str) -> None:
     finally:
         stop.heal(rig)
     for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
-        until(lambda: rig.table_status(name)["state"] == "stopped", f"{name} does not stop", TOLD_WITHIN_S)  # noqa: B023
+        rig.wait_until_stopped(name, TOLD_WITHIN_S)
         assert rig.table_status(name)["reason"]
 
 
@@ -227,7 +227,7 @@ def test_topic_deleted(rig: Rig, entry: Entry, small: str) -> None:
     remains.delete_topics(rig.home, [topic])
     rig.execute(small, "UPDATE account SET version = version + 1000")
     for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
-        until(lambda: rig.table_status(name)["state"] == "stopped", f"{name} does not stop", TOLD_WITHIN_S)  # noqa: B023
+        rig.wait_until_stopped(name, TOLD_WITHIN_S)
     done = rig.lake.run("plan", check=False)
     assert (done.returncode, "its offsets start again" in done.stderr) == (2, True), done.stderr
 
@@ -249,7 +249,7 @@ def test_topic_replaced(rig: Rig, entry: Entry, small: str) -> None:
     finally:
         stop.heal(rig)
     for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
-        until(lambda: "made anew" in rig.table_status(name)["reason"], f"{name} does not say it", TOLD_WITHIN_S)  # noqa: B023
+        until(lambda: stopped_by(rig, name, "made anew"), f"{name} does not say it", TOLD_WITHIN_S)  # noqa: B023
     rig.databases[small] = tuple(
         replace(table, settings={**table.settings, "epoch": 1} if table.name == "account" else table.settings)
         for table in rig.databases[small]

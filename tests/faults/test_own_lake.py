@@ -12,15 +12,14 @@ from pyspark.sql import SparkSession
 from tests.faults.conftest import seed
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, OTHER
+from tests.faults.test_guardian import await_told, recovered
 from tests.faults.trial import Entry
-from tests.faults.workload import until
 from tests.integration import readers
 from tests.integration.test_types import GOLDEN, streamed
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.faults
 PORTS = 28200
-TOLD_WITHIN_S = 60.0
 ZONE = "America/St_Johns"  # of the processes; half an hour beside all others
 SOURCE_ZONE = "Australia/Lord_Howe"  # whose summer is half an hour
 ZONED = """
@@ -89,17 +88,11 @@ def test_restored(abroad: Rig, entry: Entry) -> None:
     with server_stopped(abroad):
         restore(backup, files)
     entry.injected.append("restored")
-    until(lambda: told(abroad, database), "nothing tells", TOLD_WITHIN_S, every_s=1)
+    await_told(abroad, database, "restored from a backup")
     stopped = "RUNNING" not in abroad.source_status(database)["tasks"]
     assert stopped, abroad.source_status(database)
     abroad.execute(database, "UPDATE account SET note = 'another future', version = version + 1000 WHERE id > 90")
-    proof = abroad.lake.json("recover", database)
-    assert proof["equal"], proof
-    assert not told(abroad, database)
-
-
-def told(rig: Rig, database: str) -> bool:
-    return any("restored from a backup" in what for what in rig.drifts(database))
+    recovered(abroad, database)
 
 
 @contextmanager

@@ -123,14 +123,14 @@ def test_queries_beside_kills(rig: Rig, entry: Entry, shop: str) -> None:
         under_load(rig, entry, shop, *[Kill("stream", services=True) for _ in range(3)], hold_s=10)
     found = rig.gather(shop)
     for looker in (one, other):
-        for kind, shown in looker.reads.items():
-            if len(shown) < LEAST_READS:
-                raise Void(f"{len(shown)} reads of {looker.table.name}_{kind}; {looker.refused[-1:]}")
-            if len(looker.refused) > sum(map(len, looker.reads.values())) / 10:
-                raise Void(f"{len(looker.refused)} reads of {looker.table.name} failed: {looker.refused[-1]}")
-            wrong = [*checker.reads(found[looker.table.name], kind, shown), *looker.doubled]
-            assert not wrong, "\n".join([looker.table.name, *wrong])
-            entry.checked += sum(map(len, shown))
+        name, reads = looker.table.name, looker.reads
+        if len(looker.refused) > sum(map(len, reads.values())) / 10:
+            raise Void(f"{len(looker.refused)} reads of {name} failed: {looker.refused[-1]}")
+        if few := [kind for kind, shown in reads.items() if len(shown) < LEAST_READS]:
+            raise Void(f"fewer than {LEAST_READS} reads of {name}: {few}; {looker.refused[-1:]}")
+        wrong = [line for kind, shown in reads.items() for line in checker.reads(found[name], kind, shown)]
+        assert not wrong + looker.doubled, "\n".join([name, *wrong, *looker.doubled])
+        entry.checked += sum(len(rows) for shown in reads.values() for rows in shown)
 
 
 @pytest.mark.matrix("6", "kill -9 of the Spark driver", phase="snapshot")

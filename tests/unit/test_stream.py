@@ -1,4 +1,4 @@
-"""When archives and table services may begin."""
+"""The flows of the streaming job: when archives and table services may begin, and how far each table is."""
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
