@@ -69,14 +69,22 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     return result
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A trial that ended is in the file at once: whatever ends the run loses none."""
+    result = yield
+    path, made = item.config.getoption("--report", None), item.stash.get(ENTRY, None)
+    if path and made and made.verdict:
+        report.write(path, [made], time.time())
+    return result
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     entries = [entry for entry in config.stash[ENTRIES] if entry.verdict]
     if not entries:
         return
     terminalreporter.section("faults")
     terminalreporter.write_line(report.plain(entries))
-    if path := config.getoption("--report", None):
-        report.write(path, entries, time.time())
 
 
 @pytest.fixture(scope="session")
