@@ -4,10 +4,12 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
-from lake.spark import JVM_OPTIONS, spark_environment
+from lake.local.java import jdk_tool
+from lake.spark import JVM_OPTIONS, spark_environment, spark_home
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.workload import until
@@ -16,6 +18,7 @@ PROGRAM = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 COUNT, CORES, MEMORY_MB = 2, 1, 768
 MASTER = f"local-cluster[{COUNT},{CORES},{MEMORY_MB}]"
 STARTS_WITHIN_S = 120.0
+PLUGIN = "FailingTasks"
 
 
 @dataclass
@@ -23,6 +26,12 @@ class Executors:
     """Those of one application."""
 
     driver: psutil.Process
+    log: Path
+
+    def failed_on_purpose(self) -> int:
+        """How many tasks a FailingTasks plugin has failed."""
+        with self.log.open(errors="replace") as lines:
+            return sum("Lost task" in line and "fails on purpose" in line for line in lines)
 
     def kill(self) -> None:
         """kill -9 of the first; returns once there are as many as before."""
@@ -36,15 +45,15 @@ class Executors:
 
 
 @contextmanager
-def on_executors(rig: Rig) -> Iterator[Executors]:
-    """Runs the job of the lake's own service in its place."""
-    stop = Stop("stream")
+def on_executors(rig: Rig, *flags: str) -> Iterator[Executors]:
+    """Runs the job of the lake's own service in its place. flags: of spark-submit."""
+    stop, path = Stop("stream"), rig.home.logs / "stream-on-executors.log"
     stop.inject(rig)
     try:
-        with (rig.home.logs / "stream-on-executors.log").open("wb") as log:
-            driver = _start(rig, log.fileno())
+        with path.open("wb") as log:
+            driver = _start(rig, log.fileno(), flags)
         try:
-            executors = Executors(psutil.Process(driver.pid))
+            executors = Executors(psutil.Process(driver.pid), path)
             until(lambda: len(executors.all()) == COUNT, "no executors", STARTS_WITHIN_S)
             yield executors
         finally:
@@ -54,7 +63,16 @@ def on_executors(rig: Rig) -> Iterator[Executors]:
         stop.heal(rig)
 
 
-def _start(rig: Rig, log: int) -> "subprocess.Popen[bytes]":
+def failing_tasks(folder: Path) -> list[str]:
+    """Flags for on_executors: one task in five fails once; builds the plugin in the folder."""
+    source, jar = Path(__file__).with_name("FailingTasks.java"), folder / "failing-tasks.jar"
+    compiler = [jdk_tool("javac"), "--release", "8", "-cp", f"{spark_home() / 'jars'}/*", "-d", str(folder)]
+    subprocess.run([*compiler, str(source)], check=True)
+    subprocess.run([jdk_tool("jar"), "--create", "--file", str(jar), "-C", str(folder), f"{PLUGIN}.class"], check=True)
+    return ["--jars", str(jar), "--conf", f"spark.plugins={PLUGIN}"]
+
+
+def _start(rig: Rig, log: int, more: tuple[str, ...]) -> "subprocess.Popen[bytes]":
     service = rig.stack.service("stream")
     program = service.program()
     launcher, *rest = [MASTER if word == "local[*]" else word for word in program.command]
@@ -67,7 +85,12 @@ def _start(rig: Rig, log: int) -> "subprocess.Popen[bytes]":
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
     environment = spark_environment(rig.home.environment, service.secrets())
     return subprocess.Popen(
-        [launcher, *flags, *rest], cwd=program.folder, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+        [launcher, *flags, *more, *rest],
+        cwd=program.folder,
+        env=environment,
+        stdout=log,
+        stderr=log,
+        stdin=subprocess.DEVNULL,
     )
 
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -24,7 +25,7 @@ from tests.faults.workload import until
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore", "guardian")
 LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 BACK_WITHIN_S = 90.0
-CUT = {"dport": 10, "sport": 11}  # preference of the rule for each direction
+CUT_RULES = 10  # preference of the first
 LOCAL_RULE = 100
 
 
@@ -91,6 +92,29 @@ class KillAll:
 
     def seen(self, rig: Rig) -> bool:
         return all(kill.seen(rig) for kill in self._kills)
+
+
+@dataclass
+class Series:
+    """Faults one after the other, each as soon as the one before is healed."""
+
+    faults: Sequence[Fault]
+
+    @property
+    def name(self) -> str:
+        return "; ".join(fault.name for fault in self.faults)
+
+    def inject(self, rig: Rig) -> None:
+        for fault in self.faults[:-1]:
+            fault.inject(rig)
+            fault.heal(rig)
+        self.faults[-1].inject(rig)
+
+    def heal(self, rig: Rig) -> None:
+        self.faults[-1].heal(rig)
+
+    def seen(self, rig: Rig) -> bool:
+        return all(fault.seen(rig) for fault in self.faults)
 
 
 @dataclass
@@ -172,33 +196,37 @@ class Restart:
 
 @dataclass
 class Cut:
-    """Drops every packet to and from a service without a word: what is connected hangs, half open.
+    """Drops every packet to and from services without a word: what is connected hangs, half open.
 
     Done by routing rules, which needs a network namespace of its own (make faults makes one).
     """
 
-    service: str
+    services: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        return f"network cut at {self.service}"
+        return f"network cut at {', '.join(self.services)}"
 
     def inject(self, rig: Rig) -> None:
-        port = str(getattr(rig.home.ports, self.service))
         # The rule of the local table comes first and would win.
         _ip("rule", "add", "pref", str(LOCAL_RULE), "lookup", "local")
         _ip("rule", "del", "pref", "0")
-        for direction, preference in CUT.items():
-            _ip("rule", "add", "pref", str(preference), "ipproto", "tcp", direction, port, "blackhole")
+        for preference, ends in self._rules(rig):
+            _ip("rule", "add", "pref", preference, "ipproto", "tcp", *ends, "blackhole")
 
     def heal(self, rig: Rig) -> None:
-        for preference in CUT.values():
-            _ip("rule", "del", "pref", str(preference))
+        for preference, _ in self._rules(rig):
+            _ip("rule", "del", "pref", preference)
         _ip("rule", "add", "pref", "0", "lookup", "local")
         _ip("rule", "del", "pref", str(LOCAL_RULE))
 
     def seen(self, rig: Rig) -> bool:
         return unwell(rig)
+
+    def _rules(self, rig: Rig) -> list[tuple[str, tuple[str, str]]]:
+        ports = [str(getattr(rig.home.ports, service)) for service in self.services]
+        ends = [(end, port) for port in ports for end in ("dport", "sport")]
+        return [(str(CUT_RULES + number), one) for number, one in enumerate(ends)]
 
 
 @dataclass

@@ -80,6 +80,6 @@ def _ordered(entries: Iterable[Entry]) -> list[Entry]:
 def _cells(entry: Entry) -> tuple[str, ...]:
     recovered = "" if entry.recovered_s is None else f"{entry.recovered_s:.0f} s"
     injected = "; ".join(entry.injected)
-    shown = injected if len(injected) < 70 else f"{len(entry.injected)} faults"
+    shown = injected if len(injected) < 70 else f"{injected.count(';') + 1} faults"
     numbers = (str(entry.checked) if entry.checked else "", recovered, f"{entry.seconds:.0f} s")
     return entry.row, entry.fault, entry.phase, str(entry.seed), shown, *numbers, entry.verdict

@@ -13,7 +13,9 @@ from tests.faults.workload import STRANGE, until
 pytestmark = pytest.mark.faults
 LIMIT = 16 * 1024 * 1024  # bytes of a message
 COLUMNS = 1000
-ROWS_AT_ONCE = 300_000
+ROWS_AT_ONCE = 1_000_000
+MB_AT_ONCE = 1000
+LARGE_WITHIN_S = 900.0  # all of it is in the lake
 PLACES = ["/", "a/b", "=", "%", "%2F", ":", "a b", "'", "#", "+", "..", ".", "", None, "x" * 120, "Twin", "twin", "é日"]
 KEYED = Table("keyed", "id text PRIMARY KEY, version bigint NOT NULL, v text", settings=COW)
 PLACED = Table(
@@ -27,6 +29,11 @@ WIDE = Table(
 HUGE = Table("huge", "id int PRIMARY KEY, version bigint NOT NULL, v text STORAGE EXTERNAL", settings=MOR)
 # Text that no compression makes smaller than half.
 LARGE = "INSERT INTO huge SELECT {key}, 1, (SELECT string_agg(md5(i::text), '') FROM generate_series(1, {size} / 32) i)"
+
+MEGABYTES = f"""
+SELECT i, i, (SELECT string_agg(md5((i * n)::text), '') FROM generate_series(1, {1024 * 1024 // 32}) n)
+FROM generate_series(1, {MB_AT_ONCE}) i
+"""
 
 
 def insert(rig: Rig, database: str, table: Table, values: list[object]) -> None:
@@ -61,6 +68,16 @@ def test_large_transaction(rig: Rig, entry: Entry) -> None:
     with rig.temporary((KEYED,)) as database:
         with rig.session(database) as connection:
             source.fill(connection, KEYED, f"SELECT i, i, i FROM generate_series(1, {ROWS_AT_ONCE}) i")
+        rig.come_to_rest(database, LARGE_WITHIN_S)
+        conclude(rig, entry, database, [])
+
+
+@pytest.mark.matrix("22", f"{MB_AT_ONCE} rows of 1 MB in one transaction")
+def test_large_transaction_of_large_rows(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((HUGE,)) as database:
+        with rig.session(database) as connection:
+            source.fill(connection, HUGE, MEGABYTES)
+        rig.come_to_rest(database, LARGE_WITHIN_S)
         conclude(rig, entry, database, [])
 
 
