@@ -85,8 +85,11 @@ def _publication_changes(database: Database, source: Source) -> Iterator[Change]
         return
     if not found.as_wanted:
         yield _sql(database, name, "set publication options", publication.set_publication_options(name))
+    for table in sorted(found.narrowed.intersection([*names, HEARTBEAT, SIGNAL])):
+        action = f"drop {table}, of which it tells a part only"
+        yield _sql(database, name, action, publication.drop_from_publication(name, table))
     for table in [*names, HEARTBEAT, SIGNAL]:
-        if table not in found.members:
+        if table not in found.members - found.narrowed:
             yield _sql(database, name, f"add {table}", publication.add_to_publication(name, table))
 
 
@@ -136,7 +139,9 @@ def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]
 
 
 def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
-    """A new connector reads all its tables itself; a table that comes later, or again, needs a signal."""
+    """A new connector reads all its tables itself; a table that comes later, or again, or is to stand in the lake in
+    one more type needs a signal: Kafka does not keep its messages for ever.
+    """
     found = facts.connectors[database.database]
     if found is None:
         return
@@ -149,7 +154,8 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
 
 def _is_applied(database: Database, table: Table, facts: Facts) -> bool:
     before = facts.applied.get((database.database, table.schema, table.name))
-    return before is not None and bool(before["epoch"] == table.epoch)
+    types = {target["type"] for target in before["targets"]} if before else set()
+    return before is not None and bool(before["epoch"] == table.epoch) and types >= set(table.types)
 
 
 def _departures(database: Database, source: Source) -> Iterator[Change]:

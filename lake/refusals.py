@@ -33,6 +33,9 @@ def refuse_source(database: Database, source: Source) -> None:
         raise BadInput(f"wal_level is '{source.wal_level}', capture needs 'logical'", where, now)
     if not source.has_capture_user:
         raise BadInput(f"there is no role {CAPTURE_USER}", where, "run: lake up, which creates it")
+    if not source.may_replicate:
+        now = f"ALTER ROLE {CAPTURE_USER} REPLICATION (Amazon RDS: GRANT rds_replication), and GRANT CONNECT to it"
+        raise BadInput(f"role {CAPTURE_USER} may not replicate the database", where, now)
     for table in database.tables:
         _refuse_table(database, table, source.tables.get(table.full_name))
 
@@ -46,6 +49,9 @@ def _refuse_table(database: Database, table: Table, found: SourceTable | None) -
     _refuse_key(table, found, where)
     _refuse_columns(table, found, where)
     _refuse_large_values(table, found, where)
+    if found.hidden_from:
+        now = f"ALTER ROLE ... BYPASSRLS for {' and '.join(found.hidden_from)}, or leave the table out"
+        raise BadInput(f"row-level security may hide rows of {found.full_name} from the lake", where, now)
 
 
 def _refuse_large_values(table: Table, found: SourceTable, where: str) -> None:

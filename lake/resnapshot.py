@@ -5,15 +5,17 @@ import json
 import typer
 from rich.console import Console
 
+from lake.definition import load_databases
 from lake.local.home import Home, load_home
 from lake.local.lock import locked
 from lake.names import named_tables
 from lake.reading_again import LOCK, Ask
+from lake.refusals import refuse_source
 from lake.rendering.pipeline import read_pipeline
 from lake.requests import refuse_stopped
 from lake.settling import read_again, show
 from lake.signals import ask_for_snapshot
-from lake.source_catalog import connect_source
+from lake.source_catalog import connect_source, read_source
 
 BUSY = "another command reads tables again"
 JSON = typer.Option(False, "--json", help="Print the result as JSON.")
@@ -43,11 +45,19 @@ def resnapshot(
     home = load_home()
     tables = named_tables(read_pipeline(home.environment), names)
     refuse_stopped(home)
+    _refuse_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"
     with locked(home.data / LOCK, BUSY), aside.status("asking the connector") as line:
         result = read_again(home, command, tables, signal(home), timeout, line.update)
     print(json.dumps(result)) if as_json else show(result, console.print)
     raise typer.Exit(0 if result["equal"] else 1)
+
+
+def _refuse_sources(home: Home, names: set[str]) -> None:
+    """What can't be read whole would be taken for deleted."""
+    for database in load_databases(home.root):
+        if database.database in names:
+            refuse_source(database, read_source(home.environment, database))
 
 
 def signal(home: Home) -> Ask:

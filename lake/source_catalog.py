@@ -12,6 +12,7 @@ from lake.errors import BadInput, LakeError
 from lake.local.home import Home
 from lake.rendering.connector import CAPTURE_USER
 from lake.rendering.publication import required_rights
+from lake.rendering.source_setup import VERIFY_USER
 from lake.source_types import MAPPED
 
 CONNECT_TIMEOUT_S = 5
@@ -24,6 +25,8 @@ GIVEN_UP: dict[str, Any] = {
 }
 LOCK_TIMEOUT = "5s"
 SHORT_BITS = 128  # with their header no longer than what PostgreSQL leaves in the row in any case, 24 bytes
+# Not every version of PostgreSQL has the columns: 15 brought both.
+NARROWED = "(to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL)"
 ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
 
 
@@ -34,6 +37,7 @@ class SourceTable:
     toastable: the non-key columns that PostgreSQL may store out of line in this table (correctness F8); unmarked: those
     of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake has no place for.
+    hidden_from: those of the lake's roles that row-level security may show less than all rows.
     """
 
     full_name: str
@@ -46,14 +50,16 @@ class SourceTable:
     leaves: dict[str, str]
     unmarked: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
+    hidden_from: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Publication:
-    """The publication as it stands."""
+    """The publication as it stands; narrowed are the members of which it tells a part only."""
 
     members: frozenset[str]
     as_wanted: bool
+    narrowed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,7 @@ class Source:
     publication: Publication | None
     missing_rights: dict[str, list[str]]
     schemas_without_usage: frozenset[str]
+    may_replicate: bool = True
 
 
 def connect_source(environment: Environment, database: str) -> psycopg.Connection[Any]:
@@ -119,6 +126,7 @@ def read_source(environment: Environment, database: Database) -> Source:
             publication=_publication(connection, database.publication),
             missing_rights=_missing_rights(connection, names) if has_user else {},
             schemas_without_usage=_schemas_without_usage(connection, names) if has_user else frozenset(),
+            may_replicate=_exists(connection, REPLICATES, CAPTURE_USER),
         )
 
 
@@ -152,6 +160,13 @@ def _existing(connection: psycopg.Connection[Any]) -> frozenset[str]:
     return frozenset(str(row[0]) for row in rows)
 
 
+READERS = [CAPTURE_USER, VERIFY_USER]
+# On Amazon RDS a role replicates by its membership.
+REPLICATES = """
+SELECT 1 FROM pg_roles r WHERE rolname = %s AND has_database_privilege(r.oid, current_database(), 'CONNECT')
+  AND (rolsuper OR rolreplication
+    OR pg_has_role(r.oid, (SELECT oid FROM pg_roles WHERE rolname = 'rds_replication'), 'MEMBER'))
+"""
 TABLES = """
 SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS persistence,
   ARRAY(SELECT a.attname::text FROM pg_attribute a
@@ -185,7 +200,10 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
     SELECT b.attname || ' ' || format_type(b.type, NULL) FROM base b JOIN pg_type t ON t.oid = b.type
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
     WHERE t.typtype <> 'd' AND coalesce(e.typtype, t.typtype) <> 'e'
-      AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s) ORDER BY b.attnum) AS unmapped
+      AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s) ORDER BY b.attnum) AS unmapped,
+  ARRAY(SELECT r.rolname::text FROM pg_roles r
+        WHERE r.rolname = ANY (%(readers)s) AND c.relrowsecurity AND NOT (r.rolsuper OR r.rolbypassrls)
+          AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from
 FROM unnest(%(names)s::text[]) name
 JOIN pg_class c ON c.oid = to_regclass(name)
 LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
@@ -196,7 +214,8 @@ CROSS JOIN LATERAL (SELECT CASE WHEN c.relkind = 'p' THEN ARRAY(
 
 def _tables(connection: psycopg.Connection[Any], names: list[str]) -> dict[str, SourceTable]:
     with connection.cursor(row_factory=class_row(SourceTable)) as cursor:
-        found = cursor.execute(TABLES, {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS}).fetchall()
+        values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
+        found = cursor.execute(TABLES, values).fetchall()
     return {table.full_name: table for table in found}
 
 
@@ -206,10 +225,15 @@ def _publication(connection: psycopg.Connection[Any], name: str) -> Publication 
             "SELECT pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate AS as_wanted, "
             "ARRAY(SELECT n.nspname || '.' || c.relname FROM pg_publication_rel r "
             "JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE r.prpubid = p.oid) AS members FROM pg_publication p WHERE pubname = %s"
+            "WHERE r.prpubid = p.oid) AS members, "
+            "ARRAY(SELECT n.nspname || '.' || c.relname FROM pg_publication_rel r "
+            "JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            f"WHERE r.prpubid = p.oid AND {NARROWED}) AS narrowed FROM pg_publication p WHERE pubname = %s"
         )
-        row = cursor.execute(query, [name]).fetchone()
-    return Publication(frozenset(row["members"]), bool(row["as_wanted"])) if row else None
+        row = cursor.execute(query.encode(), [name]).fetchone()
+    if row is None:
+        return None
+    return Publication(frozenset(row["members"]), bool(row["as_wanted"]), frozenset(row["narrowed"]))
 
 
 def _missing_rights(connection: psycopg.Connection[Any], names: list[str]) -> dict[str, list[str]]:

@@ -10,8 +10,10 @@ from lake.definition import Database
 from lake.errors import LakeError
 from lake.local.home import Home
 from lake.progress import BEHIND_S, reported, silent_s
+from lake.rendering.pipeline import read_pipeline
 
 STALE_S = 15.0
+UNAPPLIED = "not applied"  # a connector that is yet to be made
 SLOT = (
     "SELECT active, wal_status, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) "
     "FROM pg_replication_slots WHERE slot_name = %s"
@@ -65,7 +67,7 @@ def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:
 def healthy(tables: list[TableStatus], sources: list[SourceStatus]) -> bool:
     """Whether every table is written, with nothing set aside, and every connector and task runs."""
     written = all(table.state == "running" and not table.quarantined for table in tables)
-    return written and all({one.connector, *one.tasks} <= {"RUNNING", "absent"} for one in sources)
+    return written and all(one.connector == UNAPPLIED or {one.connector, *one.tasks} == {"RUNNING"} for one in sources)
 
 
 def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str, Any]:
@@ -120,7 +122,8 @@ def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
     except LakeError as error:
         return "unknown", [], str(error)
     if not status:
-        return "absent", [], "run: lake apply"
+        applied = database.database in {one["database"] for one in read_pipeline(home.environment).get("tables", [])}
+        return "absent" if applied else UNAPPLIED, [], "run: lake apply"
     return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)
 
 

@@ -1,7 +1,8 @@
 """What was there when a source was last known to be in order, kept in one file per database."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,15 @@ class Accepted:
         """The same, and the tables that were not known: `lake apply` reads each of them when it joins."""
         return Accepted(self.server, {**tables, **self.tables})
 
-    def only(self, names: list[str]) -> "Accepted":
-        """Without tables that are captured no more: their return is a new arrival."""
-        return Accepted(self.server, {name: table for name, table in self.tables.items() if name in names})
+    def spoiled(self, reasons: Mapping[str, str]) -> "Accepted":
+        """The same, with why tables have lost changes: the first reason stays."""
+        told = {name: replace(self.tables[name], spoiled=reasons[name]) for name in reasons if name in self.tables}
+        first = {name: table for name, table in told.items() if not self.tables[name].spoiled}
+        return Accepted(self.server, {**self.tables, **first})
+
+    def left(self, names: list[str]) -> "Accepted":
+        """The same; tables that are not among the captured ones by now lack what happens until they come back."""
+        return self.spoiled(dict.fromkeys(set(self.tables) - set(names), "was not captured for a while"))
 
 
 def load(home: Home, database: str) -> Accepted | None:

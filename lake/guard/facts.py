@@ -1,10 +1,12 @@
 """What the guardian reads of a source: its server, the slot, and of each table what changes when rows do unseen."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import psycopg
 from psycopg.rows import class_row
+
+from lake.source_catalog import NARROWED
 
 # The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
 SERVER = """
@@ -17,7 +19,7 @@ SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - 
   pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader
 FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid WHERE s.slot_name = %s
 """
-TABLES = """
+TABLES = f"""
 SELECT name AS full_name, c.oid::bigint AS relation,
   (SELECT r.oid::bigint FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
    WHERE r.prrelid = c.oid AND p.pubname = %(publication)s) AS membership,
@@ -25,7 +27,13 @@ SELECT name AS full_name, c.oid::bigint AS relation,
    WHERE leaf.relkind = 'r' AND (leaf.oid = c.oid
      OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf))) AS files,
   ARRAY(SELECT a.attname::text FROM pg_attribute a
-        WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted
+        WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted,
+  (SELECT pubinsert AND pubupdate AND pubdelete AND pubviaroot FROM pg_publication
+   WHERE pubname = %(publication)s) IS NOT FALSE AS published,
+  coalesce((SELECT {NARROWED} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s), false) AS narrowed,
+  ARRAY(SELECT DISTINCT leaf.relreplident::text FROM pg_class leaf WHERE leaf.relkind = 'r' AND (leaf.oid = c.oid
+     OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)) ORDER BY 1) AS identities
 FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
 """
 
@@ -59,6 +67,9 @@ class TableFacts:
     relation: the table itself, by oid. membership: its place in the publication, another one each time it is put in.
     files: by oid of what holds rows, its file, another one when all rows are written anew (TRUNCATE, ALTER TYPE).
     defaulted: columns whose DEFAULT stands for rows that were there before them.
+    published: the publication tells of all that happens to rows. narrowed: by a row filter or a column list, of some.
+    identities: those of what holds rows, as PostgreSQL abbreviates them ("f", "d", "i", "n").
+    spoiled: for what is accepted, why changes have been lost since; it stays until the table was read again.
     """
 
     full_name: str
@@ -66,6 +77,10 @@ class TableFacts:
     membership: int | None
     files: dict[str, int] | None
     defaulted: list[str]
+    published: bool = True
+    narrowed: bool = False
+    identities: list[str] = field(default_factory=list)
+    spoiled: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -8,7 +8,7 @@ from lake.definition import Database
 from lake.guard import accepted, facts, rules
 from lake.guard.accepted import Accepted
 from lake.guard.drift import Drift
-from lake.guard.facts import Slot
+from lake.guard.facts import Slot, TableFacts
 from lake.local.home import Home
 from lake.rendering.pipeline import read_pipeline
 from lake.source_catalog import connect_source, read_source
@@ -32,7 +32,9 @@ def look(home: Home, database: Database) -> Look:
     The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot that
     is ahead of a position read later is not the one that the connector left.
     """
-    database = captured(database, read_pipeline(home.environment))
+    pipeline = read_pipeline(home.environment)
+    applied = applied_tables(database, pipeline)
+    database = captured(database, pipeline)
     names = [table.full_name for table in database.tables]
     with connect_source(home.environment, database.database) as connection:
         slot = facts.read_slot(connection, database.slot)
@@ -42,12 +44,18 @@ def look(home: Home, database: Database) -> Look:
     connect = Connect(home.connect)
     position, settings = position_of(connect.offset(database.connector)), connect.configs()
     there = Accepted(server, tables)
-    known = (accepted.load(home, database.database) or there).with_new(tables).only(names)
+    known = (accepted.load(home, database.database) or there).with_new(tables)
+    known = known.left(list(applied)).spoiled(_spoiled(database, tables, applied)) if pipeline else known
     accepted.save(home, database.database, known)
     drifts = [
         *rules.of_server(database, known.server, server, position),
         *rules.of_slot(database, slot, position),
-        *(drift for name in known.tables for drift in rules.of_table(database, known.tables[name], tables.get(name))),
+        *(
+            drift
+            for name in names
+            if name in known.tables
+            for drift in rules.of_table(database, known.tables[name], tables.get(name))
+        ),
         *rules.of_definition(database, source),
         *rules.of_connectors(database, settings),
         *rules.of_budget(database, slot, home.environment.wal),
@@ -55,11 +63,28 @@ def look(home: Home, database: Database) -> Look:
     return Look(database, there, slot, drifts)
 
 
+def applied_tables(database: Database, pipeline: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The entries of the pipeline file that are the database's, by "schema.table"."""
+    own = (one for one in pipeline.get("tables", []) if one["database"] == database.database)
+    return {f"{one['schema']}.{one['table']}": one for one in own}
+
+
 def captured(database: Database, pipeline: dict[str, Any]) -> Database:
     """The database with those of its tables that `lake apply` has captured: the others can't have lost anything."""
-    applied = {f"{one['database']}.{one['schema']}.{one['table']}" for one in pipeline.get("tables", [])}
-    kept = {name: table for name, table in database.by_name.items() if f"{database.database}.{name}" in applied}
+    applied = applied_tables(database, pipeline)
+    kept = {name: table for name, table in database.by_name.items() if name in applied}
     return database.model_copy(update={"by_name": kept})
+
+
+def _spoiled(database: Database, tables: dict[str, TableFacts], applied: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """By table why its changes are being lost; an apply under way may make another identity than was applied."""
+    asked = {
+        name: {one["replica_identity"][0], database.by_name[name].replica_identity[0]}
+        for name, one in applied.items()
+        if name in tables
+    }
+    found = {name: rules.spoils(tables[name], identities) for name, identities in asked.items()}
+    return {name: why for name, why in found.items() if why}
 
 
 def accept(home: Home, before: Look, names: list[str]) -> None:

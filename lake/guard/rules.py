@@ -15,6 +15,7 @@ from lake.rendering.connector import CAPTURE_USER
 from lake.source_catalog import Source
 
 PLUGIN = "pgoutput"
+IDENTITIES = {"d": "DEFAULT", "i": "USING INDEX", "n": "NOTHING"}
 
 
 def of_server(database: Database, accepted: Server, server: Server, position: int) -> Iterator[Drift]:
@@ -51,7 +52,9 @@ def of_table(database: Database, accepted: TableFacts, now: TableFacts | None) -
     """What tells that rows changed without events since the table was last in order."""
     if now is None:
         return  # the rules of the definition name it
-    if now.relation != accepted.relation:
+    if accepted.spoiled:
+        yield _lost(database, accepted, accepted.spoiled)
+    elif now.relation != accepted.relation:
         yield _lost(database, accepted, "was dropped and made anew")
     elif now.membership not in (None, accepted.membership):
         yield _lost(database, accepted, "was out of the publication for a while")
@@ -60,6 +63,20 @@ def of_table(database: Database, accepted: TableFacts, now: TableFacts | None) -
     if fresh := [column for column in now.defaulted if column not in accepted.defaulted]:
         what = f"has rows that got the DEFAULT of {', '.join(fresh)} without an event"
         yield _lost(database, accepted, what)
+
+
+def spoils(now: TableFacts, identities: set[str]) -> str:
+    """Why the capture misses changes at this moment, '' when it does not: a mended source does not bring them back.
+
+    identities: those that the capture of the table is made for, as PostgreSQL abbreviates them.
+    """
+    if not now.published:
+        return "was in a publication that does not tell of all changes"
+    if now.narrowed:
+        return "was published with a row filter or a column list"
+    if wrong := sorted({*now.identities} - {*identities, "f"}):
+        return f"had the replica identity {', '.join(IDENTITIES[one] for one in wrong)}"
+    return ""
 
 
 def rewritten(accepted: TableFacts, now: TableFacts) -> bool:
@@ -92,6 +109,12 @@ def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]])
             what = f"connector {name} has the {' and the '.join(named)} of {database.connector}, too"
             now = f"delete {name} in Kafka Connect, then: lake verify {database.database}"
             yield Drift(database.database, "", what, now)
+
+
+def without_connector(database: Database) -> Drift:
+    """Nothing reads the slot of tables that are applied."""
+    what = f"Kafka Connect has no connector {database.connector}: nothing is captured"
+    return Drift(database.database, "", what, "lake apply")
 
 
 def of_budget(database: Database, slot: Slot | None, budget: Wal) -> Iterator[Drift]:

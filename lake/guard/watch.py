@@ -16,12 +16,13 @@ from lake.errors import LakeError
 from lake.guard import accepted, budget, rules
 from lake.guard.delay import Delay
 from lake.guard.drift import Drift
-from lake.guard.look import Look, look
+from lake.guard.look import Look, applied_tables, look
 from lake.guard.report import write
 from lake.guard.restarts import Restarts
 from lake.local.home import Home, load_home
 from lake.local.lock import is_locked
 from lake.reading_again import LOCK, pending
+from lake.rendering.pipeline import read_pipeline
 
 LOG = logging.getLogger("guardian")
 LOOK_EVERY_S = 5.0
@@ -52,13 +53,10 @@ class Watch:
             write(self._home, [drift for one in defined for drift in self.attend(one)])
 
     def attend(self, database: Database) -> list[Drift]:
-        """What is to be told of one database: nothing without a connector, the last word while it can't be asked."""
+        """What is to be told of one database: the last word while it can't be asked."""
         try:
             if self._connect.config(database.connector) is None:
-                accepted.forget(self._home, database.database)
-                self._told.pop(database.database, None)
-                self._delays.pop(database.database, None)
-                return []
+                return self._without_connector(database)
             found = look(self._home, database)
             told = self._confirmed(found)
             at_work = is_locked(self._home.data / LOCK)  # a command, which knows of the gap that it mends
@@ -69,6 +67,16 @@ class Watch:
             LOG.warning("%s: %s", database.database, error)
             self._protect(database)
         return self._told.get(database.database, [])
+
+    def _without_connector(self, database: Database) -> list[Drift]:
+        """It may be yet to be made; where tables are applied it was deleted, and its slot keeps the log."""
+        self._told.pop(database.database, None)
+        self._delays.pop(database.database, None)
+        if not applied_tables(database, read_pipeline(self._home.environment)):
+            accepted.forget(self._home, database.database)
+            return []
+        self._protect(database)
+        return [rules.without_connector(database)]
 
     def _late(self, found: Look) -> list[Drift]:
         """A slot confirms nothing while a first snapshot is read, however long that takes."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+import httpx
 import psycopg
 import pytest
 
@@ -129,6 +130,63 @@ def test_publication(rig: Rig, entry: Entry, small: str, back: bool) -> None:
     assert differences(rig, small) == []
 
 
+FILTERED = (
+    "ALTER PUBLICATION lake_{0} DROP TABLE account",
+    "ALTER PUBLICATION lake_{0} ADD TABLE account WHERE (id > 50)",
+)
+
+
+@pytest.mark.matrix("18", "changes are captured in part, until the source is put right:")
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        pytest.param(["ALTER TABLE account REPLICA IDENTITY DEFAULT"], "the replica identity DEFAULT", id="identity"),
+        pytest.param(
+            ["ALTER PUBLICATION lake_{0} SET (publish = 'insert')"], "does not tell of all", id="inserts only"
+        ),
+        pytest.param(FILTERED, "row filter", id="row filter"),
+    ],
+)
+def test_captured_in_part(rig: Rig, entry: Entry, small: str, statements: list[str], told: str) -> None:
+    """What is lost does not come back with the definition's being restored: the table must be read again."""
+    _await_known(rig, small)
+    rig.execute(small, *[statement.format(small) for statement in statements])
+    await_told(rig, small, told)
+    rig.execute(
+        small,
+        "UPDATE account SET note = 'in the gap', version = version + 1000 WHERE id BETWEEN 20 AND 70",
+        "DELETE FROM account WHERE id <= 10",
+    )
+    rig.lake.apply()
+    await_told(rig, small, told)
+    recovered(rig, small)
+    assert differences(rig, small) == []
+
+
+@pytest.mark.matrix("19", "row-level security hides all rows")
+def test_row_security(rig: Rig, entry: Entry, small: str) -> None:
+    """To what can't see a row it looks deleted: nothing may be read again, or compared."""
+    rig.execute(small, "ALTER TABLE account ENABLE ROW LEVEL SECURITY")
+    await_told(rig, small, "row-level security")
+    for command in ("resnapshot", "recover"):
+        done = rig.lake.run(command, small, check=False)
+        assert (done.returncode, "row-level security" in done.stderr) == (2, True), done.stderr
+    assert rig.lake.run("verify", f"{small}.account", check=False).returncode != 0
+    rig.execute(small, "ALTER TABLE account DISABLE ROW LEVEL SECURITY")
+    until(lambda: rig.drifts(small) == [], "the guardian is not content", TOLD_WITHIN_S, every_s=1)
+    conclude(rig, entry, small, [])
+
+
+@pytest.mark.matrix("12", "the connector is deleted")
+def test_connector_deleted(rig: Rig, entry: Entry, small: str) -> None:
+    httpx.delete(f"{rig.home.connect}/connectors/{rig.connector(small)}", trust_env=False, timeout=60)
+    await_told(rig, small, "has no connector")
+    rig.execute(small, "UPDATE account SET version = version + 1000", "DELETE FROM account WHERE id <= 10")
+    rig.lake.apply()
+    until(lambda: rig.drifts(small) == [], "the guardian is not content", TOLD_WITHIN_S, every_s=1)
+    conclude(rig, entry, small, [])
+
+
 @pytest.mark.matrix("18", "TRUNCATE")
 def test_truncate(rig: Rig, entry: Entry, small: str) -> None:
     _await_known(rig, small)
@@ -155,12 +213,13 @@ def test_default(rig: Rig, entry: Entry, small: str) -> None:
     [
         ("ALTER TABLE account REPLICA IDENTITY DEFAULT", "public.account"),
         ("REVOKE SELECT ON account FROM lake_capture", "public.account"),
+        ("REVOKE CONNECT ON DATABASE {} FROM public", "may not replicate"),
         ("ALTER TABLE account DROP CONSTRAINT account_pkey", "has no primary key"),
     ],
-    ids=["identity", "rights", "key"],
+    ids=["identity", "rights", "connection", "key"],
 )
 def test_definition(rig: Rig, entry: Entry, small: str, statement: str, told: str) -> None:
-    rig.execute(small, statement)
+    rig.execute(small, statement.format(small))
     await_told(rig, small, told)
 
 

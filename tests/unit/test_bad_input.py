@@ -149,6 +149,8 @@ def with_topics(found: dict[str, Topic]) -> Spoil:
 REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ("wal_level", with_source(wal_level="replica"), SHOP, ["wal_level is 'replica'", "ALTER SYSTEM"]),
     ("no capture role", with_source(has_capture_user=False), SHOP, ["no role lake_capture", "lake up"]),
+    ("no replication", with_source(may_replicate=False), SHOP, ["may not replicate", "rds_replication"]),
+    ("hidden rows", with_table(hidden_from=["lake_verify"]), SHOP, ["row-level security", "BYPASSRLS for lake_verify"]),
     (
         "no table",
         with_source(tables={}),

@@ -1,6 +1,7 @@
 """Which facts of a source are drift."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -109,7 +110,37 @@ def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
     known = Accepted(SERVER, {"public.a": TABLE})
     found = {"public.a": replace(TABLE, relation=9), "public.b": replace(TABLE, full_name="public.b")}
     assert known.with_new(found).tables == {"public.a": TABLE, "public.b": found["public.b"]}
-    assert known.with_new(found).only(["public.b"]).tables == {"public.b": found["public.b"]}
+    assert known.with_new(found).left(["public.a", "public.b"]) == known.with_new(found)
+
+
+def test_what_was_spoiled_stays_so_whatever_the_source_is_by_now() -> None:
+    once = Accepted(SERVER, {"public.a": TABLE}).spoiled({"public.a": "lost its deletes", "public.new": "so, too"})
+    twice = once.spoiled({"public.a": "lost more"}).left([])
+    assert twice == once == Accepted(SERVER, {"public.a": replace(TABLE, spoiled="lost its deletes")})
+    (drift,) = rules.of_table(DATABASE, twice.tables["public.a"], TABLE)
+    assert (drift.what, drift.lost, drift.now) == ("public.a lost its deletes", True, "lake recover shop")
+
+
+def test_a_table_that_is_captured_no_more_comes_back_with_a_gap() -> None:
+    (drift,) = rules.of_table(DATABASE, Accepted(SERVER, {"public.a": TABLE}).left([]).tables["public.a"], TABLE)
+    assert (drift.what, drift.lost) == ("public.a was not captured for a while", True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "identities", "told"),
+    [
+        ({}, {"f"}, ""),
+        ({"identities": ["f"]}, {"d"}, ""),  # more than was asked for
+        ({"identities": ["d"]}, {"d", "f"}, ""),  # an apply makes the one of the other
+        ({"identities": ["d", "f"]}, {"f"}, "identity DEFAULT"),  # of one partition
+        ({"identities": ["i"]}, {"d"}, "identity USING INDEX"),
+        ({"published": False}, {"f"}, "does not tell of all changes"),
+        ({"narrowed": True}, {"f"}, "row filter or a column list"),
+    ],
+)
+def test_a_source_that_tells_a_part_of_its_changes(changed: dict[str, Any], identities: set[str], told: str) -> None:
+    found = rules.spoils(replace(TABLE, **changed), identities)
+    assert told in found and bool(told) == bool(found)
 
 
 def test_the_position_of_a_connector_is_the_greatest_that_its_offset_names() -> None:

@@ -188,3 +188,22 @@ def test_a_topic_setting_that_drifted_is_set_again() -> None:
     drifted = {**facts.topics, topic.name: replace(topic, config={**topic.config, "retention.ms": "1"})}
     (change,) = planned(database, replace(facts, topics=drifted))
     assert (change.action, change.detail) == ("set", "retention.ms=604800000")
+
+
+def test_a_table_of_which_the_publication_tells_a_part_is_put_in_anew() -> None:
+    database = shop(a=A)
+    narrowed = Publication(MEMBERS, as_wanted=True, narrowed=frozenset({"public.a", "public.another"}))
+    facts = settled(database)
+    drifted = {"shop": replace(facts.sources["shop"], publication=narrowed)}
+    dropped, added = planned(database, replace(facts, sources=drifted))
+    assert (dropped.detail, added.detail) == (
+        'ALTER PUBLICATION "lake_shop" DROP TABLE "public"."a"',
+        'ALTER PUBLICATION "lake_shop" ADD TABLE "public"."a"',
+    )
+
+
+def test_a_type_that_joins_is_read_from_the_source() -> None:
+    database = shop(a={**A, "types": ["cow", "mor"]})
+    before = settled(shop(a={**A, "types": ["mor"]}))
+    assert ("snapshot", "read", "public.a") in kinds(database, before)
+    assert kinds(shop(a={**A, "types": ["mor"]}), settled(database)) == [("pipeline", "write", "pipeline.json")]

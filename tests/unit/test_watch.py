@@ -25,12 +25,13 @@ class FakeConnect:
     def __init__(self) -> None:
         self.away = False
         self.reads = False
+        self.deleted = False
         self.told: list[str] = []
 
-    def config(self, name: str) -> dict[str, str]:
+    def config(self, name: str) -> dict[str, str] | None:
         if self.away:
             raise BadInput("Kafka Connect does not answer", "here", "start it")
-        return {"name": name}
+        return None if self.deleted else {"name": name}
 
     def status(self, name: str) -> dict[str, Any]:
         return {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}
@@ -95,3 +96,20 @@ def test_a_source_that_is_behind_is_told_but_for_a_first_snapshot(
     assert ["lacks what was committed" in one.what for one in guardian.attend(DATABASE)] == [True]
     connect.reads = True
     assert guardian.attend(DATABASE) == []
+
+
+@pytest.mark.parametrize(("applied", "told"), [([], 0), ([{"database": "shop", "schema": "public", "table": "a"}], 1)])
+def test_a_connector_that_was_deleted_is_told_and_its_slot_kept_within_the_budget(
+    connect: FakeConnect,
+    enforced: list[Slot | None],
+    monkeypatch: pytest.MonkeyPatch,
+    applied: list[dict[str, str]],
+    told: int,
+) -> None:
+    forgotten: list[str] = []
+    monkeypatch.setattr(watch.accepted, "forget", lambda home, name: forgotten.append(name))
+    monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
+    connect.deleted = True
+    found = sees(monkeypatch, SLOT).attend(DATABASE)
+    assert ["no connector source_postgres_shop" in drift.what for drift in found] == [True] * told
+    assert (enforced, forgotten) == (([SPENT], []) if told else ([], ["shop"]))
