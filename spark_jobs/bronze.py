@@ -27,7 +27,7 @@ RAW_SCHEMA = {
     "type": "record",
     "name": "Raw",
     "namespace": "lake",
-    "fields": [{"name": "key", "type": ["null", "bytes"]}, {"name": "value", "type": "bytes"}],
+    "fields": [{"name": name, "type": ["null", "bytes"]} for name in ("key", "value")],
 }
 LOOK_EVERY = "1 second"
 
@@ -64,7 +64,7 @@ class BronzeTopic:
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
         """Archives what is new in a batch: with its checkpoint a query forgets how it had cut what it reads again."""
-        messages = self._new(messages.where("value is not null"))
+        messages = self._new(messages)
         try:
             self._archive(messages)
         except BronzeGap:

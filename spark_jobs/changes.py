@@ -68,7 +68,7 @@ def together(parts: List[DataFrame]) -> DataFrame:
 def outliving(messages: DataFrame) -> DataFrame:
     """The newest message of each key."""
     newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
-    ranked = messages.where("value is not null").withColumn("age", F.row_number().over(newest_first))
+    ranked = messages.withColumn("age", F.row_number().over(newest_first))
     return ranked.where("age = 1").drop("age")
 
 

@@ -18,6 +18,7 @@ from spark_jobs.registry import Registry, UnknownSchema
 
 REASON = "reason"
 IDS = 2**32  # a frame is a zero and four bytes of id
+NO_VALUE = "it has no value (a tombstone)"
 NEEDED = ("__op", "__deleted")  # what the connector adds to every row, and every table is written by
 
 
@@ -55,19 +56,19 @@ def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
 def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool = True) -> DataFrame:
     """The messages with `reason`: why one can't become a row of the table, null for those that can.
 
-    messages: value binary; other columns are kept, tombstones are not. applied=False asks only whether a message can
-    be decoded. It reads every message once more, so it is for a batch that failed.
+    messages: value binary, null for a tombstone, which no connector of the lake sends; other columns are kept.
+    applied=False asks only whether a message can be decoded. It reads every message once more, so it is for a batch
+    that failed.
     """
-    found = messages.where("value is not null")
-    known, reasons = {}, []
-    for writer in sorted(row["id"] for row in found.select(schema_id().alias("id")).distinct().collect()):
+    known, reasons = {}, [F.when(F.col("value").isNull(), NO_VALUE)]
+    for writer in sorted(row["id"] for row in messages.select(schema_id().alias("id")).distinct().collect()):
         try:
             known[writer] = own_schema(registry, writer, table)
             reason = _reason(writer, known[writer], table, applied)
         except Foreign as foreign:
             reason = F.lit(str(foreign))
         reasons.append(F.when(schema_id() == writer, reason))
-    told = found.select("*", *[_decoded(writer, schema) for writer, schema in known.items()])
+    told = messages.select("*", *[_decoded(writer, schema) for writer, schema in known.items()])
     told = told.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
     return told.drop(*map(_row, known))
 

@@ -287,7 +287,7 @@ class SilverTable:
 
 def values_of(messages: DataFrame) -> DataFrame:
     """What is read of Kafka's messages."""
-    return messages.where("value is not null").select("partition", "offset", "value")
+    return messages.select("partition", "offset", "value")
 
 
 def stored_columns(spark: SparkSession, path: str, entries: Dict[str, Any]) -> StructType:

@@ -11,7 +11,8 @@ from tests.faults.evidence import Evidence, Key, Row, Version
 
 NAMED_AT_MOST = 5
 SENTINEL = "lake\0unavailable"
-SENTINELS = (SENTINEL, SENTINEL.encode().hex())
+DEBEZIUM_S = "__debezium_unavailable_value"  # its own, where nobody names another
+SENTINELS = tuple(form for one in (SENTINEL, DEBEZIUM_S) for form in (one, one.encode().hex()))
 Step = Callable[[Evidence], Iterator[str]]
 
 

@@ -60,9 +60,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Iterator[None]:
-    """A trial whose preparation or end fails has failed, too: else the line of a former run would stay."""
+    """No line of a former run stays: a trial whose preparation or end fails has failed, and one may be skipped."""
     result = yield
-    if (made := item.stash.get(ENTRY, None)) and (call.when == "call" or result.outcome == "failed"):
+    if (made := item.stash.get(ENTRY, None)) and (call.when == "call" or result.outcome != "passed"):
         void = call.excinfo is not None and call.excinfo.errisinstance(Void)
         made.seconds += call.duration
         made.verdict = "void" if void else "known fault" if hasattr(result, "wasxfail") else result.outcome

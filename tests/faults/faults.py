@@ -1,7 +1,7 @@
 """Faults: small classes that break one part, and let it be whole again.
 
 inject() breaks; heal() undoes what hands must undo, which for a killed process is nothing; seen() says whether the
-product has noticed, by what it shows its user.
+product has noticed, by what it shows its user; of a killed process, by what the supervisor's log says.
 """
 
 import os

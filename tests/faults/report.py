@@ -16,19 +16,19 @@ ORIGIN = ("date", "commit")
 PAGE = """\
 # Reliability: what was broken on purpose, and what came of it
 
-Each line is a trial of `make faults REPORT=docs/reliability.md`, or the hour of `make soak` likewise: rows are written
-to PostgreSQL by several sessions, the fault comes while they write, and afterwards a checker that shares no code with
-the pipeline holds the lake against an audit of everything that PostgreSQL ever committed. The rows are numbered as in
-the fault matrix of `tests/faults`.
-"checked rows" are the row versions that were compared; "recovered" is the time from the end of the fault to the last
-table's having all; "known fault" is a fault of the product that the run shows, and that is not mended yet. A trial that
-runs again replaces its line: date and commit say which run a line is of.
+Each line is a trial of `make faults REPORT=docs/reliability.md`, or the hour of `make soak` likewise. Where it has
+checked rows, rows were written to PostgreSQL, mostly by several sessions while the fault came, and afterwards a checker
+that shares no code with the pipeline held the lake against an audit of everything that PostgreSQL ever committed. The
+others show what is told, or refused, and what stays as it was.
+The first column numbers the kinds of fault. "checked rows" are the row versions that were compared; "recovered" is the
+time from the end of the fault to the last table's having all; "known fault" is a fault of the product that the run
+shows, and that is not mended yet. A trial that runs again replaces its line: date and commit say of which run it is.
 
 {passed} of {count} as they should be.
 
 {table}
 
-Rows of the matrix without a trial here:
+Kinds of fault without a trial here:
 
 {without}
 """

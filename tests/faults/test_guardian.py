@@ -148,7 +148,10 @@ FILTERED = (
     ],
 )
 def test_captured_in_part(rig: Rig, entry: Entry, small: str, statements: list[str], told: str) -> None:
-    """What is lost does not come back with the definition's being restored: the table must be read again."""
+    """What is lost does not come back with the definition's being restored: the table must be read again.
+
+    But for what deleted rows had, which nobody has any more.
+    """
     _await_known(rig, small)
     rig.execute(small, *[statement.format(small) for statement in statements])
     await_told(rig, small, told)
@@ -160,7 +163,7 @@ def test_captured_in_part(rig: Rig, entry: Entry, small: str, statements: list[s
     rig.lake.apply()
     await_told(rig, small, told)
     recovered(rig, small)
-    assert differences(rig, small) == []
+    assert [line for line in differences(rig, small) if not line.startswith("d ")] == []
 
 
 @pytest.mark.matrix("19", "row-level security hides all rows")

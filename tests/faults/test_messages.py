@@ -23,7 +23,8 @@ from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 60.0
-POISON = {
+POISON: dict[str, bytes | None] = {
+    "a tombstone": None,
     "random bytes": bytes(range(200, 256)),
     "nothing": b"",
     "an unknown schema": b"\x00\x00\x7f\xff\xff" + b"\x02" * 20,
@@ -51,7 +52,7 @@ def poison(rig: Rig, database: str, kind: str) -> int:
     return produce(rig, topic, value)
 
 
-def produce(rig: Rig, topic: str, value: bytes) -> int:
+def produce(rig: Rig, topic: str, value: bytes | None) -> int:
     delivered: list[Any] = []
     producer = Producer({"bootstrap.servers": rig.home.kafka})
     producer.produce(topic, value, b"poison", on_delivery=lambda error, message: delivered.append((error, message)))
@@ -100,7 +101,9 @@ def archived_to(rig: Rig, database: str, end: int) -> None:
 
 
 @pytest.mark.matrix("31", "a poisoned message is set aside: ")
-@pytest.mark.parametrize("kind", ["an unknown schema", "a row of another table", "a row that is cut off"])
+@pytest.mark.parametrize(
+    "kind", ["a tombstone", "an unknown schema", "a row of another table", "a row that is cut off"]
+)
 def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None:
     """Counted as missing until it is dropped; the table goes on meanwhile."""
     offset = poison(rig, aside, kind)

@@ -116,8 +116,9 @@ def test_a_message_is_bad_when_no_row_can_be_made_of_it(spark: SparkSession, val
     assert problem is None or problem == "no key" or str(reason) in problem
 
 
-def test_a_tombstone_is_no_message(spark: SparkSession) -> None:
-    assert reasons(spark, GOOD, None) == [None]  # type: ignore[arg-type]
+@pytest.mark.parametrize("applied", [False, True])
+def test_a_tombstone_is_not_passed_over(spark: SparkSession, applied: bool) -> None:
+    assert reasons(spark, GOOD, None, applied=applied) == [None, poison.NO_VALUE]  # type: ignore[arg-type]
 
 
 def test_a_registry_that_lost_its_store_makes_no_message_bad() -> None:
