@@ -10,12 +10,20 @@ from pyspark.sql import SparkSession
 from spark_jobs.commits import PREFIX, meta_client, timeline
 from spark_jobs.jvm import java
 
-INSTANT = re.compile(r"\d{14}(\d{3})?$")
-LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})$")
+INSTANT = re.compile(r"[0-9]{14}([0-9]{3})?")
+LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})")
+# ISO 8601 as people write it, and as PostgreSQL prints it: 2026-11-21 12:30:00.123456+00
+TIME = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"([T ](?P<minute>[0-9]{2}:[0-9]{2})(:(?P<second>[0-9]{2})(\.(?P<fraction>[0-9]{1,6}))?)?"
+    r"(?P<zone>Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?",
+    re.IGNORECASE,
+)
+FORMS = "an instant (20261121123000123), a time (2026-11-21T12:30:00) or an LSN (0/1A2B3C4)"
 
 
 class NoSuchMoment(Exception):
-    """The moment asked for is before what the table keeps, or is none of the three forms."""
+    """The moment asked for is before what the table keeps or after what it knows, or is none of the three forms."""
 
 
 class Commit(NamedTuple):
@@ -29,10 +37,22 @@ def instant_of(spark: SparkSession, path: str, moment: str) -> str:
     """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a PostgreSQL LSN.
 
     An LSN, as pg_current_wal_lsn() gives it, is where the next change goes: it stands for the newest commit that
-    holds only changes written before it. Raises NoSuchMoment.
+    holds only changes written before it. Which one that is, is known once the table has a change from behind it.
+    Raises NoSuchMoment.
     """
     commits = completed(spark, path)
-    found = _by_lsn(commits, moment) if LSN.match(moment) else _by_time(moment)
+    if LSN.fullmatch(moment):
+        _refuse_ahead(path, commits, moment)
+    return _kept_whole(spark, path, commits, moment)
+
+
+def begin_of(spark: SparkSession, path: str, moment: str) -> str:
+    """As instant_of(), for what changed after it: nothing yet, if it is an LSN that the table has not come to."""
+    return _kept_whole(spark, path, completed(spark, path), moment)
+
+
+def _kept_whole(spark: SparkSession, path: str, commits: List[Commit], moment: str) -> str:
+    found = _by_lsn(commits, moment) if LSN.fullmatch(moment) else _by_time(moment)
     _refuse_unkept(spark, path, commits, found, moment)
     return found
 
@@ -51,34 +71,54 @@ def _lsn(line: Any, instant: Any) -> Optional[int]:
     return json.loads(extra[PREFIX + "lsn"]) if PREFIX + "lsn" in extra else None
 
 
+def _refuse_ahead(path: str, commits: List[Commit], moment: str) -> None:
+    """The next commit might still be of before the moment, and the same question have another answer then."""
+    reached = max([commit.lsn for commit in commits if commit.lsn is not None], default=0)
+    if reached < _position(moment):
+        raise NoSuchMoment(
+            "{} has come as far as LSN {:X}/{:X}, not to {}: wait until something has changed in it behind that, or "
+            "ask for a time, or for now (without a moment)".format(path, reached >> 32, reached & 0xFFFFFFFF, moment)
+        )
+
+
 def _by_lsn(commits: List[Commit], moment: str) -> str:
-    high, low = moment.split("/")
-    position = (int(high, 16) << 32) + int(low, 16)
+    position = _position(moment)
     reached = [commit.instant for commit in commits if commit.lsn is not None and commit.lsn < position]
     if not reached:
         raise NoSuchMoment("no kept commit is as old as LSN {}; the oldest is {}".format(moment, _oldest(commits)))
     return reached[-1]
 
 
+def _position(lsn: str) -> int:
+    high, low = lsn.split("/")
+    return (int(high, 16) << 32) + int(low, 16)
+
+
 def _by_time(moment: str) -> str:
-    if INSTANT.match(moment):
-        return moment.ljust(17, "9")
     try:
-        time = datetime.strptime(moment.replace("Z", "+0000").replace("T", " "), _time_format(moment))
-    except ValueError:
+        if INSTANT.fullmatch(moment):
+            datetime.strptime(moment[:14], "%Y%m%d%H%M%S")
+            return moment.ljust(17, "9")
+        time = _time(moment)
+    except (ValueError, OverflowError):
+        raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS)) from None
+    if time > datetime.now(timezone.utc):
         raise NoSuchMoment(
-            "'{}' is no moment; give an instant (20261121123000123), a time (2026-11-21T12:30:00) "
-            "or an LSN (0/1A2B3C4)".format(moment)
-        ) from None
-    zoned = time if time.tzinfo else time.replace(tzinfo=timezone.utc)
-    return zoned.astimezone(timezone.utc).strftime("%Y%m%d%H%M%S%f")[:17]
+            "{} is yet to come: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, datetime.now(timezone.utc))
+        )
+    # Not strftime: it writes the year 999 in three digits.
+    return re.sub("[^0-9]", "", time.replace(tzinfo=None).isoformat(timespec="milliseconds"))
 
 
-def _time_format(moment: str) -> str:
-    fraction = ".%f" if "." in moment else ""
-    zone = "%z" if re.search(r"(Z|[+-]\d\d:?\d\d)$", moment) else ""
-    clock = " %H:%M:%S" if moment.count(":") >= 2 else " %H:%M" if ":" in moment else ""
-    return "%Y-%m-%d" + clock + fraction + zone
+def _time(moment: str) -> datetime:
+    """In UTC. Raises ValueError, and OverflowError where it has no year there."""
+    found = TIME.fullmatch(moment)
+    if not found:
+        raise ValueError(moment)
+    clock = "{}:{}".format(found["minute"] or "00:00", found["second"] or "00")
+    zone = "+00" if (found["zone"] or "Z") in "Zz" else found["zone"].replace(":", "")
+    text = "{} {}.{} {}".format(found["day"], clock, found["fraction"] or "0", zone.ljust(5, "0"))
+    return datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f %z").astimezone(timezone.utc)
 
 
 def _refuse_unkept(spark: SparkSession, path: str, commits: List[Commit], instant: str, moment: str) -> None:
