@@ -14,6 +14,7 @@ from lake.job import run_job
 from lake.local.home import Home, load_home
 from lake.local.stack import Stack
 from lake.plan_commands import apply_all
+from lake.sql import objects
 
 console = Console(highlight=False)
 ARTIST = 299
@@ -122,8 +123,8 @@ def _travel(home: Home, before: str) -> None:
     for words, moment in (("now", []), (f"as of LSN {before}", ["--as-of", before])):
         console.print(f"[bold]{words}[/]")
         content = run_job(home, "query", ["--sql", ROW.format("moma_mor.artists_rt"), *moment])
-        for row in content["rows"]:
-            console.print("   ", json.dumps(row, ensure_ascii=False))
+        for row in objects(content):
+            console.print("   ", json.dumps(row, ensure_ascii=False), markup=False)
 
 
 def _prove() -> None:

@@ -3,49 +3,57 @@
     spark-submit spark_jobs/query.py --config <pipeline.json> --output <result.json> --sql "select ..."
         [--as-of MOMENT | --since MOMENT [--until MOMENT]]
 
-A MOMENT is a Hudi instant, an ISO 8601 time or a PostgreSQL LSN.
+It only reads; 2 is the exit code for anything else. A MOMENT is a Hudi instant, an ISO 8601 time or a PostgreSQL LSN.
 """
 
 import argparse
 import json
-import re
 import sys
-from typing import Any, Dict, List
+from decimal import Decimal
+from typing import Any, Dict, List, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StructType
 from pyspark.sql.utils import AnalysisException, ParseException
 
-from spark_jobs import history, once
+from spark_jobs import history, once, statement
 from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Target, read_pipeline
 
 LATEST = "9" * 17
-KEEP_NULLS = "spark.sql.jsonGenerator.ignoreNullFields"
+SUBSTITUTION = "spark.sql.variable.substitute"
+TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"  # Spark's own has milliseconds
+AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timestampNTZFormat": TIME}
 
 
 def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
     """By path of a table, the instant that it is read as of, or since. Raises history.NoSuchMoment."""
-    moment = args.as_of or args.since
-    return {target.path: history.instant_of(spark, target.path, moment) for target in past.values()}
+    if args.since is not None:
+        return {target.path: history.begin_of(spark, target.path, args.since) for target in past.values()}
+    return {target.path: history.instant_of(spark, target.path, args.as_of) for target in past.values()}
 
 
 def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str], args: Any) -> str:
-    """The statement with each of these tables in it replaced by a view of its past. kept: their instants."""
-    statement = args.sql
+    """The statement with each table in it replaced by a view of its past. past: named(); kept: their instants."""
     for name, target in past.items():
-        view = name.replace(".", "__")
-        _past(spark, name, target, kept[target.path], args).createOrReplaceTempView(view)
-        statement = _pattern(name).sub(view, statement)
-    return str(statement)
+        _past(spark, name, target, kept[target.path], args).createOrReplaceTempView(_view(name))
+    found = statement.relations(statement.parsed(spark, args.sql), args.sql)
+    return statement.replaced(args.sql, found, [_view(".".join(one.name)) for one in found])
 
 
-def named(statement: str, pipeline: Pipeline) -> Dict[str, Target]:
-    """The lake tables of a statement."""
-    return {name: target for name, target in tables(pipeline).items() if _pattern(name).search(statement)}
-
-
-def _pattern(name: str) -> Any:
-    return re.compile(r"(?<![\w.`]){}(?![\w`])".format(re.escape(name)), re.IGNORECASE)
+def named(spark: SparkSession, text: str, pipeline: Pipeline) -> Dict[str, Target]:
+    """The tables of a statement, by name. Raises Refused for one that is not the lake's: it would be read as of now."""
+    known = {tuple(name.lower().split(".")): (name.lower(), target) for name, target in tables(pipeline).items()}
+    found = [one.name for one in statement.relations(statement.parsed(spark, text), text)]
+    for name in found:
+        if name not in known:
+            raise Refused(
+                "{} is no table of the lake, and only those can be asked about a moment".format(".".join(name))
+            )
+    if not found:
+        raise Refused("a moment is given, but the statement names no table of the lake")
+    return dict(known[name] for name in found)
 
 
 def tables(pipeline: Pipeline) -> Dict[str, Target]:
@@ -53,32 +61,76 @@ def tables(pipeline: Pipeline) -> Dict[str, Target]:
     return {name: target for table in pipeline.tables for target in table.targets for name in target.hive}
 
 
+def _view(name: str) -> str:
+    return "`{}`".format(name.replace(".", "__"))
+
+
 def _past(spark: SparkSession, name: str, target: Target, instant: str, args: Any) -> DataFrame:
     reader = spark.read.format("hudi")
-    if args.since:
-        options = {
-            "hoodie.datasource.query.type": "incremental",
-            "hoodie.datasource.read.begin.instanttime": instant,
-            "hoodie.datasource.read.end.instanttime": _until(spark, target, args.until),
-        }
-        return reader.options(**options).load(target.path)
-    kind = "read_optimized" if name.endswith("_ro") else "snapshot"
-    return reader.option("hoodie.datasource.query.type", kind).option("as.of.instant", instant).load(target.path)
+    read_optimised = target.type == "mor" and name.endswith("_ro")
+    if args.since is None:
+        kind = "read_optimized" if read_optimised else "snapshot"
+        return reader.option("hoodie.datasource.query.type", kind).option("as.of.instant", instant).load(target.path)
+    if read_optimised:  # Hudi would answer with the newest rows
+        raise Refused("what changed is not known of {}; ask {}_rt".format(name, name[: -len("_ro")]))
+    options = {
+        "hoodie.datasource.query.type": "incremental",
+        "hoodie.datasource.read.begin.instanttime": instant,
+        "hoodie.datasource.read.end.instanttime": _until(spark, target, args.until),
+    }
+    return reader.options(**options).load(target.path)
 
 
 def _until(spark: SparkSession, target: Target, until: Any) -> str:
-    return history.instant_of(spark, target.path, until) if until else LATEST
+    return LATEST if until is None else history.instant_of(spark, target.path, until)
 
 
 def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
-    """Columns, types and at most `limit` rows as JSON values; `more` says whether there were others."""
-    first = rows.limit(limit + 1).toJSON().collect()
+    """Columns, types and at most `limit` rows, each the list of its values as JSON has them; `more`: were there others?
+
+    A decimal is the text of all its digits, a time has microseconds.
+    """
+    fields = rows.schema.fields
+    first = _texts(rows.limit(limit + 1)).collect()
     return {
-        "columns": rows.columns,
-        "types": [kind for _, kind in rows.dtypes],
-        "rows": [json.loads(row) for row in first[:limit]],
+        "columns": [field.name for field in fields],
+        "types": [field.dataType.simpleString() for field in fields],
+        "rows": [_values(row["json"], fields) for row in first[:limit]],
         "more": len(first) > limit,
     }
+
+
+def _texts(rows: DataFrame) -> DataFrame:
+    """Each row as an object of JSON; its columns are called by their places, since two may have one name."""
+    places = [str(place) for place in range(len(rows.columns))]
+    return rows.toDF(*places).select(F.to_json(F.struct("*"), AS_JSON).alias("json"))
+
+
+def _values(text: str, fields: List[Any]) -> List[Any]:
+    row = json.loads(text, parse_float=Decimal, object_pairs_hook=_object)
+    return [_exact(row[str(place)], field.dataType) for place, field in enumerate(fields)]
+
+
+def _object(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise Refused("two fields of a struct have the same name; give them names of their own")
+    return found
+
+
+def _exact(value: Any, kind: DataType) -> Any:
+    """The value as JSON holds it without loss: decimals as texts, for a reader may take a number for one of 64 bits."""
+    if value is None:
+        return None
+    if isinstance(kind, StructType):
+        return {field.name: _exact(value[field.name], field.dataType) for field in kind.fields}
+    if isinstance(kind, ArrayType):
+        return [_exact(one, kind.elementType) for one in value]
+    if isinstance(kind, MapType):
+        return {key: _exact(one, kind.valueType) for key, one in value.items()}
+    if isinstance(kind, DecimalType):
+        return "{:f}".format(Decimal(value))
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def main(argv: List[str]) -> int:
@@ -88,17 +140,23 @@ def main(argv: List[str]) -> int:
 
 
 def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
-    """The result of the statement. Raises Refused for a statement that Spark refuses and for an unknown moment."""
-    spark.conf.set(KEEP_NULLS, "false")
+    """The result of the statement. Raises Refused when it writes or Spark refuses it, and for an unknown moment."""
+    spark.conf.set(SUBSTITUTION, "false")  # the statement is read as it was written, ${...} too
     try:
-        past = named(args.sql, read_pipeline(spark, args.config)) if args.as_of or args.since else {}
-        kept = instants(spark, past, args)
-        found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
-        for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
-            history.instant_of(spark, path, instant)
-        return found
+        statement.refuse_writing(spark, statement.parsed(spark, args.sql))
+        if args.as_of is None and args.since is None:
+            return result(spark.sql(args.sql), args.limit)
+        return _then(spark, named(spark, args.sql, read_pipeline(spark, args.config)), args)
     except (AnalysisException, ParseException, history.NoSuchMoment) as error:
         raise Refused(str(error).strip().splitlines()[0]) from None
+
+
+def _then(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, Any]:
+    kept = instants(spark, past, args)
+    found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
+    for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
+        history.instant_of(spark, path, instant)
+    return found
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -106,9 +164,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--config", required=True, help="the rendered pipeline file")
     parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
     parser.add_argument("--sql", required=True)
-    parser.add_argument("--as-of", help="read every lake table as it was at this moment")
-    parser.add_argument("--since", help="read what changed after this moment")
-    parser.add_argument("--until", help="with --since: and not after this one")
+    parser.add_argument("--as-of", type=str.strip, help="read every lake table as it was at this moment")
+    parser.add_argument("--since", type=str.strip, help="read what changed after this moment")
+    parser.add_argument("--until", type=str.strip, help="with --since: and not after this one")
     parser.add_argument("--limit", type=int, default=1000)
     return parser
 

@@ -102,7 +102,7 @@ class Reader:
         asked = Namespace(sql=sql, as_of=self.instants[number], since=None, until=None, config=self._config, limit=1000)
         try:
             rows = query.answer(self._spark, asked)["rows"]
-            self.answered.append((number, {row["version"] for row in rows}, len(rows)))
+            self.answered.append((number, {version for _, version in rows}, len(rows)))
         except Refused:
             self.refused.append(number)
         except Py4JJavaError as error:

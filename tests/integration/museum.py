@@ -199,7 +199,7 @@ class Museum:
     def past(self, statement: str, **moment: str) -> list[Row]:
         """The same with as_of=, or since= and until=, as lake sql does it."""
         args = Namespace(sql=statement, **{"as_of": None, "since": None, "until": None, **moment})
-        past = query.named(statement, self._pipeline())
+        past = query.named(self.spark, statement, self._pipeline())
         kept = query.instants(self.spark, past, args)
         return self.spark.sql(query.travelled(self.spark, past, kept, args)).collect()
 
