@@ -7,7 +7,7 @@ from lake.broker import Broker
 from lake.connect_rest import Connect, cause, runs
 from lake.definition import Database
 from lake.environment import Environment
-from lake.errors import LakeError
+from lake.errors import LakeError, in_the_middle
 from lake.plan import Change
 from lake.plan_facts import Facts
 from lake.rendering.connector import source_connector
@@ -35,7 +35,8 @@ def apply(planned: list[Change], databases: list[Database], environment: Environ
         listed = list(group)
         for change in listed:
             say(f"{change.action}: {change.object}")
-        getattr(performer, kind)(database, listed)
+        with in_the_middle("lake apply"):
+            getattr(performer, kind)(database, listed)
 
 
 class _Performer:

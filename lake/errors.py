@@ -1,5 +1,8 @@
 """The errors a user can meet: each says what is wrong, where, and what to do now."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class LakeError(Exception):
     """Something failed; str() is the one line shown to the user."""
@@ -20,3 +23,16 @@ class BadInput(LakeError):
     """The input or its surroundings are wrong; nothing was changed."""
 
     exit_code = 2
+
+
+@contextmanager
+def in_the_middle(command: str) -> Iterator[None]:
+    """Around changes that the same command goes on with: BadInput would say that there were none.
+
+    What was the fault of the surroundings before the first change is a failure after it.
+    """
+    try:
+        yield
+    except BadInput as error:
+        now = f"{error.now}; then run: {command}, which goes on from what is done"
+        raise LakeError(f"{error.what}, and part of it may be done", error.where, now) from None

@@ -7,7 +7,7 @@ from typing import Any
 from lake import quarantine, reading_again, verify
 from lake.definition import load_databases
 from lake.environment import LOOPBACK
-from lake.errors import LakeError
+from lake.errors import LakeError, in_the_middle
 from lake.guard.look import Look, accept, look
 from lake.job import run_job
 from lake.local.home import Home
@@ -27,6 +27,11 @@ def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: fl
 
     tables: of the pipeline file. command: what to run after an interruption.
     """
+    with in_the_middle(command):
+        return _read_again(home, command, tables, ask, timeout_s, say)
+
+
+def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
     asked = reading_again.begin(home, command, tables, ask)
     reading_again.await_read(home, load_databases(home.root), asked, timeout_s, say)
     say("looking for rows that the source no longer has")

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from lake.connect_rest import Connect
 from lake.definition import Database
+from lake.errors import in_the_middle
 from lake.local.home import Home
 from lake.rendering.connector import source_connector
 
@@ -62,8 +63,9 @@ class LocalConnectors:
         changing = [pair.defined for pair in found.values() if pair.running != pair.defined]
         for settings in changing:
             self._connect.validate(dict(settings))
-        for settings in changing:
-            self._connect.put(dict(settings))
+        with in_the_middle("lake connectors apply"):
+            for settings in changing:
+                self._connect.put(dict(settings))
         return found
 
     def statuses(self) -> dict[str, Status]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from lake.errors import in_the_middle
 from lake.operate.place import Place, Say
 from lake.operate.teardown import Confirm, refuse_protected, teardown
 
@@ -17,8 +18,9 @@ def rebuild(place: Place, say: Say, confirm: Confirm) -> dict[str, Any]:
     else:
         teardown(place, False, say, confirm)
         place.mark_rebuilding(True)
-    place.build(say)
-    result = place.verify([], VERIFY_WITHIN_S)
+    with in_the_middle(f"lake rebuild --env {place.name}"):
+        place.build(say)
+        result = place.verify([], VERIFY_WITHIN_S)
     if result["equal"]:
         place.mark_rebuilding(False)
     return result

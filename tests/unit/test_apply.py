@@ -1,0 +1,37 @@
+"""What a service that goes away in the middle of `lake apply` means for the exit code."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lake import apply
+from lake.definition import Database
+from lake.environment import Environment
+from lake.errors import BadInput, LakeError, in_the_middle
+from lake.plan import Change
+from lake.plan_facts import Facts
+
+SHOP = Database.model_validate({"database": "shop", "tables": {"public.a": {"key": ["id"]}}})
+PLANNED = [
+    Change("source", "shop", "lake_shop", "create publication", "CREATE PUBLICATION lake_shop"),
+    Change("connector", "shop", "source_postgres_shop", "create", ""),
+]
+
+
+def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: Any) -> None:
+        raise BadInput("PostgreSQL does not answer", "PostgreSQL at 127.0.0.1:1", "run: lake up")
+
+    executed: list[str] = []
+    monkeypatch.setattr(apply, "execute_source", lambda place, database, statements: executed.extend(statements))
+    monkeypatch.setattr(apply, "slot_reader", gone)
+    with pytest.raises(LakeError, match="does not answer, and part of it may be done.*then run: lake apply") as failed:
+        apply.apply(PLANNED, [SHOP], Environment(name="local", root=tmp_path), Facts({}, [], {}, {}, {}), print)
+    assert (failed.value.exit_code, executed) == (1, ["CREATE PUBLICATION lake_shop"])
+
+
+def test_a_failure_stays_as_it_is() -> None:
+    with pytest.raises(LakeError, match="^Kafka refused; topic a; see") as failed, in_the_middle("lake apply"):
+        raise LakeError("Kafka refused", "topic a", "see: lake logs kafka")
+    assert failed.value.exit_code == 1
