@@ -6,6 +6,7 @@ import time
 import psycopg
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from lake import moma, progress, verify
 from lake.definition import Database, load_databases
@@ -74,7 +75,7 @@ def _start(home: Home) -> None:
 
 
 def _said(service: str, what: str, seconds: float) -> None:
-    console.print(f"[dim]{seconds:5.1f} s[/]  {service:<10} {what}")
+    console.print(f"[dim]{seconds:5.1f} s[/]  {service:<10} {escape(what)}")
 
 
 def _fill(home: Home, databases: list[Database]) -> None:

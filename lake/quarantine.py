@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lake.errors import BadInput
 from lake.job import run_job
@@ -156,7 +157,8 @@ def _table(found: list[dict[str, Any]]) -> Table:
     table = Table("id", "since", "bytes", "state", "reason", box=None)
     for one in found:
         settled = f" by {one['settled_by']}, {one['settled_at']}" if one["settled_by"] else ""
-        table.add_row(one["id"], one["set_aside_at"], str(one["bytes"]), one["state"] + settled, one["reason"])
+        cells = (one["id"], one["set_aside_at"], str(one["bytes"]), one["state"] + settled, one["reason"])
+        table.add_row(*map(Text, cells))
     return table
 
 

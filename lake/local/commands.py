@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console, Group
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -16,7 +17,7 @@ from lake import status as state
 from lake import table_status
 from lake.aws.environment import LOCAL
 from lake.definition import Database, load_databases
-from lake.errors import LakeError
+from lake.errors import BadInput, LakeError
 from lake.guard import report
 from lake.guard.drift import Drift
 from lake.local.endpoints import endpoints as all_endpoints
@@ -24,6 +25,7 @@ from lake.local.endpoints import flat
 from lake.local.home import Home, load_home
 from lake.local.stack import Stack
 from lake.operate import options
+from lake.operate.jobs import of_services
 from lake.rendering.pipeline import pipeline_path
 
 FOLLOW_S = 0.3
@@ -38,7 +40,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def _report(service: str, what: str, seconds: float) -> None:
-    console.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {what}", soft_wrap=True)
+    console.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
 
 
 def up() -> None:
@@ -83,10 +85,12 @@ def status(
 
     Lag is the time from the commit in PostgreSQL to the commit in the lake, over the changes of the last minute.
 
-    On AWS: stacks, cluster, jobs and tables.
+    On AWS: stacks, cluster, jobs and tables. --watch is for people and for this machine: with --json or --env it is
+    refused.
 
     Example: lake status --watch
     """
+    _refuse_mixture(watch, as_json, env)
     if env != LOCAL:
         _status_on_aws(env, as_json)
     home = load_home()
@@ -98,12 +102,20 @@ def status(
     sources = table_status.sources(home, _captured(home)) if running else []
     drifts = report.read(home) if running else []
     if as_json:
-        facts = {"services": state.as_json(lines), **table_status.as_json(tables, sources)}
+        jobs = [asdict(one) for one in of_services(home, lines)]
+        facts = {"services": state.as_json(lines), "jobs": jobs, **table_status.as_json(tables, sources)}
         print(json.dumps({**facts, "drifts": [asdict(one) for one in drifts]}, indent=2))
     else:
         console.print(_overview(lines, tables, sources, drifts))
     if drifts or not state.healthy(lines) or (running and not table_status.healthy(tables, sources)):
         raise typer.Exit(1)
+
+
+def _refuse_mixture(watch: bool, as_json: bool, env: str) -> None:
+    if watch and as_json:
+        raise BadInput("--watch shows no facts for machines", "command line", "leave out --watch or --json")
+    if watch and env != LOCAL:
+        raise BadInput("--watch looks at the lake on this machine only", "command line", "leave out --watch or --env")
 
 
 def _status_on_aws(env: str, as_json: bool) -> None:
@@ -116,7 +128,7 @@ def _status_on_aws(env: str, as_json: bool) -> None:
     else:
         parts = [f"stack {part}: {state}" for part, state in found.stacks.items()]
         parts += [f"cluster: {found.cluster}", *(f"job {one.name}: {one.state} {one.reason}" for one in found.jobs)]
-        console.print(Group("\n".join(parts or ["nothing is deployed"]), _tables_table(found.tables)))
+        console.print(Group(Text("\n".join(parts or ["nothing is deployed"])), _tables_table(found.tables)))
     raise typer.Exit(0 if found.healthy else 1)
 
 
@@ -161,9 +173,9 @@ def _sources_table(sources: list[table_status.SourceStatus]) -> Table:
     table = Table("source", "connector", "tasks", "slot", "retained WAL", "", box=None)
     for one in sources:
         retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
-        colours = [_coloured(one.connector, one.connector == "RUNNING")]
-        colours.append(", ".join(_coloured(task, task == "RUNNING") for task in one.tasks))
-        table.add_row(one.database, *colours, one.slot, retained, one.reason)
+        connector = _coloured(one.connector, one.connector == "RUNNING")
+        tasks = Text(", ").join(_coloured(task, task == "RUNNING") for task in one.tasks)
+        table.add_row(one.database, connector, tasks, one.slot, retained, Text(one.reason))
     return table
 
 
@@ -174,13 +186,13 @@ def _tables_table(tables: list[table_status.TableStatus]) -> Table:
         ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
         rows = "" if one.rows is None else str(one.rows)
         state_text = _coloured(one.state, one.state == "running")
-        aside = _coloured(str(one.quarantined), False) if one.quarantined else ""
-        table.add_row(one.name, state_text, rows, *lags, one.lsn or "", ago, aside, one.reason)
+        aside = _coloured(str(one.quarantined or ""), False)
+        table.add_row(one.name, state_text, rows, *lags, one.lsn or "", ago, aside, Text(one.reason))
     return table
 
 
-def _coloured(text: str, good: bool) -> str:
-    return f"[{'green' if good else 'red'}]{text}[/]"
+def _coloured(text: str, good: bool) -> Text:
+    return Text(text, "green" if good else "red")
 
 
 def _services_table(lines: list[state.ServiceStatus]) -> Table:
@@ -189,7 +201,7 @@ def _services_table(lines: list[state.ServiceStatus]) -> Table:
         running = line.state == "running"
         colour = "green" if running else "yellow" if line.state in ("starting", "waiting") else "red"
         facts = [str(line.pid), f"{line.uptime_s} s", f"{line.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
-        table.add_row(line.name, f"[{colour}]{line.state}[/]", *facts, line.reason)
+        table.add_row(line.name, Text(line.state, colour), *facts, Text(line.reason))
     total = sum(line.rss_bytes for line in lines)
     table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB" if total else "", "")
     return table
@@ -248,5 +260,5 @@ def endpoints(as_json: bool = typer.Option(False, "--json", help="Print facts fo
         return
     table = Table(box=None, show_header=False)
     for key, value in flat(values).items():
-        table.add_row(key, value)
+        table.add_row(key, Text(value))
     console.print(table)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lake.aws.environment import LOCAL
 from lake.connect_rest import failure, runs
@@ -136,5 +137,5 @@ def _table(found: Mapping[str, Status]) -> Table:
     for name, one in found.items():
         tasks = one.get("tasks", [])
         state = one["connector"]["state"] if one else "absent"
-        table.add_row(name, state, ", ".join(task["state"] for task in tasks), failure(one))
+        table.add_row(name, state, ", ".join(task["state"] for task in tasks), Text(failure(one)))
     return table

@@ -6,6 +6,7 @@ from dataclasses import asdict
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lake.aws.environment import LOCAL
 from lake.errors import BadInput
@@ -97,8 +98,8 @@ def _print(found: list[Job], as_json: bool) -> None:
         return
     table = Table("job", "kind", "state", "step", "last report", "", box=None)
     for one in found:
-        colour = "green" if one.state in GOOD else "red"
+        state = Text(one.state, "green" if one.state in GOOD else "red")
         ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
         kind = "continuous" if one.continuous else "step"
-        table.add_row(one.name, kind, f"[{colour}]{one.state}[/]", one.id, ago, one.reason)
+        table.add_row(one.name, kind, state, one.id, ago, Text(one.reason))
     console.print(table)

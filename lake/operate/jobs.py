@@ -43,6 +43,13 @@ class Jobs(Protocol):
     def log(self, name: str, lines: int) -> list[str]: ...
 
 
+def of_services(home: Home, lines: list[status.ServiceStatus]) -> list[Job]:
+    """Those that the supervisor keeps, by what it knows of its services."""
+    (line,) = [one for one in lines if one.name == STREAM]
+    state = {"running": "running", "starting": "starting", "waiting": "absent"}.get(line.state, "stopped")
+    return [Job(STREAM, True, state, reported_s=silent_s(home) or None, reason=line.reason)]
+
+
 class LocalJobs:
     """The streaming job under the supervisor."""
 
@@ -50,9 +57,7 @@ class LocalJobs:
         self._home, self._stack = home, Stack(home)
 
     def all(self) -> list[Job]:
-        (line,) = [one for one in status.services(self._home) if one.name == STREAM]
-        state = {"running": "running", "starting": "starting", "waiting": "absent"}.get(line.state, "stopped")
-        return [Job(STREAM, True, state, reported_s=silent_s(self._home) or None, reason=line.reason)]
+        return of_services(self._home, status.services(self._home))
 
     def submit(self, name: str, say: Say) -> Job:
         self._known(name)

@@ -26,12 +26,12 @@ def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, mon
     executed: list[str] = []
     monkeypatch.setattr(apply, "execute_source", lambda place, database, statements: executed.extend(statements))
     monkeypatch.setattr(apply, "slot_reader", gone)
-    with pytest.raises(LakeError, match="does not answer, and part of it may be done.*then run: lake apply") as failed:
+    with pytest.raises(LakeError, match=r"does not answer, and part of it may be done.*then run: lake apply") as failed:
         apply.apply(PLANNED, [SHOP], Environment(name="local", root=tmp_path), Facts({}, [], {}, {}, {}), print)
     assert (failed.value.exit_code, executed) == (1, ["CREATE PUBLICATION lake_shop"])
 
 
 def test_a_failure_stays_as_it_is() -> None:
-    with pytest.raises(LakeError, match="^Kafka refused; topic a; see") as failed, in_the_middle("lake apply"):
+    with pytest.raises(LakeError, match=r"^Kafka refused; topic a; see") as failed, in_the_middle("lake apply"):
         raise LakeError("Kafka refused", "topic a", "see: lake logs kafka")
     assert failed.value.exit_code == 1

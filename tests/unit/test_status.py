@@ -1,0 +1,71 @@
+"""`lake status` and its likes: free text as it came, facts for machines, and mixtures that mean nothing."""
+
+import json
+from io import StringIO
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+from typer.testing import CliRunner
+
+from lake import quarantine, status, table_status
+from lake.cli import app
+from lake.errors import BadInput
+from lake.guard.drift import Drift
+from lake.local import commands
+from lake.operate import connector_commands, job_commands
+from lake.operate.jobs import Job
+from lake.status import ServiceStatus
+from lake.table_status import SourceStatus, TableStatus
+
+REASON = "Timed out [/127.0.0.1:9092] at [bold]"
+STREAM = ServiceStatus("stream", "running", 7, 60, 2**20, REASON)
+SOURCE = SourceStatus("shop", "RUNNING", ["RUNNING", "FAILED"], "active, reserved", 1, REASON)
+TABLE = TableStatus("shop_cow.a", "failed", 1, None, None, None, None, REASON, 2)
+FAILED = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "FAILED", "trace": REASON}]}
+ASIDE = {"id": "shop.a/0/0/1", "set_aside_at": "", "bytes": 1, "state": "waiting", "reason": REASON, "settled_by": None}
+
+
+def shown(what: RenderableType) -> str:
+    console = Console(file=StringIO(), width=300)
+    console.print(what)
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(commands._services_table([STREAM]), id="services"),
+        pytest.param(commands._sources_table([SOURCE]), id="sources"),
+        pytest.param(commands._tables_table([TABLE]), id="tables"),
+        pytest.param(commands._drifts_table([Drift("shop", "", REASON, "look")]), id="drifts"),
+        pytest.param(connector_commands._table({"source_postgres_shop": FAILED}), id="connectors"),
+        pytest.param(quarantine._table([ASIDE]), id="quarantine"),
+    ],
+)
+def test_a_reason_is_shown_as_it_came(what: RenderableType) -> None:
+    assert REASON in shown(what)
+
+
+def test_so_is_that_of_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(file=StringIO(), width=300)
+    monkeypatch.setattr(job_commands, "console", console)
+    job_commands._print([Job("stream", True, "stopped", reason=REASON)], False)
+    assert REASON in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing: Any = lambda *_: []  # noqa: E731
+    monkeypatch.setattr(status, "services", lambda home: [STREAM])
+    monkeypatch.setattr(table_status, "tables", nothing)
+    monkeypatch.setattr(table_status, "sources", nothing)
+    monkeypatch.setattr(commands.report, "read", nothing)
+    facts = json.loads(CliRunner().invoke(app, ["status", "--json"]).stdout)
+    assert [(one["name"], one["state"], one["continuous"]) for one in facts["jobs"]] == [("stream", "running", True)]
+
+
+@pytest.mark.parametrize("mixture", [["--json"], ["--env", "dev"]])
+def test_watching_goes_with_nothing_else(mixture: list[str]) -> None:
+    refused = CliRunner().invoke(app, ["status", "--watch", *mixture]).exception
+    assert isinstance(refused, BadInput)
+    assert "leave out --watch" in str(refused)
