@@ -19,7 +19,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def compact(
-    names: list[str] = typer.Argument(None, metavar="[DATABASE[.TABLE]]...", help="Which tables; default all."),
+    names: list[str] = typer.Argument(
+        None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Which tables; default all."
+    ),
     timeout: float = typer.Option(300, "--timeout", min=1, help="Seconds to wait for the streaming job."),
 ) -> None:
     """Compact merge-on-read tables, clean old file versions and archive old commits, now.

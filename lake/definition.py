@@ -112,7 +112,6 @@ class Table:
     replica_identity: Literal["full", "default"] = "full"
     on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
-    freshness_s: Annotated[float, Field(gt=0, strict=True)] = 5.0
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
 
     @model_validator(mode="after")
@@ -215,8 +214,10 @@ def load_database(path: Path) -> Database:
 
 
 def load_databases(root: Path) -> list[Database]:
-    """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none."""
+    """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none, or one is named *.yml."""
     folder = root / os.environ.get(DATABASES_VARIABLE, "databases")
+    for path in folder.glob("*.yml"):
+        raise BadInput("a file with this ending is not read", str(path), f"rename it to {path.stem}.yaml")
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise BadInput("no database is defined", str(folder), "create databases/<database>.yaml as in README.md")

@@ -11,6 +11,7 @@ from rich.progress import Progress
 
 from lake.errors import BadInput, LakeError
 from lake.local.home import Home, load_home
+from lake.source_catalog import connect_source
 
 DATABASE = "moma"
 FILES = {"artists": "moma_public_artists.txt", "artworks": "moma_public_artworks_small.txt"}
@@ -48,12 +49,15 @@ def load_moma() -> None:
 
 
 def load(home: Home, report: Report = lambda table, done, total: None) -> dict[str, tuple[int, int]]:
-    """Rows added and rows present afterwards, by table; LakeError if PostgreSQL does not answer."""
+    """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
     folder = home.root / "data" / "moma"
+    schema = _read(folder / "schema.sql")
+    for name in FILES.values():
+        _size(folder / name)  # what is missing is told before anything is made
     try:
         create_database(home, DATABASE)
         with psycopg.connect(home.dsn(DATABASE)) as connection:
-            connection.execute(_read(folder / "schema.sql"))
+            connection.execute(schema)
             added = {table: _copy(connection, table, folder / name, report) for table, name in FILES.items()}
             added["artworks"] += _add_picador(connection)
             return {table: (rows, _count(connection, table)) for table, rows in added.items()}
@@ -63,8 +67,9 @@ def load(home: Home, report: Report = lambda table, done, total: None) -> dict[s
 
 
 def create_database(home: Home, name: str) -> None:
-    """An empty database, unless it is there."""
-    with psycopg.connect(home.dsn(), autocommit=True) as connection:
+    """An empty database, unless it is there; BadInput when PostgreSQL can't be reached or refuses."""
+    with connect_source(home.environment, "postgres") as connection:
+        connection.autocommit = True
         found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone()
         if found is None:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))

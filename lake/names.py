@@ -1,4 +1,4 @@
-"""Names of tables as they are given on the command line: DATABASE or DATABASE.TABLE."""
+"""Names of tables as they are given on the command line: DATABASE, DATABASE.TABLE or DATABASE.SCHEMA.TABLE."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from lake.errors import BadInput
 
 def named_tables(pipeline: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
     """The entries of the pipeline file that the names mean, all for none; BadInput for an unknown name."""
-    known = {f"{table['database']}.{table['table']}": table for table in pipeline.get("tables", [])}
-    if not known:
+    tables: list[dict[str, Any]] = pipeline.get("tables", [])
+    if not tables:
         raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
     for name in names:
-        if not any(_means(name, table) for table in known):
-            now = f"choose from: {', '.join(sorted(known))}"
+        if not any(name in _names_of(table) for table in tables):
+            now = f"choose from: {', '.join(sorted(_names_of(table)[1] for table in tables))}"
             raise BadInput(f"there is no table or database '{name}' in the lake", "command line", now)
-    return [entry for table, entry in known.items() if not names or any(_means(name, table) for name in names)]
+    return [table for table in tables if not names or any(name in _names_of(table) for name in names)]
 
 
 def targets_of(table: dict[str, Any]) -> list[str]:
@@ -22,5 +22,6 @@ def targets_of(table: dict[str, Any]) -> list[str]:
     return [f"{table['database']}_{target['type']}.{table['table']}" for target in table["targets"]]
 
 
-def _means(name: str, table: str) -> bool:
-    return name in (table, table.partition(".")[0])
+def _names_of(table: dict[str, Any]) -> tuple[str, str, str]:
+    database, schema, name = table["database"], table["schema"], table["table"]
+    return database, f"{database}.{name}", f"{database}.{schema}.{name}"

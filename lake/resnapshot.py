@@ -30,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def resnapshot(
-    names: list[str] = typer.Argument(metavar="DATABASE[.TABLE]...", help="What to read again."),
+    names: list[str] = typer.Argument(metavar="DATABASE[.[SCHEMA.]TABLE]...", help="What to read again."),
     as_json: bool = JSON,
     timeout: float = TIMEOUT,
 ) -> None:

@@ -58,7 +58,9 @@ def streamer() -> None:
 
 @app.command()
 def run(
-    names: list[str] = typer.Argument(None, metavar="[DATABASE[.TABLE]]...", help="Which tables; default all."),
+    names: list[str] = typer.Argument(
+        None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Which tables; default all."
+    ),
     once: bool = typer.Option(False, "--once", help="Read what the archive has now, and end."),
     kinds: list[Kind] = typer.Option(list(Kind), "--type", help="Which Hudi tables."),
     replay: bool = typer.Option(False, "--replay", help="Read the whole archive again first; no row gets older."),

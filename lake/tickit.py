@@ -62,7 +62,7 @@ def load_tickit() -> None:
 
 
 def load(home: Home, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
-    """Rows added and rows present afterwards, by table; LakeError if PostgreSQL does not answer."""
+    """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
     try:
         create_database(home, DATABASE)
         with psycopg.connect(home.dsn(DATABASE)) as connection:

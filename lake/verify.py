@@ -26,7 +26,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def verify(
-    names: list[str] = typer.Argument(None, metavar="[DATABASE[.TABLE]]...", help="What to compare; default all."),
+    names: list[str] = typer.Argument(
+        None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="What to compare; default all."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
     timeout: float = typer.Option(180, "--timeout", min=1, help="Seconds for the lake to catch up."),
     env: str = options.ENV,

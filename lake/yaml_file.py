@@ -56,14 +56,17 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise BadInput("no such file", str(path), _present(path.parent)) from None
+        raise BadInput("no such file", str(path), _instead(path)) from None
     except UnicodeDecodeError as error:
         raise BadInput(f"not UTF-8 text (byte {error.start})", str(path), "save the file as UTF-8") from None
     except OSError as error:
         raise BadInput(f"cannot read: {error.strerror}", str(path), "check the file and its permissions") from None
 
 
-def _present(folder: Path) -> str:
+def _instead(path: Path) -> str:
+    other, folder = path.with_suffix(".yml"), path.parent
+    if other.exists():
+        return f"rename {other.name} to {path.name}"
     names = sorted(path.name for path in folder.glob("*.yaml"))
     return f"present there: {', '.join(names)}" if names else f"create it; {folder} has no .yaml file"
 

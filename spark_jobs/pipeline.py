@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -34,6 +34,11 @@ class Table:
     replica_identity: str
     targets: Tuple[Target, ...]
     on_bad_message: str = "stop"
+
+    def names(self) -> List[str]:
+        """All names that mean this table on a command line."""
+        name = "{0.database}.{0.table}".format(self)
+        return [self.database, name, "{0.database}.{0.schema}.{0.table}".format(self)]
 
 
 @dataclass(frozen=True)

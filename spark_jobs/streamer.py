@@ -139,7 +139,9 @@ class Job:
         self.tables = [
             StreamedTable(spark, known[target["table"]], target, registry, args.schemas)
             for target in targets
-            if target["table"] in known and target["type"] in args.types.split(",") and named(target, args.tables)
+            if target["table"] in known
+            and target["type"] in args.types.split(",")
+            and named(known[target["table"]], args.tables)
         ]
         if not self.tables:
             raise Refused("there is no table {} in the lake; there are: {}".format(args.tables, ", ".join(known)))
@@ -203,10 +205,9 @@ def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str,
     return list(content["targets"])
 
 
-def named(target: Dict[str, Any], names: str) -> bool:
-    """True when the names, comma separated, hold the target's table or its database; also when there is no name."""
-    table = target["table"]
-    return not names or table in names.split(",") or table.partition(".")[0] in names.split(",")
+def named(table: Table, names: str) -> bool:
+    """True when one of the names, comma separated, means the table; also when there is no name."""
+    return not names or any(name in table.names() for name in names.split(","))
 
 
 def main(argv: List[str]) -> int:
@@ -230,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--place", action="append", default=[], help="NAME=value of a @NAME@ in streamer.json")
     parser.add_argument("--output", required=True, help="where the result goes, JSON")
     parser.add_argument("--status", required=True, help="where the progress goes, JSON")
-    parser.add_argument("--tables", default="", help="database or database.table, comma separated")
+    parser.add_argument("--tables", default="", help="as on the command line, comma separated")
     parser.add_argument("--types", default="cow,mor")
     parser.add_argument("--schemas", choices=("file", "registry"), default="file")
     parser.add_argument("--once", action="store_true", help="one round")

@@ -288,26 +288,17 @@ def verdict(proof: TableProof) -> str:
 
 
 def chosen(pipeline: Pipeline, names: str) -> List[Table]:
-    """The tables named 'database' or 'database.table', comma separated; all for ''. Refused if one is unknown."""
+    """The tables of these names, comma separated; all for ''. Refused if one is unknown."""
     if not names:
         return list(pipeline.tables)
     found = []  # type: List[Table]
     for name in names.split(","):
-        matches = [table for table in pipeline.tables if name in names_of(table)]
+        matches = [table for table in pipeline.tables if name in table.names()]
         if not matches:
             known = ", ".join(sorted("{0.database}.{0.table}".format(table) for table in pipeline.tables))
             raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
         found.extend(table for table in matches if table not in found)
     return found
-
-
-def names_of(table: Table) -> List[str]:
-    """All names that mean this table."""
-    return [
-        table.database,
-        "{0.database}.{0.table}".format(table),
-        "{0.database}.{0.schema}.{0.table}".format(table),
-    ]
 
 
 def main(argv: List[str]) -> int:
@@ -326,7 +317,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--output", required=True, help="where the result goes, JSON")
     parser.add_argument("--jdbc-url", required=True, help="jdbc:postgresql://host:port")
     parser.add_argument("--user", required=True)
-    parser.add_argument("--tables", default="", help="database or database.table, comma separated")
+    parser.add_argument("--tables", default="", help="as on the command line, comma separated")
     parser.add_argument("--timeout-s", type=float, default=180.0)
     return parser
 

@@ -48,7 +48,7 @@ class Home:
 
     @property
     def secrets(self) -> Secrets:
-        """LakeError if this lake was never started."""
+        """BadInput if this lake was never started."""
         return secrets.load(self.environment.secrets_path)
 
     @property

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from lake.errors import LakeError
+from lake.errors import BadInput
 
 LATER = "registry_writer"  # a lake that was made before there was one gets it when it is started
 
@@ -34,23 +34,30 @@ class Secrets:
 
 
 def load(path: Path) -> Secrets:
-    """The secrets in path; LakeError if there are none, or if some are missing."""
+    """The secrets in path; BadInput if there are none, if some are missing, or if they are not for this user."""
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(_read(path))
         return Secrets(**{field.name: str(content[field.name]) for field in fields(Secrets)})
     except FileNotFoundError:
-        raise LakeError("this lake was never started", str(path), "run: lake up") from None
+        raise BadInput("this lake was never started", str(path), "run: lake up") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise LakeError(
-            f"the secrets cannot be read ({type(error).__name__})", str(path), "restore the file from a copy"
-        ) from None
+        what = f"the secrets cannot be read ({type(error).__name__})"
+        raise BadInput(what, str(path), "restore the file from a copy") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except PermissionError:
+        now = "run this as the user who started the lake, or set LAKE_DATA_DIR for a lake of your own"
+        raise BadInput("the secrets belong to another user", str(path), now) from None
 
 
 def load_or_create(path: Path) -> Secrets:
     """The secrets in path, made and written with mode 0600 at the first call."""
     if not path.exists():
         _write(path, {field.name: _new() for field in fields(Secrets)})
-    elif LATER not in (text := path.read_text()):
+    elif LATER not in (text := _read(path)):
         with suppress(ValueError, TypeError):  # load() tells of a broken file
             _write(path, {**json.loads(text), LATER: _new()})
     return load(path)

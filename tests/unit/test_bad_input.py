@@ -8,14 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from lake import broker, cli, plan_commands
+from lake import broker, cli, moma, plan_commands, tickit
 from lake.broker import Broker
 from lake.connect_rest import Connect
 from lake.definition import load_databases
 from lake.environment import load_environment
-from lake.errors import BadInput
+from lake.errors import BadInput, LakeError
+from lake.local.home import Home
+from lake.local.postgres import Postgres
 from lake.local.secrets import Secrets
 from lake.plan_facts import Facts
 from lake.rendering.pipeline import pipeline
@@ -69,7 +72,6 @@ FILES = [
     Case("epoch is text", ["valid integer", "found 'one'", ".epoch"], table("{key: [id], epoch: one}")),
     Case("epoch below 0", ["greater than or equal to 0", ".epoch"], table("{key: [id], epoch: -1}")),
     Case("epoch too high", ["less than or equal to 32767", ".epoch"], table("{key: [id], epoch: 32768}")),
-    Case("freshness 0", ["greater than 0", ".freshness_s"], table("{key: [id], freshness_s: 0}")),
     Case("partition is the key", ["'id' is the whole key", "few values"], table("{key: [id], partition: id}")),
     Case("key of the lake", ["'_hoodie_x' is one that the lake adds"], table("{key: [_hoodie_x]}")),
     Case("partition of the lake", ["'__op' is one that the lake adds"], table("{key: [id], partition: __op}")),
@@ -82,6 +84,7 @@ FILES = [
     Case("Hive collision", ["public.a and other.a", "shop_cow.a"], SHOP + "  other.a: {key: [id]}\n"),
     Case("no tables", ["at least 1 item", "key tables"], "database: shop\ntables: {}\n"),
     Case("tables is a list", ["valid dictionary", "key tables"], "database: shop\ntables: [public.a]\n"),
+    Case("other ending", ["not read", "shop.yml", "rename it to shop.yaml"], file="shop.yml"),
     Case("other file name", ["database 'shop' stands in a file of another name"], file="store.yaml"),
     Case("system database", ["'template1' belongs to PostgreSQL"], SHOP.replace("shop", "template1")),
     Case("environment of another name", ["environment 'prod'", "write name: local"], local="name: prod\n"),
@@ -117,6 +120,12 @@ def test_an_unknown_environment_names_the_known_ones(
     lay_out(tmp_path, Case("", []))
     says = ["no such file", "prod.yaml", "present there: local.yaml"]
     assert_refused(tmp_path, says, monkeypatch, capsys, "-e", "prod")
+
+
+def test_an_environment_with_another_ending(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    lay_out(tmp_path, Case("", []))
+    (tmp_path / "environments" / "near.yml").write_text("name: near\n")
+    assert_refused(tmp_path, ["no such file", "rename near.yml to near.yaml"], monkeypatch, capsys, "-e", "near")
 
 
 def relation(**changed: object) -> SourceTable:
@@ -229,6 +238,63 @@ def test_postgres_unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     folder.mkdir()
     (folder / "secrets.json").write_text(json.dumps(SECRETS))
     assert_refused(tmp_path, ["PostgreSQL does not answer", "127.0.0.1:", "run: lake up"], monkeypatch, capsys)
+
+
+REFUSALS = [
+    ('FATAL:  password authentication failed for user "postgres"', ["refuses the password", "secrets.json", "restore"]),
+    ('FATAL:  database "shop" does not exist', ["there is no database 'shop'", "databases/shop.yaml"]),
+    ("connection refused\n\tIs the server running on that host?", ["PostgreSQL does not answer", "run: lake up"]),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), REFUSALS)
+def test_postgres_refuses(
+    text: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    refusing(text, tmp_path, monkeypatch)
+    assert_refused(tmp_path, says, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("load", [moma.load, tickit.load])
+@pytest.mark.parametrize(("text", "says"), REFUSALS[::2])
+def test_postgres_refuses_what_would_be_loaded(
+    load: Callable[[Home], object], text: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(text, tmp_path, monkeypatch)
+    with pytest.raises(BadInput) as refused:
+        load(Home(load_environment(tmp_path)))
+    for words in says:
+        assert words in str(refused.value)
+
+
+def test_a_service_does_not_wait_for_a_password_to_become_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing(REFUSALS[0][0], tmp_path, monkeypatch)
+    with pytest.raises(LakeError, match=r"refuses the password of this lake; .*secrets.json; restore"):
+        Postgres(Home(load_environment(tmp_path))).ready()
+    refusing(REFUSALS[2][0], tmp_path, monkeypatch)
+    assert not Postgres(Home(load_environment(tmp_path))).ready()
+
+
+def refusing(text: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lake whose PostgreSQL answers so to every login."""
+
+    def connect(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError(f'connection failed: connection to server at "127.0.0.1", port 1 failed: {text}')
+
+    if not (root / "databases").exists():
+        lay_out(root, Case("", []))
+        (root / ".lake").mkdir()
+        (root / ".lake" / "secrets.json").write_text(json.dumps(SECRETS))
+    monkeypatch.setattr(psycopg, "connect", connect)
+
+
+def test_a_lake_that_was_never_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    lay_out(tmp_path, Case("", []))
+    assert_refused(tmp_path, ["never started", "secrets.json", "run: lake up"], monkeypatch, capsys)
+    with pytest.raises(BadInput, match="never started"):
+        moma.load(Home(load_environment(tmp_path)))
 
 
 def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,9 @@ from lake.errors import BadInput
 BOTH = [{"type": "cow"}, {"type": "mor"}]
 PIPELINE = {
     "tables": [
-        {"database": "moma", "table": "artists", "targets": BOTH},
-        {"database": "moma", "table": "artworks", "targets": BOTH},
-        {"database": "shop", "table": "orders", "targets": [{"type": "mor"}]},
+        {"database": "moma", "schema": "public", "table": "artists", "targets": BOTH},
+        {"database": "moma", "schema": "public", "table": "artworks", "targets": BOTH},
+        {"database": "shop", "schema": "sales", "table": "orders", "targets": [{"type": "mor"}]},
     ]
 }
 
@@ -20,6 +20,7 @@ PIPELINE = {
     [
         (["shop"], ["shop_mor.orders"]),
         (["moma.artworks"], ["moma_cow.artworks", "moma_mor.artworks"]),
+        (["shop.sales.orders", "moma.public.artworks"], ["moma_cow.artworks", "moma_mor.artworks", "shop_mor.orders"]),
         (["shop", "shop.orders"], ["shop_mor.orders"]),
         ([], ["moma_cow.artists", "moma_mor.artists", "moma_cow.artworks", "moma_mor.artworks", "shop_mor.orders"]),
     ],
@@ -28,7 +29,9 @@ def test_names(names: list[str], targets: list[str]) -> None:
     assert chosen(PIPELINE, names) == targets
 
 
-@pytest.mark.parametrize("name", ["moma.artist", "artists", "moma_mor.artists", ""])
+@pytest.mark.parametrize(
+    "name", ["moma.artist", "artists", "moma_mor.artists", "moma.sales.artists", "public.artists", ""]
+)
 def test_an_unknown_name_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match="choose from: moma"):
         chosen(PIPELINE, [name])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.errors import BadInput, LakeError
+from lake.errors import BadInput
 from lake.local import secrets
 from lake.local.endpoints import endpoints, flat
 from lake.local.home import PROJECT, Home, load_home
@@ -100,8 +100,20 @@ def test_an_older_lake_gets_the_secret_that_came_later(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["{", "[]", '{"postgres": "a"}'])
 def test_broken_secrets_are_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "secrets.json").write_text(content)
-    with pytest.raises(LakeError, match="secrets cannot be read"):
+    with pytest.raises(BadInput, match="secrets cannot be read"):
         secrets.load(tmp_path / "secrets.json")
+
+
+def test_secrets_of_another_user_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "secrets.json"
+    path.write_text("{}")
+    monkeypatch.setattr(Path, "read_text", denied)
+    for read in (secrets.load, secrets.load_or_create):
+        with pytest.raises(BadInput, match=r"belong to another user; .*secrets.json; .*LAKE_DATA_DIR"):
+            read(path)
 
 
 def test_unknown_service_lists_the_known_ones(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ def test_taken_port_names_service_holder_and_remedy(home: Home, taken: int) -> N
     with pytest.raises(BadInput) as refused:
         preflight.check_ports(home, own=set())
     text = str(refused.value)
+    assert refused.value.exit_code == 2
     assert f"port {taken} for connect is taken by" in text
     assert f"pid {os.getpid()}" in text
     assert f"LAKE_PORT_BASE={BASE + 100}" in text
@@ -62,8 +63,9 @@ def test_missing_part_of_the_build(home: Home) -> None:
 
 
 def test_no_space(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"GiB free, 1048576.0 GiB needed"):
+    with pytest.raises(BadInput, match=r"GiB free, 1048576.0 GiB needed") as refused:
         preflight.check_space(tmp_path / "not" / "there", needed=1024**5)
+    assert refused.value.exit_code == 2
 
 
 def test_folder_that_is_a_file(tmp_path: Path) -> None:

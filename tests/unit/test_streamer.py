@@ -201,10 +201,11 @@ def test_new_columns_go_behind_those_that_the_table_has(spark: SparkSession) -> 
 
 
 @pytest.mark.parametrize(
-    ("names", "chosen"), [("", True), ("shop", True), ("shop.sale", True), ("moma,shop.sale", True), ("sale", False)]
+    ("names", "chosen"),
+    [("", True), ("shop", True), ("shop.t", True), ("moma,shop.t", True), ("shop.public.t", True), ("t", False)],
 )
 def test_a_table_is_named_as_in_the_other_commands(names: str, chosen: bool) -> None:
-    assert named({"table": "shop.sale"}, names) is chosen
+    assert named(table(), names) is chosen
 
 
 def test_each_commit_and_each_failure_is_told_once(tmp_path: Path) -> None:
