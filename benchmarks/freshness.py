@@ -32,6 +32,7 @@ EVERY_S = 8.0
 POINTS = {"visible": "started", "planned": "planned", "answered": "answered"}
 Sample = dict[str, Any]
 BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
+STATUS_WITHIN = 0.1  # `lake status` may be off by this share of `visible`
 
 
 def measure(tables: int) -> dict[str, Any]:
@@ -47,6 +48,13 @@ def measure(tables: int) -> dict[str, Any]:
         finally:
             for writer in writers.values():
                 writer.stop()
+
+
+def met(figures: dict[str, Any]) -> bool:
+    """Whether changes are visible within the bars, and `lake status` says so, too."""
+    visible, told, bar = figures["visible_s"], figures["status_s"], figures["bar_s"]
+    agrees = all(share in told and abs(told[share] / visible[share] - 1) <= STATUS_WITHIN for share in bar)
+    return agrees and all(visible[share] <= bar[share] for share in bar)
 
 
 def _figures(lake: BenchLake, writers: dict[str, SteadyWriter], tables: int) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def load_database(path: Path) -> Database:
 
 
 def load_databases(root: Path) -> list[Database]:
-    """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none, or one is named *.yml."""
+    """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none, or a *.yml."""
     folder = root / os.environ.get(DATABASES_VARIABLE, "databases")
     for path in folder.glob("*.yml"):
         raise BadInput("a file with this ending is not read", str(path), f"rename it to {path.stem}.yaml")

@@ -13,7 +13,7 @@ from lake.yaml_file import as_model, read_mapping
 PORT_BASE_VARIABLE = "LAKE_PORT_BASE"
 DATA_DIR_VARIABLE = "LAKE_DATA_DIR"
 ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
-PORTS_USED = 10
+PORTS_USED = 8
 LOOPBACK = "127.0.0.1"
 Count = Annotated[StrictInt, Field(ge=1)]
 
@@ -95,11 +95,10 @@ class Ports:
     registry_management: int
     s3: int
     metastore: int
-    other: int
 
     @classmethod
     def from_base(cls, base: int) -> "Ports":
-        return cls(*range(base, base + 9))
+        return cls(*range(base, base + PORTS_USED))
 
 
 class Environment(_Part):

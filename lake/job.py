@@ -18,6 +18,7 @@ WATCH_S = 0.5
 NOTHING: Mapping[str, str] = MappingProxyType({})
 REFUSED = 2
 LOG_LINES = 5
+END_BYTES = 2**16  # in which a job's last word on its progress is looked for
 
 
 def run_job(
@@ -99,6 +100,14 @@ def _result(home: Home, name: str, code: int, output: Path) -> dict[str, Any]:
 def log_path(home: Home, name: str) -> Path:
     """Where the last run of a job wrote what it had to say."""
     return home.logs / f"job-{name}.log"
+
+
+def last_told(home: Home, name: str) -> str:
+    """What the job said last of its progress, in lines that begin with its name; "" when the log's end has none."""
+    with log_path(home, name).open("rb") as log:
+        log.seek(max(0, log_path(home, name).stat().st_size - END_BYTES))
+        lines = log.read().decode(errors="replace").splitlines()
+    return next((line for line in reversed(lines) if line.startswith(f"{name}: ")), "")
 
 
 def _last_lines(path: Path) -> list[str]:

@@ -51,7 +51,7 @@ def prove(home: Home, tables: Tables, timeout_s: float, say: Say) -> dict[str, A
     """{"equal": …, "verify": the proof}. Where all is equal, the guardian takes what is there as being in order."""
     say("comparing with the source")
     before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
-    proof = verify.proof([f"{table['database']}.{table['table']}" for table in tables], timeout_s)
+    proof = verify.compare([f"{table['database']}.{table['table']}" for table in tables], timeout_s, say)
     if proof["equal"]:
         for one in before:
             accept(home, one, _names(tables, one))

@@ -1,16 +1,18 @@
 """`lake verify`: the proof that the lake equals its source, run as a Spark job and told in words or as JSON."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from lake.aws.environment import LOCAL
 from lake.definition import load_databases
 from lake.environment import LOOPBACK
-from lake.job import run_job
+from lake.job import last_told, run_job
 from lake.local.home import Home, load_home
 from lake.operate import options
 from lake.progress import wait_for_snapshots
@@ -35,6 +37,10 @@ def verify(
 ) -> None:
     """Compare every column of every row of the lake with PostgreSQL, both ways, while writes go on.
 
+    Columns: the live rows of PostgreSQL (source), of the copy-on-write table (cow) and of the merge-on-read table as of
+    its newest commit (rt) and of its last compaction (ro); then the deleted rows that the lake keeps. "ro behind by n":
+    n rows wait for compaction, which is in order. "unsettled": rows that still changed in the last round: run it again.
+
     On AWS a step of EMR compares; its result stays in S3, and its place is told.
     Exit code 0 only if all is equal, 1 if not, 2 if the input is wrong.
 
@@ -46,12 +52,25 @@ def verify(
 
 
 def proof(names: list[str], timeout_s: float = 180) -> dict[str, Any]:
+    """What compare() gives; its progress is shown on standard error."""
+    with Console(stderr=True).status("looking at the connectors") as line:
+        return compare(names, timeout_s, line.update)
+
+
+def compare(names: list[str], timeout_s: float, say: Callable[[str], None]) -> dict[str, Any]:
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
     home = load_home()
-    _wait_for_snapshots(home, names, timeout_s)
+    _wait_for_snapshots(home, names, timeout_s, say)
+    say("starting Spark")
     url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
     login = ["--jdbc-url", url, "--user", USER, "--timeout-s", str(timeout_s)]
-    return run_job(home, "verify", [*login, "--tables", ",".join(names)], {PASSWORD: home.secrets.lake_verify})
+    password = {PASSWORD: home.secrets.lake_verify}
+    return run_job(home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda: _tell(home, say))
+
+
+def _tell(home: Home, say: Callable[[str], None]) -> None:
+    if line := last_told(home, "verify"):
+        say(escape(line))
 
 
 def _proof_on_aws(env: str, names: list[str], timeout_s: float) -> dict[str, Any]:
@@ -60,11 +79,10 @@ def _proof_on_aws(env: str, names: list[str], timeout_s: float) -> dict[str, Any
     return aws_place(env).verify(names, timeout_s, options.say)
 
 
-def _wait_for_snapshots(home: Home, names: list[str], timeout_s: float) -> None:
+def _wait_for_snapshots(home: Home, names: list[str], timeout_s: float, say: Callable[[str], None]) -> None:
     named = {name.partition(".")[0] for name in names}
     databases = [one for one in load_databases(home.root) if not named or one.database in named]
-    with Console(stderr=True).status("waiting for the first snapshot") as line:
-        wait_for_snapshots(home, databases, line.update, timeout_s)
+    wait_for_snapshots(home, databases, say, timeout_s)
 
 
 def show(result: dict[str, Any]) -> None:

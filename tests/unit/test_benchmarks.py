@@ -1,0 +1,22 @@
+"""When a measured freshness meets its bars."""
+
+import pytest
+
+from benchmarks.freshness import met
+
+BAR = {"p50": 1.5, "p95": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("visible", "status", "is_met"),
+    [
+        pytest.param((1.13, 1.63), {"p50": 1.16, "p95": 1.77}, True, id="fast, and status agrees"),
+        pytest.param((1.6, 2.0), {"p50": 1.6, "p95": 2.0}, False, id="too slow"),
+        pytest.param((1.0, 1.6), {"p50": 1.0, "p95": 1.9}, False, id="status says more"),
+        pytest.param((1.0, 1.6), {"p50": 0.8, "p95": 1.6}, False, id="status says less"),
+        pytest.param((1.0, 1.6), {}, False, id="status says nothing"),
+    ],
+)
+def test_both_bars_count(visible: tuple[float, float], status: dict[str, float], is_met: bool) -> None:
+    p50, p95 = visible
+    assert met({"visible_s": {"p50": p50, "p95": p95}, "status_s": {**status, "silent": 0}, "bar_s": BAR}) is is_met

@@ -1,0 +1,53 @@
+"""`lake verify`: what it tells while the job compares."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lake import verify
+from lake.environment import Environment
+from lake.job import END_BYTES, last_told, log_path
+from lake.local.home import Home
+from lake.local.secrets import Secrets
+
+NOISE = "26/11/22 10:00:00 WARN Utils: verify: is not at the beginning\n"
+TOLD = "verify:    3.1 s  shop.public.a: 7 rows of cow\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    made = Home(Environment(name="local", root=tmp_path))
+    made.logs.mkdir(parents=True)
+    made.environment.secrets_path.write_text(json.dumps({one.name: "x" for one in fields(Secrets)}))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        pytest.param("", "", id="empty"),
+        pytest.param(NOISE, "", id="noise alone"),
+        pytest.param(f"verify: 1 s  first\n{TOLD}{NOISE}", TOLD.strip(), id="the last before the noise"),
+        pytest.param(TOLD + NOISE * (END_BYTES // len(NOISE) + 1), "", id="too long ago"),
+    ],
+)
+def test_the_last_word_of_a_job(home: Home, log: str, told: str) -> None:
+    log_path(home, "verify").write_text(log)
+    assert last_told(home, "verify") == told
+
+
+def test_a_long_proof_tells_how_far_it_is(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_job(*_: Any, watch: Any) -> dict[str, Any]:
+        log_path(home, "verify").write_text("verify:   9.0 s  waiting: partition 0 [/of x]\n" + NOISE)
+        watch()
+        return {"equal": True}
+
+    said: list[str] = []
+    monkeypatch.setattr(verify, "load_home", lambda: home)
+    monkeypatch.setattr(verify, "_wait_for_snapshots", lambda *_: None)
+    monkeypatch.setattr(verify, "run_job", run_job)
+    assert verify.compare(["shop"], 1, said.append) == {"equal": True}
+    assert said == ["starting Spark", "verify:   9.0 s  waiting: partition 0 \\[/of x]"]
