@@ -170,6 +170,9 @@ def load_environment(root: Path, name: str = "local") -> Environment:
     """
     path = environment_path(root, name)
     content = read_mapping(path)
+    if "region" in content:
+        now = "this command is for lakes on this machine; on AWS: cdk diff, cdk deploy"
+        raise BadInput(f"the lake '{name}' is on AWS", f"{path}, key region", now)
     if "root" in content:
         raise BadInput("unknown key", f"{path}, key root", "remove it: the root is the project folder")
     environment = as_model(Environment, {**content, "root": root.resolve(), **_overrides()}, path)

@@ -13,12 +13,12 @@ from lake.definition import Database, load_databases
 from lake.environment import Environment, load_environment
 from lake.local.home import PROJECT, Home
 from lake.local.stack import Stack
-from lake.operate import options
 from lake.plan import Change, changes
 from lake.plan_facts import Facts, read_facts
 from lake.refusals import refuse
 
 CHANGES_FOUND = 3
+ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml of a lake on this machine.")
 JSON = typer.Option(False, "--json", help="Print a JSON list of changes.")
 CHECK = typer.Option(False, "--check", help=f"Exit with {CHANGES_FOUND} when there are changes.")
 
@@ -29,10 +29,10 @@ def add_to(app: typer.Typer) -> None:
     app.command("apply")(apply)
 
 
-def plan(env: str = options.ENV, as_json: bool = JSON, check: bool = CHECK) -> None:
+def plan(env: str = ENV, as_json: bool = JSON, check: bool = CHECK) -> None:
     """Show what `lake apply` would change, and change nothing.
 
-    Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file.
+    Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file. On AWS cdk diff does it.
 
     Example: add a table to databases/moma.yaml, then run: lake plan
     """
@@ -42,10 +42,11 @@ def plan(env: str = options.ENV, as_json: bool = JSON, check: bool = CHECK) -> N
         raise typer.Exit(CHANGES_FOUND)
 
 
-def apply(env: str = options.ENV, as_json: bool = JSON) -> None:
+def apply(env: str = ENV, as_json: bool = JSON) -> None:
     """Make what runs equal to the definition; a second time it finds nothing to do.
 
-    Everything is checked first: after an error with exit code 2 nothing was changed.
+    Everything is checked first: after an error with exit code 2 nothing was changed. After one with exit code 1 part of
+    it may be done, and the next lake apply goes on from there. On AWS cdk deploy does it.
 
     Example: lake apply && lake status
     """

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from lake.errors import LakeError
+from lake.errors import BadInput, LakeError
 from lake.local.home import Home
 from lake.local.secrets import write_private
 from lake.status import services
@@ -18,9 +18,9 @@ def request(home: Home, name: str, text: str = "") -> Path:
 
 
 def refuse_stopped(home: Home) -> None:
-    """LakeError when nobody would honour a request."""
+    """BadInput when nobody would honour a request."""
     if not any(line.name == "stream" and line.state == "running" for line in services(home)):
-        raise LakeError("the streaming job, which would do it, does not run", "stream", "run: lake up")
+        raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")
 
 
 def await_done(home: Home, asked: list[Path], timeout_s: float, report: Callable[[str], None]) -> None:

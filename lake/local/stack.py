@@ -179,7 +179,7 @@ class Stack:
         """Stop and start one service; the others keep running."""
         self.service(name)
         if self.supervisor.pid() is None:
-            raise LakeError("this lake does not run", str(self.home.data), "run: lake up")
+            raise BadInput("this lake does not run", str(self.home.data), "run: lake up")
         self.supervisor.stop_service(name)
         self._say(name, "stopped")
         self.start(name)

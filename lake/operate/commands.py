@@ -14,7 +14,9 @@ from lake.operate.rebuild import rebuild as perform_rebuild
 from lake.operate.teardown import plan, refuse_protected, told
 from lake.operate.teardown import teardown as perform_teardown
 
-KEEP = typer.Option(False, "--keep-data", help="Leave the objects of bronze and silver where they are.")
+KEEP = typer.Option(
+    False, "--keep-data", help="Keep the objects of bronze and silver: on AWS where they are, here in .lake.kept/."
+)
 SHOW = typer.Option(False, "--plan", help="Show what would be deleted, and change nothing.")
 console = Console(highlight=False)
 

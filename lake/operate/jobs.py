@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lake import status
-from lake.errors import BadInput, LakeError
+from lake.errors import BadInput
 from lake.job import log_path
 from lake.local.home import Home
 from lake.local.stack import Stack
@@ -62,7 +62,7 @@ class LocalJobs:
     def submit(self, name: str, say: Say) -> Job:
         self._known(name)
         if self._stack.supervisor.pid() is None:
-            raise LakeError("this lake does not run", str(self._home.data), "run: lake up")
+            raise BadInput("this lake does not run", str(self._home.data), "run: lake up")
         if not self._stack.service(name).wanted():
             raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
         self._stack.supervisor.stop_service(name)

@@ -20,9 +20,12 @@ from lake.errors import BadInput, LakeError
 from lake.local.home import Home
 from lake.local.postgres import Postgres
 from lake.local.secrets import Secrets
+from lake.local.stack import Stack
+from lake.operate.jobs import LocalJobs
 from lake.plan_facts import Facts
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import Topic, topics
+from lake.requests import refuse_stopped
 from lake.source_catalog import Publication, Source, SourceTable
 
 Capture = pytest.CaptureFixture[str]
@@ -93,6 +96,7 @@ FILES = [
         ["unknown key", "port_bas", "mean 'port_base'?"],
         local="name: local\nport_bas: 1\n",
     ),
+    Case("on AWS", ["'local' is on AWS", "key region", "cdk deploy"], local="name: local\nregion: eu-central-1\n"),
     Case("port too low", ["greater than or equal to 1024", "port_base"], local="name: local\nport_base: 80\n"),
     Case("no partitions", ["kafka.partitions", "or equal to 1"], local="name: local\nkafka: {partitions: 0}\n"),
     Case(
@@ -295,6 +299,17 @@ def test_a_lake_that_was_never_started(tmp_path: Path, monkeypatch: pytest.Monke
     assert_refused(tmp_path, ["never started", "secrets.json", "run: lake up"], monkeypatch, capsys)
     with pytest.raises(BadInput, match="never started"):
         moma.load(Home(load_environment(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [refuse_stopped, lambda home: Stack(home).restart("kafka"), lambda home: LocalJobs(home).submit("stream", print)],
+    ids=["a request", "restart", "jobs submit"],
+)
+def test_a_lake_that_is_down(ask: Callable[[Home], object], tmp_path: Path) -> None:
+    lay_out(tmp_path, Case("", []))
+    with pytest.raises(BadInput, match=r"does not run; .*; run: lake up"):
+        ask(Home(load_environment(tmp_path)))
 
 
 def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
