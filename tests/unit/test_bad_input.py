@@ -17,7 +17,7 @@ from lake.connect_rest import Connect
 from lake.definition import load_databases
 from lake.environment import load_environment
 from lake.errors import BadInput, LakeError
-from lake.local.home import Home
+from lake.local.home import PROJECT, Home
 from lake.local.postgres import Postgres
 from lake.local.secrets import Secrets
 from lake.local.stack import Stack
@@ -265,6 +265,7 @@ def test_postgres_refuses_what_would_be_loaded(
     load: Callable[[Home], object], text: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing(text, tmp_path, monkeypatch)
+    (tmp_path / "data").symlink_to(PROJECT / "data")
     with pytest.raises(BadInput) as refused:
         load(Home(load_environment(tmp_path)))
     for words in says:
@@ -297,6 +298,7 @@ def refusing(text: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_lake_that_was_never_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     lay_out(tmp_path, Case("", []))
     assert_refused(tmp_path, ["never started", "secrets.json", "run: lake up"], monkeypatch, capsys)
+    (tmp_path / "data").symlink_to(PROJECT / "data")
     with pytest.raises(BadInput, match="never started"):
         moma.load(Home(load_environment(tmp_path)))
 
