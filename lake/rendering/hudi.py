@@ -26,6 +26,7 @@ def hudi_options(*, database: str, table: Table, table_type: TableType, environm
         **_index(table),
         **small_commits(),
         **small_footers(),
+        **small_blocks(),
         "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
         # Everything that is not the commit itself is off here; the table services run beside the writer.
         "hoodie.compact.inline": "false",
@@ -65,6 +66,11 @@ def stored_order() -> dict[str, str]:
         "hoodie.datasource.write.payload.class": PAYLOAD,
         "hoodie.compaction.payload.class": PAYLOAD,
     }
+
+
+def small_blocks() -> dict[str, str]:
+    """A block of a log file stands in memory three times while it is written; the default is 256 MiB."""
+    return {"hoodie.logfile.data.block.max.size": str(32 * 1024 * 1024)}
 
 
 def partitioning(table: Table) -> dict[str, str]:

@@ -37,6 +37,9 @@ STREAMING = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
     "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
+    # A window holds so many rows before it may spill. Those of the archive are the messages of a batch, values and all:
+    # at 1 MB each the default, 4096, is more than any heap.
+    "spark.sql.windowExec.buffer.in.memory.threshold": "64",
     "spark.sql.ui.explainMode": "simple",  # each query of a commit is written down for a page that nobody reads
     "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
