@@ -65,7 +65,9 @@ def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("mixture", [["--json"], ["--env", "dev"]])
-def test_watching_goes_with_nothing_else(mixture: list[str]) -> None:
+def test_watching_goes_with_nothing_else(mixture: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for never_reached in ("_watch", "_status_on_aws"):
+        monkeypatch.setattr(commands, never_reached, lambda *_: None)
     refused = CliRunner().invoke(app, ["status", "--watch", *mixture]).exception
     assert isinstance(refused, BadInput)
     assert "leave out --watch" in str(refused)
