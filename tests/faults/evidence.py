@@ -7,14 +7,15 @@ by path. A row is its columns as text, without those that are NULL and those tha
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import psycopg
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StringType, StructField
 
 from lake.local.home import Home
 from tests.faults.source import Table
@@ -22,6 +23,8 @@ from tests.integration import readers
 
 Key = tuple[str, ...]
 Row = dict[str, str]
+Text = Callable[[Any], str]
+LONG_TEXT = "%s... %d characters, SHA-256 %s"
 LONG = 100  # characters of a value that are kept; of a longer one there is a digest, too
 INSTANTS = 4  # earlier states of a merge-on-read table that are looked at
 ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", "__offset"}
@@ -43,6 +46,23 @@ class File(NamedTuple):
     name: str
     start: int
     offsets: list[int]
+
+
+def _text(value: Any) -> str:
+    text = _whole(value)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return text if len(text) <= LONG else LONG_TEXT % (text[:LONG], len(text), digest)
+
+
+def _unless_text(value: Any) -> str:
+    """Of what _shortened() has seen to."""
+    return value if isinstance(value, str) else _text(value)
+
+
+def _whole(value: Any) -> str:
+    if isinstance(value, (bytes, bytearray)):
+        return "\\x" + value.hex()
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass
@@ -127,12 +147,14 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def versions(table: Table, stored: DataFrame) -> list[Version]:
-    return [version_of(table, row.asDict()) for row in stored.collect()]
+    """Long values become digests where they are read: a gigabyte of them is more than the driver holds."""
+    rows = stored.select(*map(_shortened, stored.schema.fields)).collect()
+    return [version_of(table, row.asDict(), _unless_text) for row in rows]
 
 
-def version_of(table: Table, row: dict[str, Any]) -> Version:
+def version_of(table: Table, row: dict[str, Any], text: Text = _text) -> Version:
     """What a row of a Hudi table shows, without Hudi's own columns."""
-    return _version(table, {name: value for name, value in row.items() if not name.startswith("_hoodie")})
+    return _version(table, {name: value for name, value in row.items() if not name.startswith("_hoodie")}, text)
 
 
 def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: str, seed: int) -> Iterator[Version]:
@@ -200,8 +222,8 @@ def _file(name: str, offsets: list[int]) -> File:
 # --- One form.
 
 
-def _version(table: Table, record: dict[str, Any]) -> Version:
-    row = _row({name: value for name, value in record.items() if name not in ADDED})
+def _version(table: Table, record: dict[str, Any], text: Text = _text) -> Version:
+    row = _row({name: value for name, value in record.items() if name not in ADDED}, text)
     return Version(_key(table, row), record["__deleted"] == "true", row, record["__op"] == "r")
 
 
@@ -209,17 +231,15 @@ def _key(table: Table, row: Row) -> Key:
     return tuple(row[name] for name in table.key)
 
 
-def _row(values: dict[str, Any]) -> Row:
-    return {name: _text(value) for name, value in values.items() if value is not None}
+def _row(values: dict[str, Any], text: Text = _text) -> Row:
+    return {name: text(value) for name, value in values.items() if value is not None}
 
 
-def _text(value: Any) -> str:
-    text = _whole(value)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return text if len(text) <= LONG else f"{text[:LONG]}... {len(text)} characters, SHA-256 {digest}"
-
-
-def _whole(value: Any) -> str:
-    if isinstance(value, (bytes, bytearray)):
-        return "\\x" + value.hex()
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _shortened(field: StructField) -> Column:
+    """What _text() makes of a text or of bytes."""
+    if field.dataType not in (StringType(), BinaryType()):
+        return F.col(f"`{field.name}`")
+    given = F.col(f"`{field.name}`")
+    whole = F.concat(F.lit("\\x"), F.lower(F.hex(given))) if field.dataType == BinaryType() else given
+    digest = F.format_string(LONG_TEXT, F.substring(whole, 1, LONG), F.length(whole), F.sha2(whole, 256))
+    return F.when(F.length(whole) > LONG, digest).otherwise(whole).alias(field.name)
