@@ -16,6 +16,9 @@ REBASE = (
 # waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There
 # are as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
 CONNECTIONS = "1000"
+# A query of a merge-on-read table holds the log of a file slice in memory up to this share of 1 GB, in each task at
+# once and whatever the heap is; the rest is on disk. By default 0.75: a gigabyte of log ends a job of 1 GB of heap.
+MERGED = "0.1"
 # Of every job that reads or writes the lake.
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -30,6 +33,7 @@ SESSION = {
     # The old structure cannot hold a NULL element.
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
     "spark.hadoop.fs.s3a.connection.maximum": CONNECTIONS,
+    "spark.hadoop.compaction.memory.fraction": MERGED,
 }
 # Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {

@@ -6,8 +6,6 @@ product has noticed, by what it shows its user; of a killed process, by what the
 
 import os
 import signal
-import socket
-import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,10 +21,7 @@ from tests.faults.rig import Rig
 from tests.faults.workload import until
 
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore", "guardian")
-LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 BACK_WITHIN_S = 90.0
-CUT_RULES = 10  # preference of the first
-LOCAL_RULE = 100
 
 
 class Fault(Protocol):
@@ -195,62 +190,6 @@ class Restart:
 
 
 @dataclass
-class Cut:
-    """Drops every packet to and from services without a word: what is connected hangs, half open.
-
-    Done by routing rules, which needs a network namespace of its own (make faults makes one).
-    """
-
-    services: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return f"network cut at {', '.join(self.services)}"
-
-    def inject(self, rig: Rig) -> None:
-        # The rule of the local table comes first and would win.
-        _ip("rule", "add", "pref", str(LOCAL_RULE), "lookup", "local")
-        _ip("rule", "del", "pref", "0")
-        for preference, ends in self._rules(rig):
-            _ip("rule", "add", "pref", preference, "ipproto", "tcp", *ends, "blackhole")
-
-    def heal(self, rig: Rig) -> None:
-        for preference, _ in self._rules(rig):
-            _ip("rule", "del", "pref", preference)
-        _ip("rule", "add", "pref", "0", "lookup", "local")
-        _ip("rule", "del", "pref", str(LOCAL_RULE))
-
-    def seen(self, rig: Rig) -> bool:
-        return unwell(rig)
-
-    def _rules(self, rig: Rig) -> list[tuple[str, tuple[str, str]]]:
-        ports = [str(getattr(rig.home.ports, service)) for service in self.services]
-        ends = [(end, port) for port in ports for end in ("dport", "sport")]
-        return [(str(CUT_RULES + number), one) for number, one in enumerate(ends)]
-
-
-@dataclass
-class FullDisk:
-    """Takes all the space that is left, for whoever writes to it; needs a disk of its own, too."""
-
-    name = "disk full"
-
-    def inject(self, rig: Rig) -> None:
-        with self._ballast(rig).open("wb") as file:
-            state = os.statvfs(rig.home.data)
-            os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize - LEFT)
-
-    def heal(self, rig: Rig) -> None:
-        self._ballast(rig).unlink()
-
-    def seen(self, rig: Rig) -> bool:
-        return unwell(rig)
-
-    def _ballast(self, rig: Rig) -> Path:
-        return rig.home.data / "ballast"
-
-
-@dataclass
 class Rewind:
     """Duplicated delivery: the streaming job forgets its last batches, or all, and reads them again."""
 
@@ -398,21 +337,6 @@ def is_back(rig: Rig, service: str, before: int) -> bool:
 def unwell(rig: Rig) -> bool:
     """Whether `lake status` says that something is wrong."""
     return rig.lake.run("status", "--json", check=False).returncode != 0
-
-
-def isolated() -> bool:
-    """Whether this is a network namespace with nothing but a loopback: its rules are nobody else's."""
-    return os.geteuid() == 0 and [name for _, name in socket.if_nameindex()] == ["lo"]
-
-
-def own_disk(rig: Rig) -> bool:
-    """Whether the lake's file system is there for it alone."""
-    disk = os.environ.get("FAULTS_DISK")
-    return disk is not None and os.path.ismount(disk) and rig.home.data.resolve().is_relative_to(Path(disk).resolve())
-
-
-def _ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True)
 
 
 def _supervisor_log(rig: Rig) -> Path:

@@ -10,12 +10,11 @@ import psycopg
 import pytest
 
 from tests.faults import checker, evidence
+from tests.faults.apart import Cut, FullDisk, isolated, own_disk
 from tests.faults.conftest import SHOP
 from tests.faults.executors import failing_tasks, on_executors
 from tests.faults.faults import (
-    Cut,
     EmptyStore,
-    FullDisk,
     Kill,
     KillAll,
     Pause,
@@ -23,8 +22,6 @@ from tests.faults.faults import (
     Series,
     Stall,
     Stop,
-    isolated,
-    own_disk,
 )
 from tests.faults.onlooker import Onlooker
 from tests.faults.rig import Rig

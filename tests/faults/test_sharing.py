@@ -42,17 +42,18 @@ def test_clock_behind(
     rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It must not write. Where it did, a copy-on-write table would keep the older rows."""
-    begins = rounds(rig, small, own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT))
+    path = tmp_path.as_uri()
+    begins = rounds(rig, small, own_table.writer(rig.spark, rig.home, f"{small}.account", kind, path, KEPT))
     next(begins)
     put_forward(tmp_path, timedelta(minutes=10))
     with pytest.raises(ClockBehind, match="set the clock"):
-        own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT)
+        own_table.writer(rig.spark, rig.home, f"{small}.account", kind, path, KEPT)
     entry.injected.append("clock 10 min behind")
     monkeypatch.setattr(commits, "refuse_clock", lambda spark, line, path: None)
-    unprotected = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path, KEPT)
+    unprotected = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, path, KEPT)
     end = readers.end_of(rig.home, unprotected.table.topic)
     unprotected.write(own_table.messages(rig.spark, rig.home, unprotected.table.topic, 0, end), Progress())
-    assert versions(rig.spark.read.format("hudi").load(tmp_path.as_uri())) == {0 if kind == "cow" else ROUNDS}
+    assert versions(rig.spark.read.format("hudi").load(path)) == {0 if kind == "cow" else ROUNDS}
 
 
 def put_forward(table: Path, by: timedelta) -> None:
@@ -66,6 +67,12 @@ def put_forward(table: Path, by: timedelta) -> None:
             path.rename(path.with_name(path.name.replace(old, new)))
     for path in table.rglob(".*.crc"):
         path.unlink()
+
+
+def beside(rig: Rig, database: str, kind: str, name: str) -> SilverTable:
+    """Of a table in the object store: a folder shows a file, a cleaner's plan as well, before it is whole."""
+    path = f"s3a://{rig.home.bucket}/beside/{database}/{name}_{kind}"
+    return own_table.writer(rig.spark, rig.home, f"{database}.account", kind, path, KEPT)
 
 
 def rounds(rig: Rig, database: str, silver: SilverTable, served: bool = True) -> Iterator[int]:
@@ -129,10 +136,10 @@ class Reader:
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 @pytest.mark.matrix("30", "the past is read while compaction and cleaner take it away:")
 def test_past_beside_the_cleaner(
-    rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, entry: Entry, small: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All rows of one version, or an error: never a part of them."""
-    silver = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path / kind, KEPT)
+    silver = beside(rig, small, kind, "past")
     reader = Reader(rig, silver, monkeypatch)
     with reader.at_work():
         for _ in rounds(rig, small, silver):
@@ -147,9 +154,9 @@ def test_past_beside_the_cleaner(
 
 
 @pytest.mark.matrix("30", "a cleaning that a crash left half done")
-def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str, tmp_path: Path) -> None:
+def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str) -> None:
     """Some files are gone already: nobody knows which."""
-    silver = own_table.writer(rig.spark, rig.home, f"{small}.account", "cow", tmp_path, KEPT)
+    silver = beside(rig, small, "cow", "half")
     path = silver.target.path
     instants = [history.completed(rig.spark, path)[-1].instant for _ in rounds(rig, small, silver, served=False)]
     assert history.instant_of(rig.spark, path, instants[0]) == instants[0]
@@ -167,8 +174,8 @@ def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str, tmp_pat
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 @pytest.mark.matrix("30", "a query that lasts longer than the files it began with:")
-def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, tmp_path: Path, as_jobs_do: None) -> None:
-    silver = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, tmp_path / kind, KEPT)
+def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, as_jobs_do: None) -> None:
+    silver = beside(rig, small, kind, "long")
     planned = []
     for _ in rounds(rig, small, silver):
         planned.append(rig.spark.read.format("hudi").load(silver.target.path))

@@ -1,7 +1,6 @@
-"""Writers of a test's own: what another one makes of the lake's messages, in a folder or in the lake's own table."""
+"""Writers of a test's own: what another one makes of the lake's messages, at a path or in the lake's own table."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -17,19 +16,17 @@ def writer(
     home: Home,
     name: str,
     kind: str,
-    folder: Path | None = None,
+    path: str | None = None,
     options: dict[str, str] | None = None,
 ) -> SilverTable:
-    """Writes what the lake would write for "database.table", to the folder. options: of Hudi, over the lake's own.
+    """Writes what the lake would write for "database.table", to the path. options: of Hudi, over the lake's own.
 
-    Without a folder it writes the lake's table, and the streaming job must not run beside it.
+    Without a path it writes the lake's table, and the streaming job must not run beside it.
     """
     pipeline = read_pipeline(spark, (home.rendered / "pipeline.json").as_uri())
     (one,) = [one for one in pipeline.tables if f"{one.database}.{one.table}" == name]
     (target,) = [target for target in one.targets if target.type == kind]
-    own = replace(
-        target, path=folder.as_uri() if folder else target.path, options={**target.options, **(options or {})}
-    )
+    own = replace(target, path=path or target.path, options={**target.options, **(options or {})})
     return SilverTable(spark, one, own, Registry(pipeline.registry))
 
 

@@ -49,8 +49,8 @@ class Own:
         self.end = readers.end_of(self.home, self.topic)
 
     def writer(self, name: str, **options: str) -> SilverTable:
-        folder = self._folder / name
-        return own_table.writer(self._lab.spark, self.home, f"lab.{self._table}", self._kind, folder, options)
+        path = (self._folder / name).as_uri()
+        return own_table.writer(self._lab.spark, self.home, f"lab.{self._table}", self._kind, path, options)
 
     def write(self, silver: SilverTable, first: int, end: int) -> None:
         silver.write(own_table.messages(self._lab.spark, self.home, self.topic, first, end), Progress())

@@ -3,7 +3,6 @@
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,7 @@ def own(done: Lab, name: str) -> SilverTable:
     """A merge-on-read table of the test's own on the S3 server, without a commit."""
     folder: Path = done.home.data / "s3" / done.home.bucket / name
     shutil.rmtree(folder, ignore_errors=True)
-    silver = own_table.writer(done.spark, done.home, "lab.hot", "mor", folder)
-    silver.target = replace(silver.target, path=f"s3a://{done.home.bucket}/{name}")
-    return silver
+    return own_table.writer(done.spark, done.home, "lab.hot", "mor", f"s3a://{done.home.bucket}/{name}")
 
 
 def write(done: Lab, silver: SilverTable, count: int) -> None:
