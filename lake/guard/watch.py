@@ -97,7 +97,7 @@ class Watch:
             LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
             self._connect.tell(database.connector, "stop")
         if not reasons and not at_work:
-            self._restarts.attend(database.connector)
+            self._restarts.attend(database.connector, found.slot is None or found.slot.active)
         budget.enforce(self._home, database, found.slot)
 
     def _protect(self, database: Database) -> None:

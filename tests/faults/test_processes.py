@@ -173,7 +173,7 @@ def test_tasks_failed(rig: Rig, entry: Entry, shop: str, tmp_path: Path) -> None
 
 
 @pytest.mark.matrix("8", "SIGSTOP for two minutes")
-@pytest.mark.parametrize("service", ["connect", "stream", "kafka", "guardian"])
+@pytest.mark.parametrize("service", ["connect", "stream", "kafka", "registry", "guardian"])
 def test_paused(rig: Rig, entry: Entry, shop: str, service: str) -> None:
     under_load(rig, entry, shop, Pause(service), hold_s=120)
 

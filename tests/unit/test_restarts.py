@@ -1,4 +1,4 @@
-"""Connectors whose tasks failed are started again, ever more rarely."""
+"""Connectors whose tasks failed or hang are started again, ever more rarely."""
 
 from typing import Any
 
@@ -18,6 +18,10 @@ class Connect:
         self.now = 0.0
         self.state: dict[str, Any] = RUNNING
         self.started: list[float] = []
+        self.in_snapshot = False
+
+    def snapshotting(self, name: str) -> bool:
+        return self.in_snapshot
 
     def status(self, name: str) -> dict[str, Any]:
         return self.state
@@ -33,19 +37,19 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Connect:
     return made
 
 
-def looked_at(connect: Connect, until: int) -> Restarts:
+def looked_at(connect: Connect, until: int, is_read: bool = True) -> Restarts:
     """Every five seconds, as the guardian does."""
     one = Restarts(connect)  # type: ignore[arg-type]
     for second in range(0, until, 5):
         connect.now = float(second)
-        one.attend("source")
+        one.attend("source", is_read)
     return one
 
 
 def fails_again(connect: Connect, one: Restarts, up_at: float, down_at: float) -> None:
     """It is seen up, and then down."""
     for connect.now, connect.state in ((up_at, RUNNING), (down_at, FAILED)):
-        one.attend("source")
+        one.attend("source", True)
 
 
 def test_one_that_runs_is_left_alone(connect: Connect) -> None:
@@ -69,3 +73,30 @@ def test_one_that_failed_again_within_its_wait_waits_on(connect: Connect) -> Non
     connect.state = FAILED
     fails_again(connect, looked_at(connect, 10), up_at=5.0, down_at=8.0)
     assert connect.started == [0]
+
+
+def test_one_whose_slot_nobody_reads_is_started_again(connect: Connect) -> None:
+    looked_at(connect, 115, is_read=False)
+    assert connect.started == []
+    looked_at(connect, 700, is_read=False)
+    assert connect.started == [120, 250, 390, 550]
+
+
+@pytest.mark.parametrize("state", ["PAUSED", "STOPPED"])
+def test_one_that_need_not_read_is_left_alone(connect: Connect, state: str) -> None:
+    connect.state = {"connector": {"state": state}, "tasks": []}
+    looked_at(connect, 300, is_read=False)
+    assert connect.started == []
+
+
+def test_a_first_snapshot_reads_no_slot(connect: Connect) -> None:
+    connect.in_snapshot = True
+    looked_at(connect, 300, is_read=False)
+    assert connect.started == []
+
+
+def test_a_slot_that_is_read_again_begins_anew(connect: Connect) -> None:
+    one = looked_at(connect, 115, is_read=False)
+    for connect.now, is_read in ((120.0, True), (125.0, False), (240.0, False), (245.0, False)):
+        one.attend("source", is_read)
+    assert connect.started == [245]

@@ -5,8 +5,15 @@ import io.apicurio.registry.resolver.SchemaLookupResult;
 import io.apicurio.registry.resolver.data.Record;
 import io.apicurio.registry.rest.client.exception.RestClientException;
 import io.apicurio.registry.serde.data.KafkaSerdeMetadata;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericContainer;
@@ -22,14 +29,22 @@ import org.apache.kafka.connect.errors.RetriableException;
  * exception than a RetriableException would end the task for good (errors.retry.timeout). A registry that gives another
  * id for the same schema has lost its store, and would give this id a second time: nothing is written until it has its
  * old one again.
+ *
+ * <p>The registry's client waits for an answer for ever (Apicurio 2.6.13, JdkHttpClient), and with it the task, which
+ * goes on being RUNNING. Here no answer within ANSWER_MILLIS is a registry that is away, and known answers hold without
+ * another question for as long as a fresh one.
  */
 public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
     static final long FRESH_NANOS = 30_000_000_000L;
+    private static final long ANSWER_MILLIS = 10_000;
     private static final int CAPACITY = 1000;
     private static final int SERVER_ERROR = 500;
 
     private final LongSupplier clock;
+    private final long answerMillis;
+    private final ExecutorService asking = Executors.newCachedThreadPool(SchemaByIdentity::daemon);
+    private Long silentSince;
     private final Map<Asked, Answer<S>> answers = new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Asked, Answer<S>> eldest) {
@@ -39,11 +54,12 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
     /** For the converter, which takes the class by name: apicurio.registry.schema-resolver. */
     public SchemaByIdentity() {
-        this(System::nanoTime);
+        this(System::nanoTime, ANSWER_MILLIS);
     }
 
-    SchemaByIdentity(LongSupplier clock) {
+    SchemaByIdentity(LongSupplier clock, long answerMillis) {
         this.clock = clock;
+        this.answerMillis = answerMillis;
     }
 
     @Override
@@ -68,6 +84,12 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
         super.reset();
     }
 
+    @Override
+    public void close() throws IOException {
+        asking.shutdownNow();
+        super.close();
+    }
+
     private SchemaLookupResult<S> known(Asked asked, Record<T> data) {
         synchronized (answers) {
             Answer<S> answer = answers.get(asked);
@@ -80,17 +102,47 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
     }
 
     private SchemaLookupResult<S> askOrKeep(Record<T> data, Answer<S> old) {
+        if (old != null && silentSince != null && clock.getAsLong() - silentSince <= FRESH_NANOS) {
+            return old.schema();
+        }
         try {
-            return same(ask(data), old);
+            return same(askInTime(data), old);
         } catch (RestClientException refusal) {
             if (!isAway(refusal)) {
                 throw refusal;
             }
-            if (old == null) {
-                throw new RetriableException("the schema registry does not answer", refusal);
-            }
-            return old.schema();
+            return kept(old, refusal);
+        } catch (TimeoutException silence) {
+            silentSince = clock.getAsLong();
+            return kept(old, silence);
         }
+    }
+
+    private SchemaLookupResult<S> kept(Answer<S> old, Exception why) {
+        if (old == null) {
+            throw new RetriableException("the schema registry does not answer", why);
+        }
+        return old.schema();
+    }
+
+    private SchemaLookupResult<S> askInTime(Record<T> data) throws TimeoutException {
+        Future<SchemaLookupResult<S>> answer = asking.submit(() -> ask(data));
+        try {
+            return answer.get(answerMillis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException error) {
+            throw error.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(error.getCause());
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new RetriableException("interrupted while the schema registry was asked", stopped);
+        } finally {
+            answer.cancel(true);
+        }
+    }
+
+    private static Thread daemon(Runnable question) {
+        Thread thread = new Thread(question, "ask-schema-registry");
+        thread.setDaemon(true);
+        return thread;
     }
 
     private SchemaLookupResult<S> same(SchemaLookupResult<S> found, Answer<S> old) {

@@ -12,6 +12,7 @@ import io.apicurio.registry.serde.data.KafkaSerdeMetadata;
 import io.apicurio.registry.serde.data.KafkaSerdeRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
@@ -26,11 +27,15 @@ class SchemaByIdentityTest {
     private SchemaLookupResult<Schema> answer = ANSWER;
     private long now;
     private RestClientException refusal;
+    private boolean silent;
     private final List<Object> asked = new ArrayList<>();
-    private final SchemaByIdentity<Schema, Object> resolver = new SchemaByIdentity<>(() -> now) {
+    private final SchemaByIdentity<Schema, Object> resolver = new SchemaByIdentity<>(() -> now, 50) {
         @Override
         SchemaLookupResult<Schema> ask(Record<Object> data) {
             asked.add(data.payload());
+            if (silent) {
+                waitForEver();
+            }
             if (refusal != null) {
                 throw refusal;
             }
@@ -104,6 +109,30 @@ class SchemaByIdentityTest {
     }
 
     @Test
+    void aRegistryThatNeverAnswersIsAway() {
+        silent = true;
+        assertThrows(RetriableException.class, () -> resolve("t", schema()));
+        silent = false;
+        assertSame(ANSWER, resolve("t", schema()));
+    }
+
+    @Test
+    void aSilentRegistryIsNotWaitedForByEachSchema() {
+        Schema schema = schema();
+        resolve("t", schema);
+        resolve("u", schema);
+        now += SchemaByIdentity.FRESH_NANOS + 1;
+        silent = true;
+        assertSame(ANSWER, resolve("t", schema));
+        assertSame(ANSWER, resolve("u", schema));
+        assertEquals(3, asked.size());
+        silent = false;
+        now += SchemaByIdentity.FRESH_NANOS + 1;
+        resolve("u", schema);
+        assertEquals(4, asked.size());
+    }
+
+    @Test
     void aRefusalIsNotTriedAgain() {
         refusal = refused(409);
         assertSame(refusal, assertThrows(RestClientException.class, () -> resolve("t", schema())));
@@ -114,6 +143,14 @@ class SchemaByIdentityTest {
         resolver.resolveSchema(record("t", "text"));
         resolver.resolveSchema(record("t", "text"));
         assertEquals(2, asked.size());
+    }
+
+    private static void waitForEver() {
+        try {
+            new CountDownLatch(1).await();
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private static RestClientException refused(Integer code) {
