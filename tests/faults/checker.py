@@ -129,8 +129,9 @@ def reads(evidence: Evidence, kind: str, shown: list[list[Version]]) -> Iterator
 
 
 def sentinels(evidence: Evidence) -> Iterator[str]:
-    """g: no placeholder for a value that was not sent."""
-    for name, rows in [*_views(evidence), *evidence.observed.items(), ("topic", evidence.topic)]:
+    """g: no placeholder for a value that was not sent, but in an event of a table whose events need not have all."""
+    sent = [version._replace(row=_sent(evidence, version.row)) for version in evidence.topic]
+    for name, rows in [*_views(evidence), *evidence.observed.items(), ("topic", sent)]:
         for row in rows:
             if any(sentinel in text for text in row.row.values() for sentinel in SENTINELS):
                 yield f"{name}: {row.key} holds a placeholder"
@@ -188,14 +189,19 @@ def _print(evidence: Evidence, version: Version) -> tuple[bool, frozenset[tuple[
 def _by_key(evidence: Evidence, versions: list[Version]) -> dict[Key, list[tuple[object, bool]]]:
     """What tells each version of a key from the others, and whether a snapshot read it.
 
-    A delete that brings the key alone is like any other of that key, and is left out.
+    A delete that brings the key alone is like any other of that key, and is left out; so are values that an event
+    may lack.
     """
     found: dict[Key, list[tuple[object, bool]]] = {}
     for version in versions:
         if not (version.deleted and evidence.table.partial_deletes):
-            known = (version.deleted, frozenset(version.row.items()))
+            known = (version.deleted, frozenset(_sent(evidence, version.row).items()))
             found.setdefault(version.key, []).append((known, version.read))
     return found
+
+
+def _sent(evidence: Evidence, row: Row) -> Row:
+    return {name: text for name, text in row.items() if name not in evidence.table.unsent}
 
 
 def _shown(version: Version) -> str:

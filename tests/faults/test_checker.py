@@ -153,6 +153,21 @@ def test_deletes_that_bring_the_key_alone_are_alike() -> None:
     assert checker.check({BARE.name: found}) == []
 
 
+def test_an_event_may_lack_what_the_lake_may_not() -> None:
+    """A large value that did not change, under identity DEFAULT."""
+    found = sound(BARE)
+    last = version(1, 12)
+    last.row["t"] = "large"
+    found.audit[-1], found.source[last.key] = last, last.row
+    found.topic[-1] = last._replace(row={**last.row, "t": PLACEHOLDER})
+    for rows in (*found.lake.values(), found.optimised or []):
+        rows[0] = deepcopy(last)
+    assert checker.check({BARE.name: found}) == []
+    found.lake["mor"][0].row["t"] = PLACEHOLDER
+    lines = checker.check({BARE.name: found})
+    assert {"b", "f", "g"} == {line.split()[0] for line in lines}
+
+
 def test_data_of_a_hard_delete_that_stay_are_found() -> None:
     found = sound(GONE)
     found.lake["mor"][2] = version(2, 20, deleted=True)

@@ -143,7 +143,8 @@ class Sequel:
         if name == "big":
             return {"n": chance.getrandbits(20), "t": f"{chance.getrandbits(40_000):x}", "b": chance.randbytes(4_000)}
         if name == "bare":
-            return {"n": chance.getrandbits(20), "name": text}
+            large = chance.choice((f"{chance.getrandbits(12_000):x}", text, None))
+            return {"n": chance.getrandbits(20), "name": text, "t": large}
         return {"name" if name == "gone" else "v": text}
 
 
