@@ -1,6 +1,7 @@
 """What a trial works with: a lake, a way to look into it, and the databases that it captures for the trials."""
 
 import itertools
+import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -161,9 +162,18 @@ class Rig:
                     del missing[name]
             return not missing
 
-        took = until(arrived, f"markers do not come through Kafka: {database}", within_s)
+        try:
+            took = until(arrived, f"markers do not come through Kafka: {database}", within_s)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self._tasks()}") from None
         ends = self._ends(database)
         return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s)
+
+    def _tasks(self) -> str:
+        """Where the threads of the connectors' tasks are: what holds one up for good writes no line of log."""
+        pid = self.stack.supervisor.states()["connect"].pid
+        dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True, timeout=30, check=False).stdout
+        return "\n\n".join(thread for thread in dump.split("\n\n") if thread.startswith('"task-thread'))
 
     @retry(retry=retry_if_exception_type(KafkaException), stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
     def _ends(self, database: str) -> dict[str, int]:
