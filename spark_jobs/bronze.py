@@ -105,16 +105,17 @@ class BronzeTopic:
 
     def _archive(self, messages: DataFrame) -> None:
         storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it
-        files = with_file(messages, self._max_records).persist()
+        messages = framed(messages).persist()
         try:
-            ranges = offset_ranges(files)
+            ranges = offset_ranges(messages)
             self._refuse_gap(ranges)
+            files = with_file(messages, self._max_records)
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
             self._publish()
             self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
         finally:
-            files.unpersist()
+            messages.unpersist()
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
         schema = RAW_SCHEMA if writer == RAW else poison.own_schema(self._registry, writer, self._table)
@@ -185,28 +186,32 @@ def start(
     return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
 
 
-def with_file(messages: DataFrame, max_records: int) -> DataFrame:
-    """Adds `id` (writer schema) and the file of each message, '<partition>+<10-digit start offset>'.
-
-    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). What has a
-    `reason` is of the writer RAW, and keeps its key.
-    """
+def framed(messages: DataFrame) -> DataFrame:
+    """partition, offset, key, value and `id`, the writer schema; what has a `reason` is of RAW, and keeps its key."""
     raw = "{} IS NOT NULL".format(poison.REASON) if poison.REASON in messages.columns else "false"
-    told = messages.withColumn("id", schema_id())
     writer, key = "if({}, {}L, id) AS id".format(raw, RAW), "if({}, key, NULL) AS key".format(raw)
-    framed = told.selectExpr("partition", "offset", key, "value", writer)
+    return messages.withColumn("id", schema_id()).selectExpr("partition", "offset", key, "value", writer)
+
+
+def with_file(messages: DataFrame, max_records: int) -> DataFrame:
+    """Adds the file of each message, '<partition>+<10-digit start offset>', to what framed() gives.
+
+    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). Which one is
+    found without the values, and told to all: windows over values of 1 MB each need more memory than there is.
+    """
     by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
     starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)
-    runs = framed.selectExpr("*", starts).selectExpr("*", "sum(starts) {} AS run".format(by_offset))
+    told = messages.select("partition", "offset", "id").selectExpr("*", starts)
+    runs = told.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
     firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
     start = "first + (offset - first) DIV {0} * {0}".format(max_records)
     name = "concat_ws('+', partition, lpad(CAST({} AS string), 10, '0')) AS {}".format(start, FILE)
-    return firsts.selectExpr("partition", "offset", "key", "value", "id", name)
+    return messages.join(F.broadcast(firsts.selectExpr("partition", "offset", name)), ["partition", "offset"])
 
 
-def offset_ranges(files: DataFrame) -> List[Any]:
+def offset_ranges(messages: DataFrame) -> List[Any]:
     """First and last offset per partition and writer schema."""
-    return files.groupBy("partition", "id").agg(F.min("offset").alias("first"), F.max("offset").alias("last")).collect()
+    return messages.groupBy("partition", "id").agg(F.min("offset").alias("first"), F.max("offset").alias("last")).collect()
 
 
 def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.archive import faults, files_of, reached
-from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, offset_ranges, with_file
+from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, framed, offset_ranges, with_file
 from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
 
@@ -58,7 +58,7 @@ def offsets_by_file(files: DataFrame) -> dict[str, list[int]]:
 
 
 def test_a_file_has_the_name_of_its_first_offset_and_a_limit(spark: SparkSession) -> None:
-    files = with_file(batch(spark, [(1, range(100, 107))], partition=2), max_records=3)
+    files = with_file(framed(batch(spark, [(1, range(100, 107))], partition=2)), max_records=3)
     assert offsets_by_file(files) == {
         "2+0000000100": [100, 101, 102],
         "2+0000000103": [103, 104, 105],
@@ -67,19 +67,19 @@ def test_a_file_has_the_name_of_its_first_offset_and_a_limit(spark: SparkSession
 
 
 def test_a_new_writer_begins_a_new_file(spark: SparkSession) -> None:
-    files = with_file(batch(spark, [(1, [0, 1]), (2, [2]), (1, [3, 4])]), max_records=10)
+    files = with_file(framed(batch(spark, [(1, [0, 1]), (2, [2]), (1, [3, 4])])), max_records=10)
     assert offsets_by_file(files) == {"0+0000000000": [0, 1], "0+0000000002": [2], "0+0000000003": [3, 4]}
     assert {(row["id"], row["first"], row["last"]) for row in offset_ranges(files)} == {(1, 0, 4), (2, 2, 2)}
 
 
 def test_partitions_are_counted_apart(spark: SparkSession) -> None:
     both = batch(spark, [(1, [5, 6])]).unionByName(batch(spark, [(1, [6, 7])], partition=1))
-    assert offsets_by_file(with_file(both, max_records=10)) == {"0+0000000005": [5, 6], "1+0000000006": [6, 7]}
+    assert offsets_by_file(with_file(framed(both), max_records=10)) == {"0+0000000005": [5, 6], "1+0000000006": [6, 7]}
 
 
 def test_a_message_without_a_frame_is_not_lost_among_others(spark: SparkSession) -> None:
     empty = messages_of(spark, [(0, 1, b"")])
-    files = with_file(batch(spark, [(1, [0]), (1, [2])]).unionByName(empty), max_records=10)
+    files = with_file(framed(batch(spark, [(1, [0]), (1, [2])]).unionByName(empty)), max_records=10)
     assert offsets_by_file(files) == {"0+0000000000": [0], "0+0000000001": [1], "0+0000000002": [2]}
 
 
