@@ -29,6 +29,7 @@ SHARED_PORTS = 28000
 REFUSED_WITHIN_S = 120
 COMMAND_WITHIN_S = 300
 DRAINED_WITHIN_S = 300
+MEMORY = "3g"  # Hudi holds the merged log of a file slice, which may be half a gigabyte, once more for each task
 ENVIRONMENTS = Path(__file__).parent / "integration" / "environments"
 
 
@@ -163,7 +164,7 @@ def spark(lake: RunningLake) -> Iterator[SparkSession]:
 
 def _session(home: Home) -> SparkSession:
     (home.data / "tmp").mkdir(exist_ok=True)
-    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", "1g")
+    builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", MEMORY)
     ours = {"spark.ui.showConsoleProgress": "false", "spark.driver.extraClassPath": class_path(home)}
     for name, value in {**spark_conf(home.environment), **ours}.items():
         builder = builder.config(name, value)
