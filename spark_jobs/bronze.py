@@ -211,7 +211,8 @@ def with_file(messages: DataFrame, max_records: int) -> DataFrame:
 
 def offset_ranges(messages: DataFrame) -> List[Any]:
     """First and last offset per partition and writer schema."""
-    return messages.groupBy("partition", "id").agg(F.min("offset").alias("first"), F.max("offset").alias("last")).collect()
+    bounds = F.min("offset").alias("first"), F.max("offset").alias("last")
+    return messages.groupBy("partition", "id").agg(*bounds).collect()
 
 
 def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import json
 from functools import reduce
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
@@ -27,6 +27,7 @@ SUMMARY = (
     "max_by(id, offset) AS last_id",
     "max(offset) AS offset",
     "count(1) AS messages",
+    "sum(coalesce(size, 0)) AS bytes",
     "max(facts.__lsn) AS lsn",
     "count({}) AS changes".format(COMMITTED_MS),
     "percentile_approx({}, array({}), 1000) AS committed_ms".format(COMMITTED_MS, QUANTILES),
@@ -94,19 +95,30 @@ def firsts(messages: DataFrame) -> Dict[str, int]:
     return {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
 
 
+def parts(messages: DataFrame, size: int) -> List[Tuple[int, int, int]]:
+    """Partition, first and last offset of parts of a batch, of about `size` bytes of values each, in their order."""
+    sizes = messages.select("partition", "offset", F.coalesce(F.length("value"), F.lit(0)).alias("size"))
+    before = "sum(size) OVER (PARTITION BY partition ORDER BY offset) - size"
+    cut = sizes.selectExpr("partition", "offset", "({}) DIV {} AS part".format(before, size))
+    bounds = cut.groupBy("partition", "part").agg(F.min("offset"), F.max("offset")).collect()
+    return sorted((partition, first, last) for partition, _, first, last in bounds)
+
+
 def ends(messages: DataFrame) -> Dict[str, int]:
     """The next offset of each partition."""
     return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:
-    """One Row per Kafka partition of a batch: schema ids, last offset, greatest LSN, quantiles of commit times, the
-    names of columns that a message left out, the runs that sent messages, and those that sent changes (fencing.py).
+    """One Row per Kafka partition of a batch: schema ids, last offset, how many messages and bytes of values, greatest
+    LSN, quantiles of commit times, the names of columns that a message left out, the runs that sent messages, and those
+    that sent changes (fencing.py).
 
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
-    facts = messages.select("partition", "offset", schema_id().alias("id"), _metadata(schemas).alias("facts"))
+    size = F.length("value").alias("size")
+    facts = messages.select("partition", "offset", size, schema_id().alias("id"), _metadata(schemas).alias("facts"))
     one_task = facts.coalesce(1)  # rows of one Kafka partition already lie together
     found = one_task.groupBy("partition").agg(F.expr("struct({}) AS row".format(", ".join(SUMMARY))))
     return found.select("partition", "row.*").collect()

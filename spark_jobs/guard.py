@@ -13,7 +13,7 @@ from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
 from spark_jobs.quarantine import Quarantine
 from spark_jobs.registry import Registry
-from spark_jobs.silver import SilverTable
+from spark_jobs.silver import Oversized, SilverTable
 
 LOG = logging.getLogger("guard")
 STOP = "stop"  # on_bad_message of a table; the other is "quarantine"
@@ -48,18 +48,20 @@ class Guard:
         """How many messages were set aside, and are neither replayed nor dropped."""
         return self._quarantine.waiting(self.silver.table.topic)
 
-    def write(self, batch: DataFrame, progress: Progress, behind: Optional[DataFrame] = None) -> None:
+    def write(
+        self, batch: DataFrame, progress: Progress, behind: Optional[DataFrame] = None, limit: Optional[int] = None
+    ) -> None:
         """Commits a batch, after what can't be applied was set aside; Poisoned when the table stops instead.
 
-        behind: as SilverTable.write takes it. A bad one among them is met again in its own batch.
+        behind, limit: as SilverTable.write takes them. A bad one among them is met again in its own batch.
         """
         with self._lock:
             self._check()
             if behind is not None:
                 behind = poison.sound(behind, self.silver.table, self.registry)
             try:
-                self.silver.write(batch, progress, behind=behind)
-            except (evolution.SchemaRefused, Unfillable):
+                self.silver.write(batch, progress, behind=behind, limit=limit)
+            except (evolution.SchemaRefused, Oversized, Unfillable):
                 raise
             except Exception as error:  # py4j, or the registry
                 self._look_through(batch, progress, error, behind)

@@ -20,6 +20,7 @@ QUIET_S = 5.0
 STALE_S = 300.0
 OVERDUE_S = 1800.0
 JUST_SERVED = 20  # commits at most
+LOG_BYTES = 256 * 1024 * 1024  # of values: a query holds the log of a file slice in memory, whatever its limits
 RETRY_S = 10.0
 RETRY_MAX_S = 300.0
 
@@ -60,11 +61,14 @@ def _wait_s(failures: int) -> float:
 
 
 def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: int) -> None:
-    """Serves after `every` commits, or when the file <requests>/<table> asks for it."""
-    asked, commits_before = silver.name in storage.names(spark, requests), silver.commits_since_service
-    if asked or commits_before >= every:
+    """Serves after `every` commits or a log of LOG_BYTES, or when the file <requests>/<table> asks for it."""
+    asked = silver.name in storage.names(spark, requests)
+    commits_before, bytes_before = silver.commits_since_service, silver.bytes_since_service
+    large = silver.target.type == "mor" and bytes_before >= LOG_BYTES
+    if asked or large or commits_before >= every:
         serve(spark, silver)
         silver.commits_since_service -= commits_before  # others came meanwhile
+        silver.bytes_since_service -= bytes_before
     if asked:
         storage.delete(spark, "{}/{}".format(requests, silver.name))
 

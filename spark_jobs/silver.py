@@ -25,6 +25,10 @@ META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_
 _LOCKS = {}  # type: Dict[str, threading.Lock]
 
 
+class Oversized(Exception):
+    """A batch has more bytes than it may. Nothing of it was written."""
+
+
 class SilverTable:
     """One Hudi table and what is known of it between batches. Safe to throw away: commits hold the truth.
 
@@ -46,6 +50,7 @@ class SilverTable:
         self._position = commits.last_position(line)
         self._broken_off = commits.unfinished(line)
         self.commits_since_service = commits.since_service(spark, line, target.type)
+        self.bytes_since_service = self._position.get("bytes_since_service", 0)
         self._topic_id = self._reached().get("topic_id")  # type: Optional[str]
         self._columns = stored_columns(spark, target.path, self._position)
         self._sync_lock = threading.Lock()
@@ -72,15 +77,24 @@ class SilverTable:
         self._topic_id = topic_id or self._topic_id
 
     def write(
-        self, messages: DataFrame, progress: Progress, again: bool = False, behind: Optional[DataFrame] = None
+        self,
+        messages: DataFrame,
+        progress: Progress,
+        again: bool = False,
+        behind: Optional[DataFrame] = None,
+        limit: Optional[int] = None,
     ) -> None:
         """Commits one batch. The same batch again changes nothing: rows carry their order.
 
         again: single messages from out of the quarantine, which say nothing of how far the table is.
         behind: later messages that are to be applied with it; the position of the commit is the batch's.
+        limit: raises Oversized when the values are more bytes.
         """
         messages = values_of(messages)
         read = self._summary(messages)
+        size = sum(row["bytes"] for row in read)
+        if limit is not None and size > limit:
+            raise Oversized("{}: a batch of {} bytes".format(self.name, size))
         runs = self._reached()["runs"] if again else self._runs(messages, read)
         messages, summary = self._left(messages, read, runs)
         if not summary:
@@ -88,11 +102,13 @@ class SilverTable:
             return
         entries = source_position.following(self._position, self.table, self._topic_id, summary, read, runs)
         entries.update(self._reached() if again else {})
+        entries["bytes_since_service"] = self.bytes_since_service + size
         lag_ms = source_position.committed_ms(summary)
         if behind is not None:
             messages = messages.union(values_of(behind))
             summary = self._summary(messages)
         self._commit(messages, summary, entries)
+        self.bytes_since_service += size
         progress.committed(self.name, entries, lag_ms, self.committed_at)
         self._sync_due = self._sync_due or bool(self.table.partition)
 

@@ -1,6 +1,7 @@
 """The streaming query of one Hudi table: it reads the topic, and writes each batch when the table's turn has come."""
 
 import logging
+from typing import Iterator, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader, StreamingQuery
@@ -11,9 +12,11 @@ from spark_jobs.fill import Unfillable, later
 from spark_jobs.guard import Guard
 from spark_jobs.pipeline import Pipeline
 from spark_jobs.progress import Progress
+from spark_jobs.silver import Oversized
 from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("silver")
+PART_BYTES = 128 * 1024 * 1024  # of values: Hudi holds the rows of a commit in memory, some of them more than once
 
 
 class SilverQuery:
@@ -56,13 +59,18 @@ class SilverQuery:
     def _take_turn(self, batch: DataFrame, _: int) -> None:
         self._silver.read_from(self._broker.identity(self._silver.table.topic))
         with self._turns.turn(self._silver.name):
-            self._write(batch)
+            self._write(batch, PART_BYTES)
         self._silver.sync_after_commit()
         self._turns.await_next(self._silver.name)
 
-    def _write(self, batch: DataFrame) -> None:
+    def _write(self, batch: DataFrame, limit: Optional[int] = None) -> None:
         try:
-            self._guard.write(batch, self._progress)
+            self._guard.write(batch, self._progress, limit=limit)
+        except Oversized as oversized:
+            # Kafka's source counts messages, and 200,000 small ones make a good batch.
+            LOG.info("%s; it is written in parts", oversized)
+            for part in self._parts(batch):
+                self._write(part)
         except evolution.SchemaRefused as refused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
             outliving = changes.outliving(self._from_here_on(batch))
@@ -72,6 +80,13 @@ class SilverQuery:
             LOG.warning("%s; looking for it in later messages", lacking)
             behind = later(self._spark, batch, self._from_here_on(batch), lacking.offsets)
             self._guard.write(batch, self._progress, behind)
+
+    def _parts(self, batch: DataFrame) -> Iterator[DataFrame]:
+        """The batch in parts, read from Kafka each: of what was read of all of it, most would be thrown away."""
+        topic = self._silver.table.topic
+        for partition, first, last in changes.parts(batch, PART_BYTES):
+            bounds = {str(partition): first}, {str(partition): last + 1}
+            yield changes.since(self._spark, self._pipeline.kafka, topic, *bounds)
 
     def _from_here_on(self, batch: DataFrame) -> DataFrame:
         """The messages of the batch and all later ones."""

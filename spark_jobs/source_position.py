@@ -6,6 +6,7 @@ runs: what is known of the runs of the connector (fencing.py)
 lsn: the greatest of the source's log so far
 schema_id: of the newest message's writer
 messages: how many the commit brought
+bytes_since_service: of values, since the last compaction or cleaning (services.py)
 source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 and greatest age of its changes, ms
 """
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.faults import source
+from tests.faults.faults import pid_of
 from tests.faults.rig import Rig
 from tests.faults.source import COW, MOR, Table
 from tests.faults.trial import Entry, conclude
@@ -77,7 +78,10 @@ def test_large_transaction_of_large_rows(rig: Rig, entry: Entry) -> None:
     with rig.temporary((HUGE,)) as database:
         with rig.session(database) as connection:
             source.fill(connection, HUGE, MEGABYTES)
+        job = pid_of(rig, "stream")
         rig.come_to_rest(database, LARGE_WITHIN_S)
+        assert pid_of(rig, "stream") == job, "the job ended, and began anew"
+        rig.lake.run("verify", database)
         conclude(rig, entry, database, [])
 
 

@@ -83,6 +83,14 @@ def test_summary_per_partition(spark: SparkSession) -> None:
     assert (second["ids"], second["offset"], second["lsn"], second["committed_ms"]) == ([3], 9, None, None)
 
 
+def test_parts_of_a_batch_are_cut_by_the_bytes_of_its_values(spark: SparkSession) -> None:
+    sizes = {(0, 3): b"abc", (0, 4): b"abc", (0, 7): b"a" * 50, (0, 8): b"", (0, 9): None, (1, 2): b"a"}
+    messages = spark.createDataFrame([(*place, value) for place, value in sizes.items()], MESSAGES)
+    assert sum(row["bytes"] for row in changes.summary(messages, {})) == 57
+    assert changes.parts(messages, 100) == [(0, 3, 9), (1, 2, 2)]
+    assert changes.parts(messages, 6) == [(0, 3, 4), (0, 7, 7), (0, 8, 9), (1, 2, 2)]
+
+
 @pytest.mark.parametrize("tasks", [1, 3, 8])
 def test_newest_is_the_last_in_the_topic_however_it_is_shuffled(spark: SparkSession, tasks: int) -> None:
     """F4: all changes of one transaction have one commit time, and LSNs that need not rise (F1)."""

@@ -113,3 +113,25 @@ def test_rows_are_counted_when_that_is_cheap_and_at_last_anyway(
     services._count_due(spark, silver, progress, now)
     assert silver.counted_at == (now if due else counted)
     assert json.loads(progress.to_json(now))["tables"][NAME].get("rows") == (7 if due else None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "commits", "size", "due"),
+    [("mor", 59, 2**28 - 1, False), ("mor", 60, 0, True), ("mor", 3, 2**28, True), ("cow", 3, 2**30, False)],
+)
+def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
+    monkeypatch: pytest.MonkeyPatch, kind: str, commits: int, size: int, due: bool
+) -> None:
+    silver: Any = Namespace(
+        name=NAME, target=Namespace(type=kind), commits_since_service=commits, bytes_since_service=size
+    )
+
+    def serve(spark: Any, silver: Any) -> None:
+        silver.commits_since_service += 2
+        silver.bytes_since_service += 7
+
+    monkeypatch.setattr(services.storage, "names", lambda *given: [])
+    monkeypatch.setattr(services, "serve", serve)
+    spark: Any = None
+    services._serve_due(spark, silver, "requests", 60)
+    assert (silver.commits_since_service, silver.bytes_since_service) == ((2, 7) if due else (commits, size))

@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_jobs import changes
 from spark_jobs.evolution import SchemaRefused
 from spark_jobs.pipeline import Table, Target
-from spark_jobs.silver import SilverTable, erase_deleted, ids_of, with_record_key
+from spark_jobs.progress import Progress
+from spark_jobs.silver import Oversized, SilverTable, erase_deleted, ids_of, with_record_key
 from spark_jobs.source_position import TopicReplaced, committed_ms
 
 COLUMNS = (
@@ -145,6 +146,13 @@ class Stored(SilverTable):
 
     def fitted(self, messages: DataFrame) -> DataFrame:
         return self.rows(messages, changes.summary(messages, WRITERS))
+
+
+def test_a_batch_of_too_many_bytes_is_refused_as_a_whole(spark: SparkSession, tmp_path: Path) -> None:
+    messages = batch(spark, (3, {"id": 1, "name": "a" * 100}), (3, {"id": 2, "name": "b"}))
+    with pytest.raises(Oversized, match=r"lab_mor\.t: a batch of 1\d\d bytes"):
+        Stored(spark, tmp_path).write(messages, Progress(), limit=100)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_zombies_ahead_are_found_by_schemas_that_no_batch_had(spark: SparkSession, tmp_path: Path) -> None:
