@@ -11,7 +11,8 @@ from spark_jobs.pg_types import PgType, SourceColumn
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
 REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
-FETCH_ROWS = "10000"  # above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot
+# Above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot; few, as each may be 1 MB.
+FETCH_ROWS = "128"
 PAGES_PER_READ = 4096  # 32 MiB of table per reader
 COLUMNS = """
 WITH RECURSIVE base AS (

@@ -16,9 +16,12 @@ REBASE = (
 # waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There
 # are as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
 CONNECTIONS = "1000"
-# A query of a merge-on-read table holds the log of a file slice in memory up to this share of 1 GB, in each task at
-# once and whatever the heap is; the rest is on disk. By default 0.75: a gigabyte of log ends a job of 1 GB of heap.
+# A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task at
+# once and whatever the heap is, and the rest on disk. By default 0.75. What it has merged it holds in memory once more,
+# all of it: spark_jobs/services.py sees to it that it is not much.
 MERGED = "0.1"
+# So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
+ROWS_HELD = "128"
 # Of every job that reads or writes the lake.
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -34,6 +37,7 @@ SESSION = {
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
     "spark.hadoop.fs.s3a.connection.maximum": CONNECTIONS,
     "spark.hadoop.compaction.memory.fraction": MERGED,
+    "spark.sql.parquet.columnarReaderBatchSize": ROWS_HELD,
 }
 # Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {
@@ -41,8 +45,8 @@ STREAMING = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
     "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
-    # A window holds so many rows before it may spill. Those of the archive are the messages of a batch, values and all:
-    # at 1 MB each the default, 4096, is more than any heap.
+    # A window holds so many rows before it may spill. Some are over messages, values and all (changes.outliving): at
+    # 1 MB each the default, 4096, is more than any heap.
     "spark.sql.windowExec.buffer.in.memory.threshold": "64",
     "spark.sql.ui.explainMode": "simple",  # each query of a commit is written down for a page that nobody reads
     "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
