@@ -21,7 +21,7 @@ CONNECTIONS = "1000"
 # all of it: spark_jobs/services.py sees to it that it is not much.
 MERGED = "0.1"
 # So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
-ROWS_HELD = "128"
+ROWS_HELD = "32"
 # Of every job that reads or writes the lake.
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
