@@ -132,14 +132,18 @@ def _refuse_names(columns: list[str], where: str) -> None:
 
 
 def _refuse_topics(facts: Facts) -> None:
+    """The partitions of a topic are fixed for its life: a key must stay in one."""
+    applied = {table["topic"]: table.get("partitions") for table in facts.applied.values()}
     for topic in facts.wanted_topics:
         found = facts.topics.get(topic.name)
-        if found and found.partitions != topic.partitions:
-            raise BadInput(
-                f"topic {topic.name} has {found.partitions} partitions, not {topic.partitions}",
-                "environments, key kafka.partitions",
-                f"set it back to {found.partitions}: keys would change their partition and lose their order",
-            )
+        if not found or found.partitions == topic.partitions:
+            continue
+        what = f"topic {topic.name} has {found.partitions} partitions, not {topic.partitions}"
+        if applied.get(topic.name) == topic.partitions:
+            now = "it got them since: its tables stand still; docs/runbooks/lost-topic.md"
+            raise BadInput(f"{what}: keys changed their partition and lost their order", "Kafka", now)
+        now = f"set it back to {found.partitions}: keys would change their partition and lose their order"
+        raise BadInput(what, "environments, key kafka.partitions", now)
 
 
 def _refuse_rebuilds(tables: list[dict[str, Any]], facts: Facts) -> None:

@@ -34,14 +34,38 @@ def topic_id_file(path: str, topic: str) -> str:
     return "{}/topic_ids/{}".format(path, topic)
 
 
+def begins(spark: SparkSession, path: str, topic: str) -> Dict[int, int]:
+    """The offset that the archive of each partition began with; archives of before 2026-11-24 did not note it."""
+    place = _begins_file(path, topic)
+    noted = json.loads(storage.read_text(spark, place)) if storage.exists(spark, place) else {}
+    return {int(partition): offset for partition, offset in noted.items()}
+
+
+def note_begins(spark: SparkSession, path: str, topic: str, firsts: Dict[int, int]) -> None:
+    """Keeps what these partitions begin with: of files that are gone nothing else would tell."""
+    if firsts:
+        noted = {str(key): offset for key, offset in {**begins(spark, path, topic), **firsts}.items()}
+        storage.write_text(spark, _begins_file(path, topic), json.dumps(noted, sort_keys=True))
+
+
+def _begins_file(path: str, topic: str) -> str:
+    return "{}/topic_begins/{}".format(path, topic)
+
+
 def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
     """The next offset of each partition, by its number as text; of each only the newest file is read."""
-    files = {}  # type: Dict[str, Tuple[str, str]]
+    files = {}  # type: Dict[str, Tuple[int, str, str]]
     for folder in folders(path, topic):
         for partition in storage.names(spark, folder):
             for name in storage.names(spark, "{}/{}".format(folder, partition)):
-                files[partition] = max(files.get(partition, ("", "")), (name, folder))
-    return {partition.partition("=")[2]: _last(spark, partition, *files[partition]) + 1 for partition in files}
+                files[partition] = max(files.get(partition, (-1, "", "")), (named(name)[1], name, folder))
+    return {partition.partition("=")[2]: _last(spark, partition, *files[partition][1:]) + 1 for partition in files}
+
+
+def named(name: str) -> Tuple[int, int]:
+    """Partition and first offset, as the name of a file says them."""
+    partition, start = name[: -len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
+    return int(partition), int(start)
 
 
 def _last(spark: SparkSession, partition: str, name: str, folder: str) -> int:
@@ -79,12 +103,15 @@ def _offsets(spark: SparkSession, path: str) -> DataFrame:
 
 
 def _file(row: Any) -> File:
-    partition, start = row["file"].rsplit("/", 1)[1][: -len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
-    return File(int(partition), int(start), row["first"], row["last"], row["rows"], row["missing"], row["doubled"])
+    partition, start = named(row["file"].rsplit("/", 1)[1])
+    return File(partition, start, row["first"], row["last"], row["rows"], row["missing"], row["doubled"])
 
 
 def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
-    """What is missing, doubled or misnamed, one line each. begin: the first offset that Kafka still has."""
+    """What is missing, doubled or misnamed, one line each.
+
+    begin: by partition, the first offset that the archive must have, unless it has older ones
+    """
     found = []  # type: List[str]
     for partition in sorted({file.partition for file in files} | set(begin)):
         expected = None

@@ -15,6 +15,17 @@ NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, of a broker that give
 UNKNOWN = "UnknownTopicOrPartitionException"
 
 
+class Topic(NamedTuple):
+    """The topic that has a name by now. One that does not exist has no id and no partitions.
+
+    id: another topic of that name has another one (KIP-516); '' of a broker that gives none
+    partitions: how many
+    """
+
+    id: str
+    partitions: int
+
+
 class Offsets(NamedTuple):
     """What a topic holds: per partition the first offset that is still there, and the next one to be written."""
 
@@ -38,11 +49,13 @@ class Broker:
         if self._made is not None:
             self._made.close()
 
-    def identity(self, topic: str) -> str:
-        """The topic's id, which another topic of that name does not have (KIP-516); '' where there is none."""
-        found = self._description(topic)
-        known = str(found.topicId().toString()) if found is not None else ""
-        return known if known != NO_ID else ""
+    def topic(self, name: str) -> Topic:
+        """As it is now."""
+        found = self._description(name)
+        if found is None:
+            return Topic("", 0)
+        known = str(found.topicId().toString())
+        return Topic(known if known != NO_ID else "", found.partitions().size())
 
     def offsets(self, topic: str) -> Offsets:
         """As they are now; none for a topic that does not exist."""

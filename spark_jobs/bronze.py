@@ -15,6 +15,7 @@ from pyspark.sql.streaming import StreamingQuery
 from spark_jobs import archive, poison, source_position, storage
 from spark_jobs.archive import OFFSET_FIELD
 from spark_jobs.background import Background
+from spark_jobs.broker import Topic
 from spark_jobs.changes import schema_id
 from spark_jobs.pipeline import Pipeline, Table
 from spark_jobs.progress import Progress
@@ -37,7 +38,7 @@ class BronzeGap(Exception):
 
 
 class BronzeTopic:
-    """The archive of one topic. identity: asks for the id of the topic that has its name by now, '' if nobody knows."""
+    """The archive of one topic. ask: for the topic that has its name by now."""
 
     def __init__(
         self,
@@ -46,14 +47,14 @@ class BronzeTopic:
         path: str,
         registry: Registry,
         max_records: int,
-        identity: Callable[[], str],
+        ask: Callable[[], Topic],
     ) -> None:
         self.name = "bronze." + table.topic
         self.topic = table.topic
         self._table = table
         self._spark = spark
         self._path = path
-        self._identity = identity
+        self._ask = ask
         self._topic_id = None  # type: Optional[str]
         self._folder, self._raw = archive.folders(path, table.topic)
         self._scratch = "{}/_scratch/{}".format(path, table.topic)
@@ -92,8 +93,13 @@ class BronzeTopic:
         self._resumed = True
 
     def _refuse_other_topic(self) -> None:
-        """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is."""
-        found, place = self._identity(), archive.topic_id_file(self._path, self.topic)
+        """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is.
+
+        TopicChanged when the topic has got partitions: tables made from such an archive would be wrong.
+        """
+        topic, place = self._ask(), archive.topic_id_file(self._path, self.topic)
+        source_position.refuse_repartitioned(self._table, topic)
+        found = topic.id
         if self._topic_id is None:
             self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
         if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
@@ -108,7 +114,10 @@ class BronzeTopic:
         messages = framed(messages).persist()
         try:
             ranges = offset_ranges(messages)
-            self._refuse_gap(ranges)
+            firsts = first_offsets(ranges)
+            self._refuse_gap(firsts)
+            new = {partition: first for partition, first in firsts.items() if partition not in self._next}
+            archive.note_begins(self._spark, self._path, self.topic, new)
             files = with_file(messages, self._max_records)
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
@@ -149,10 +158,7 @@ class BronzeTopic:
         final = "{}/partition={}/{}+{}+{}.avro".format(root, partition, self.topic, partition, start)
         storage.rename(self._spark, "{}/{}".format(folder, parts[0]), final)
 
-    def _refuse_gap(self, ranges: List[Any]) -> None:
-        firsts = {}  # type: Dict[int, int]
-        for row in ranges:
-            firsts[row["partition"]] = min(row["first"], firsts.get(row["partition"], row["first"]))
+    def _refuse_gap(self, firsts: Dict[int, int]) -> None:
         for partition, first in firsts.items():
             if first > self._next.get(partition, first):
                 what = "{} partition {}: offsets {} to {} are missing"
@@ -205,7 +211,7 @@ def with_file(messages: DataFrame, max_records: int) -> DataFrame:
     runs = told.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
     firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
     start = "first + (offset - first) DIV {0} * {0}".format(max_records)
-    name = "concat_ws('+', partition, lpad(CAST({} AS string), 10, '0')) AS {}".format(start, FILE)
+    name = "format_string('%d+%010d', partition, {}) AS {}".format(start, FILE)
     return messages.join(F.broadcast(firsts.selectExpr("partition", "offset", name)), ["partition", "offset"])
 
 
@@ -213,6 +219,12 @@ def offset_ranges(messages: DataFrame) -> List[Any]:
     """First and last offset per partition and writer schema."""
     bounds = F.min("offset").alias("first"), F.max("offset").alias("last")
     return messages.groupBy("partition", "id").agg(*bounds).collect()
+
+
+def first_offsets(ranges: List[Any]) -> Dict[int, int]:
+    """By partition, of what offset_ranges() gives."""
+    partitions = {row["partition"] for row in ranges}
+    return {one: min(row["first"] for row in ranges if row["partition"] == one) for one in partitions}
 
 
 def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:

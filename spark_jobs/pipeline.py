@@ -34,6 +34,7 @@ class Table:
     replica_identity: str
     targets: Tuple[Target, ...]
     on_bad_message: str = "stop"
+    partitions: int = 1  # of the topic, for its life
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""

@@ -42,7 +42,7 @@ def attend(spark: SparkSession, silver: SilverTable, progress: Progress, request
     failures = list(filter(None, [_failure(silver.name, service) for service in services]))
     silver.service_failures = silver.service_failures + 1 if failures else 0
     silver.service_due_at = time.time() + _wait_s(silver.service_failures)
-    progress.note(silver.name, service_failure="; ".join(failures))
+    progress.note(silver.name, service_failure="; ".join(failures), sync_failure=silver.sync_failure)
 
 
 def _failure(name: str, service: Callable[[], None]) -> str:
@@ -69,6 +69,7 @@ def _serve_due(spark: SparkSession, silver: SilverTable, requests: str, every: i
         serve(spark, silver)
         silver.commits_since_service -= commits_before  # others came meanwhile
         silver.bytes_since_service -= bytes_before
+        silver.check_catalogue()
     if asked:
         storage.delete(spark, "{}/{}".format(requests, silver.name))
 

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from spark_jobs import catalogue, changes, commits, evolution, fencing, poison, row_sql, source_position, toast
+from spark_jobs.broker import Topic
 from spark_jobs.causes import cause
 from spark_jobs.fill import Fill
 from spark_jobs.pipeline import Table, Target
@@ -55,7 +56,7 @@ class SilverTable:
         self._columns = stored_columns(spark, target.path, self._position)
         self._sync_lock = threading.Lock()
         self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
-        self._sync_failed = False
+        self.sync_failure = ""  # why the metastore does not know of the last commit
         self.committed_at = time.time() if self._position else 0.0
         self.counted_at = 0.0
         self.service_due_at = 0.0
@@ -71,10 +72,14 @@ class SilverTable:
         """By partition, the offset behind the last message that is committed."""
         return dict(self._reached()["offsets"])
 
-    def read_from(self, topic_id: str) -> None:
-        """The next batches are of the topic with this id ('': nobody knows); raises source_position.TopicReplaced."""
-        source_position.refuse_replaced(self._position, self.table, topic_id)
-        self._topic_id = topic_id or self._topic_id
+    def read_from(self, topic: Topic) -> None:
+        """The next batches are of this topic; raises source_position.TopicChanged."""
+        source_position.refuse_changed(self._position, self.table, topic)
+        self._topic_id = topic.id or self._topic_id
+
+    def refuse_gap(self, begin: Dict[int, int]) -> None:
+        """Raises source_position.TopicChanged; begin: by partition, the first offset that the topic has."""
+        source_position.refuse_gap(self._position, self.table, begin)
 
     def write(
         self,
@@ -284,8 +289,13 @@ class SilverTable:
 
     def sync_after_commit(self) -> None:
         """A metastore that is away holds up one batch, the later ones no more: the table services ask again."""
-        if not self._sync_failed:
+        if not self.sync_failure:
             self.sync_catalogue()
+
+    def check_catalogue(self) -> None:
+        """Asks the metastore though nothing is new: somebody may have dropped or altered the table there."""
+        self._sync_due = True
+        self.sync_catalogue()
 
     def sync_catalogue(self) -> None:
         """Tells the metastore of columns and partitions that may be new."""
@@ -295,10 +305,10 @@ class SilverTable:
             self._sync_due = False
             try:
                 catalogue.sync(self._spark, self.target)
-                self._sync_failed = False
+                self.sync_failure = ""
             except Exception as error:  # py4j wraps whatever the metastore client throws
-                self._sync_due = self._sync_failed = True
-                LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, cause(error))
+                self._sync_due, self.sync_failure = True, cause(error)
+                LOG.warning("%s: committed, but the metastore does not know yet: %s", self.name, self.sync_failure)
 
 
 def values_of(messages: DataFrame) -> DataFrame:

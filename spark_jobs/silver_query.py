@@ -34,7 +34,8 @@ class SilverQuery:
         self._turns = turns
 
     def start(self) -> StreamingQuery:
-        """The running query; it goes on where its checkpoint ends."""
+        """The running query; it goes on where its checkpoint ends. Raises source_position.TopicChanged."""
+        self._silver.refuse_gap(self._broker.offsets(self._silver.table.topic).begin)
         name = self._silver.name
         kept = "{}/silver/{}/{}".format(self._pipeline.checkpoints, name, self._silver.table.epoch)
         checkpoint.forget_unended(self._spark, kept)
@@ -57,10 +58,11 @@ class SilverQuery:
         )
 
     def _take_turn(self, batch: DataFrame, _: int) -> None:
-        self._silver.read_from(self._broker.identity(self._silver.table.topic))
+        self._silver.read_from(self._broker.topic(self._silver.table.topic))
         with self._turns.turn(self._silver.name):
             self._write(batch, PART_BYTES)
         self._silver.sync_after_commit()
+        self._progress.note(self._silver.name, sync_failure=self._silver.sync_failure)
         self._turns.await_next(self._silver.name)
 
     def _write(self, batch: DataFrame, limit: Optional[int] = None) -> None:

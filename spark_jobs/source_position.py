@@ -14,25 +14,57 @@ import time
 from typing import Any, Dict, List, Optional
 
 from spark_jobs import fencing
+from spark_jobs.broker import Topic
 from spark_jobs.pipeline import Table
 
 RUNBOOK = "docs/runbooks/lost-topic.md"
 REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
 
 
-class TopicReplaced(Exception):
-    """A table has read another topic of that name: the offset that it reached says nothing of this one."""
+class TopicChanged(Exception):
+    """A topic is not what it was when it was read last: nothing can be read on without losing rows."""
 
 
-def refuse_replaced(held: Dict[str, Any], table: Table, topic_id: str) -> None:
-    """Raises TopicReplaced; held: the position of the table, which knows of no id before its first commit."""
-    if topic_id and reached(held, table.epoch).get("topic_id") not in (None, topic_id):
-        raise TopicReplaced(
+def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
+    """Raises TopicChanged; held: the position of the table, which knows of no id before its first commit."""
+    refuse_repartitioned(table, topic)
+    if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
+        raise TopicChanged(
             "topic {} was deleted and made anew: what it held is lost, and what the new one holds first counts as "
-            "read; write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}".format(
-                table.topic, table.epoch + 1, table.database, RUNBOOK
+            "read; {}".format(table.topic, _anew(table))
+        )
+
+
+def refuse_repartitioned(table: Table, topic: Topic) -> None:
+    """Raises TopicChanged where a topic has got partitions: a key's later changes have lower offsets there."""
+    if topic.partitions > table.partitions:
+        raise TopicChanged(
+            "topic {} has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the "
+            "order of their changes; delete the topic, and {}".format(
+                table.topic, topic.partitions, table.partitions, _anew(table)
             )
         )
+
+
+def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> None:
+    """Raises TopicChanged where messages behind the last commit are gone; begin: by partition, the first that is there.
+
+    Spark finds out only where it has a checkpoint: a query that lost it begins with the first one there is.
+    """
+    for partition, end in reached(held, table.epoch)["offsets"].items():
+        first = begin.get(int(partition), end)
+        if first > end:
+            raise TopicChanged(
+                "topic {} partition {}: offsets {} to {} were deleted before they were read; {}".format(
+                    table.topic, partition, end, first - 1, _anew(table)
+                )
+            )
+
+
+def _anew(table: Table) -> str:
+    """What reads all rows again."""
+    what = "write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
+    return what.format(table.epoch + 1, table.database, RUNBOOK)
 
 
 def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
@@ -56,7 +88,7 @@ def following(
         "topic": table.topic,
         "topic_id": topic_id,
         "epoch": table.epoch,
-        "offsets": {**held.get("offsets", {}), **next_offsets(read)},
+        "offsets": {**reached(held, table.epoch)["offsets"], **next_offsets(read)},
         "runs": fencing.remembered(runs),
         "lsn": max(lsns + [held.get("lsn", 0)]),
         "schema_id": max(row["last_id"] for row in summary),

@@ -127,7 +127,7 @@ class Stream:
         return [(table, target) for table in pipeline.tables for target in table.targets if silver_too]
 
     def _lose(self, reason: str) -> None:
-        """A table that another job may write by now: all queries stop, and whoever keeps this job starts it anew."""
+        """Another job may write a table by now, or a thread ended: all stops, and who keeps this job starts it anew."""
         LOG.error("%s: this job ends", reason)
         self.failed = True
         self._stopping.set()
@@ -135,7 +135,7 @@ class Stream:
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
         for work in (self._serve, self._watch_topics):
-            threading.Thread(target=work, daemon=True).start()
+            threading.Thread(target=self._attended, args=(work,), daemon=True).start()
         origins = Origins(self._spark)
         while not self._stopping.wait(LOOK_EVERY_S):
             origins.forget()
@@ -149,6 +149,14 @@ class Stream:
         for flow in self._flows.values():
             self._halt(flow)
         self._leases.release_all()
+
+    def _attended(self, work: Callable[[], None]) -> None:
+        """Runs what is to run as long as the job: nobody would notice a thread that ended."""
+        try:
+            work()
+        except Exception as error:  # py4j, whatever it is
+            if not self._stopping.is_set():
+                self._lose("{}: {}".format(work.__name__.strip("_"), cause(error)))
 
     def stop(self, *_: Any) -> None:
         """Ends run(): each query stops between two commits."""
@@ -196,8 +204,8 @@ class Stream:
         size = pipeline.bronze["max_records"]
 
         def begin() -> Any:
-            identity = partial(self._broker.identity, table.topic)
-            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, identity)
+            ask = partial(self._broker.topic, table.topic)
+            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, ask)
             return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
 
         return "bronze." + table.topic, ((table.topic, size), begin)
@@ -242,13 +250,14 @@ class Stream:
             pipeline = read_pipeline(self._spark, self._config)
             every = pipeline.silver["service_commits"]
             guards = [flow.guard for flow in list(self._flows.values()) if flow.guard is not None]
+            self._desk.serve(pipeline, guards)
             for table in [guard.silver for guard in guards]:
-                self._desk.serve(pipeline, guards)
                 began = time.monotonic()
                 with self._background.turn():
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
                 self._stopping.wait(REST * (time.monotonic() - began))
+                self._desk.serve(pipeline, guards)
 
     def _watch_topics(self) -> None:
         """Tells how far each table is behind its topic; in a thread of its own, as Kafka may keep it waiting."""

@@ -262,7 +262,8 @@ class Proof:
     def _check_archive(self, proof: TableProof) -> None:
         missing = self._archive_lacks(proof)
         files = archive.files_of(self._spark, self._pipeline.bronze["path"], proof.table.topic)
-        begin = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
+        kafka = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
+        begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], proof.table.topic)}
         for detail in archive.faults(files, begin) + ([missing] if missing else []):
             proof.result["differences"].append({"where": "bronze", "detail": detail})
         proof.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}

@@ -68,6 +68,7 @@ def _table(database: str, table: Table, environment: Environment) -> dict[str, A
         "delete": table.delete,
         "replica_identity": table.replica_identity,
         "on_bad_message": table.on_bad_message,
+        "partitions": environment.kafka.partitions,
         "targets": [_target(database, table, table_type, environment) for table_type in table.types],
     }
 

@@ -1,20 +1,16 @@
-"""Messages that no connector wrote, and topics that lost theirs."""
+"""Messages that no connector wrote."""
 
 import io
 import json
-from dataclasses import replace
 from typing import Any
 
 import fastavro
 import httpx
 import pytest
-from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka import Producer
 
 from spark_jobs import archive
-from tests import remains
 from tests.faults.conftest import FIRST
-from tests.faults.faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.source import OTHER
 from tests.faults.trial import Entry
@@ -195,72 +191,3 @@ def framed(number: int, schema: dict[str, Any], row: dict[str, Any]) -> bytes:
     out = io.BytesIO()
     fastavro.schemaless_writer(out, fastavro.parse_schema(schema), row)
     return b"\x00" + number.to_bytes(4) + out.getvalue()
-
-
-@pytest.mark.matrix("32", "Kafka deletes what is not yet read")
-def test_retention(rig: Rig, entry: Entry, small: str) -> None:
-    topic = f"{small}.public.account"
-    stop = Stop("stream")
-    stop.inject(rig)
-    try:
-        rig.execute(small, "UPDATE account SET version = version + 1000")
-        end = rig.wait_for_messages(topic, 200)
-        admin = AdminClient({"bootstrap.servers": rig.home.kafka})
-        for future in admin.delete_records([TopicPartition(topic, 0, end - 10)]).values():
-            future.result(10)
-    finally:
-        stop.heal(rig)
-    for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
-        rig.wait_until_stopped(name, TOLD_WITHIN_S)
-        assert rig.table_status(name)["reason"]
-
-
-@pytest.mark.matrix("32", "a topic gets more partitions")
-def test_more_partitions(rig: Rig, entry: Entry, small: str) -> None:
-    admin = AdminClient({"bootstrap.servers": rig.home.kafka})
-    for future in admin.create_partitions([NewPartitions(f"{small}.public.account", 3)]).values():
-        future.result(10)
-    done = rig.lake.run("plan", check=False)
-    assert (done.returncode, "has 3 partitions, not 1" in done.stderr) == (2, True), done.stderr
-
-
-@pytest.mark.matrix("32", "a topic is deleted")
-def test_topic_deleted(rig: Rig, entry: Entry, small: str) -> None:
-    topic = f"{small}.public.account"
-    remains.delete_topics(rig.home, [topic])
-    rig.execute(small, "UPDATE account SET version = version + 1000")
-    for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
-        rig.wait_until_stopped(name, TOLD_WITHIN_S)
-    done = rig.lake.run("plan", check=False)
-    assert (done.returncode, "its offsets start again" in done.stderr) == (2, True), done.stderr
-
-
-@pytest.mark.matrix("32", "a topic is made anew, and has outgrown the old one")
-def test_topic_replaced(rig: Rig, entry: Entry, small: str) -> None:
-    topic = f"{small}.public.account"
-    values = readers.topic_values(rig.home, topic)
-    stop = Stop("stream")
-    stop.inject(rig)
-    try:
-        rig.stop_connector(small)
-        remains.delete_topics(rig.home, [topic])
-        remade = AdminClient({"bootstrap.servers": rig.home.kafka})
-        until(lambda: remains.create_topic(remade, topic), "the topic is not made anew", TOLD_WITHIN_S)
-        for value in [*values, *values[-5:]]:
-            produce(rig, topic, value)
-        rig.start_connector(small)
-    finally:
-        stop.heal(rig)
-    for name in (f"{small}_cow.account", f"{small}_mor.account", f"bronze.{topic}"):
-        until(lambda: stopped_by(rig, name, "made anew"), f"{name} does not say it", TOLD_WITHIN_S)  # noqa: B023
-    rig.databases[small] = tuple(
-        replace(table, settings={**table.settings, "epoch": 1} if table.name == "account" else table.settings)
-        for table in rig.databases[small]
-    )
-    rig.capture(small)
-    rig.execute(small, "UPDATE account SET version = version + 1000")
-    rig.reach(small)
-    found = rig.lake.run("verify", f"{small}.account", "--json", check=False).stdout
-    (table,) = json.loads(found)["tables"].values()
-    where = {one["where"] for one in table["differences"]}
-    assert where == {"bronze"}, found

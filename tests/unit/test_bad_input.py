@@ -159,6 +159,11 @@ def with_topics(found: dict[str, Topic]) -> Spoil:
     return lambda facts: replace(facts, topics=found)
 
 
+def with_partitions(found: int, applied: int) -> Spoil:
+    there = with_topics({"shop.public.a": Topic("shop.public.a", found, 1)})
+    return lambda facts: with_applied(partitions=applied)(there(facts))
+
+
 REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ("wal_level", with_source(wal_level="replica"), SHOP, ["wal_level is 'replica'", "ALTER SYSTEM"]),
     ("no capture role", with_source(has_capture_user=False), SHOP, ["no role lake_capture", "lake up"]),
@@ -209,9 +214,15 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ),
     (
         "partition count",
-        with_topics({"shop.public.a": Topic("shop.public.a", 3, 1)}),
+        with_partitions(found=3, applied=3),
         SHOP,
         ["has 3 partitions, not 1", "set it back to 3"],
+    ),
+    (
+        "partitions added",
+        with_partitions(found=3, applied=1),
+        SHOP,
+        ["has 3 partitions, not 1", "tables stand still", "docs/runbooks/lost-topic.md"],
     ),
     ("topic gone", with_topics({}), SHOP, ["topic shop.public.a is gone", "write epoch: 1"]),
     (

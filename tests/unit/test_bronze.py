@@ -10,10 +10,12 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.archive import faults, files_of, reached
+from spark_jobs.archive import begins, faults, files_of, named, reached
+from spark_jobs.broker import Topic
 from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, framed, offset_ranges, with_file
 from spark_jobs.pipeline import Table
 from spark_jobs.progress import Progress
+from spark_jobs.source_position import TopicChanged
 
 TOPIC = "lab.public.t"
 ADDED: list[dict[str, Any]] = [{"name": name, "type": "string"} for name in ("__op", "__deleted")]
@@ -66,6 +68,34 @@ def test_a_file_has_the_name_of_its_first_offset_and_a_limit(spark: SparkSession
     }
 
 
+def test_offsets_may_have_more_than_ten_digits(spark: SparkSession, tmp_path: Path) -> None:
+    """A name that is cut would be another file's, which a rename replaces."""
+    late = 12_345_678_901
+    files = with_file(framed(batch(spark, [(1, [late])])), max_records=10)
+    assert offsets_by_file(files) == {f"0+{late}": [late]}
+    assert named(f"{TOPIC}+0+{late}.avro") == (0, late)
+    for first in (9_999_999_999, 10_000_000_000):  # the second name comes first as a text
+        archive(spark, tmp_path).write(batch(spark, [(1, [first])]), Progress())
+    assert reached(spark, tmp_path.as_uri(), TOPIC) == {"0": 10_000_000_001}
+
+
+def test_oldest_files_that_are_gone_are_told(spark: SparkSession, tmp_path: Path) -> None:
+    """Also when Kafka has forgotten the messages: the archive knows what it began with."""
+    for offsets in ([3, 4], [5, 6]):
+        archive(spark, tmp_path).write(batch(spark, [(1, offsets)]), Progress())
+    assert begins(spark, tmp_path.as_uri(), TOPIC) == {0: 3}
+    (first, _) = sorted(tmp_path.rglob("*.avro"))
+    first.unlink()
+    expected = {0: 6} | begins(spark, tmp_path.as_uri(), TOPIC)
+    assert faults(files_of(spark, tmp_path.as_uri(), TOPIC), expected) == ["partition 0: offsets 3 to 4 are missing"]
+
+
+def test_a_topic_that_got_partitions_is_not_archived_on(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(TopicChanged, match="has 3 partitions, not 1"):
+        archive(spark, tmp_path, partitions=3).write(batch(spark, [(1, [0])]), Progress())
+    assert contents(spark, tmp_path) == {}
+
+
 def test_a_new_writer_begins_a_new_file(spark: SparkSession) -> None:
     files = with_file(framed(batch(spark, [(1, [0, 1]), (2, [2]), (1, [3, 4])])), max_records=10)
     assert offsets_by_file(files) == {"0+0000000000": [0, 1], "0+0000000002": [2], "0+0000000003": [3, 4]}
@@ -83,11 +113,13 @@ def test_a_message_without_a_frame_is_not_lost_among_others(spark: SparkSession)
     assert offsets_by_file(files) == {"0+0000000000": [0], "0+0000000001": [1], "0+0000000002": [2]}
 
 
-def archive(spark: SparkSession, folder: Path, max_records: int = 2, topic_id: str = "first") -> BronzeTopic:
-    """topic_id: of what Kafka has now."""
+def archive(
+    spark: SparkSession, folder: Path, max_records: int = 2, topic_id: str = "first", partitions: int = 1
+) -> BronzeTopic:
+    """topic_id and partitions: of what Kafka has now."""
     lab = Table("lab", "public", "t", TOPIC, 0, ("id",), None, "soft", "full", ())
     schemas: Any = KnownSchemas()
-    return BronzeTopic(spark, lab, folder.as_uri(), schemas, max_records, lambda: topic_id)
+    return BronzeTopic(spark, lab, folder.as_uri(), schemas, max_records, lambda: Topic(topic_id, partitions))
 
 
 def contents(spark: SparkSession, folder: Path) -> dict[str, list[tuple[int, int]]]:

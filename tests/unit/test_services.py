@@ -24,7 +24,11 @@ class Serving:
         self.progress = Progress()
         self.progress.update(NAME, state="running")
         self.silver: Any = Namespace(
-            name=NAME, service_due_at=0.0, service_failures=0, sync_catalogue=lambda: self._run("sync")
+            name=NAME,
+            service_due_at=0.0,
+            service_failures=0,
+            sync_catalogue=lambda: self._run("sync"),
+            sync_failure="",
         )
         monkeypatch.setattr(services.time, "time", lambda: self.now)
         monkeypatch.setattr(services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
@@ -123,8 +127,13 @@ def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
     monkeypatch: pytest.MonkeyPatch, kind: str, commits: int, size: int, due: bool
 ) -> None:
     silver: Any = Namespace(
-        name=NAME, target=Namespace(type=kind), commits_since_service=commits, bytes_since_service=size
+        name=NAME,
+        target=Namespace(type=kind),
+        commits_since_service=commits,
+        bytes_since_service=size,
+        check_catalogue=lambda: checks.append(True),
     )
+    checks: list[bool] = []
 
     def serve(spark: Any, silver: Any) -> None:
         silver.commits_since_service += 2
@@ -135,3 +144,4 @@ def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
     spark: Any = None
     services._serve_due(spark, silver, "requests", 60)
     assert (silver.commits_since_service, silver.bytes_since_service) == ((2, 7) if due else (commits, size))
+    assert bool(checks) == due  # somebody may have dropped the table from the metastore

@@ -11,11 +11,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs import changes
+from spark_jobs.broker import Topic
 from spark_jobs.evolution import SchemaRefused
 from spark_jobs.pipeline import Table, Target
 from spark_jobs.progress import Progress
 from spark_jobs.silver import Oversized, SilverTable, erase_deleted, ids_of, with_record_key
-from spark_jobs.source_position import TopicReplaced, committed_ms
+from spark_jobs.source_position import TopicChanged, committed_ms, following
 
 COLUMNS = (
     "id int, region string, name string, _secret string, __op string, __lsn bigint, __deleted string, _order bigint"
@@ -226,11 +227,40 @@ def test_a_deleted_row_does_not_hold_up_the_others(spark: SparkSession, tmp_path
 
 def test_a_topic_that_was_made_anew_is_not_read_on(spark: SparkSession, tmp_path: Path) -> None:
     stored = Stored(spark, tmp_path, "id int", schema_id=9, end=5)
-    stored.read_from("first")  # of a commit before ids were known
+    stored.read_from(Topic("first", 1))  # of a commit before ids were known
     stored._position["topic_id"] = "first"
-    for same in ("first", ""):
+    for same in (Topic("first", 1), Topic("", 0)):
         stored.read_from(same)
-    with pytest.raises(TopicReplaced, match=r"made anew.*write epoch: 1 for the table in databases/lab.yaml"):
-        stored.read_from("second")
+    with pytest.raises(TopicChanged, match=r"made anew.*write epoch: 1 for the table in databases/lab.yaml"):
+        stored.read_from(Topic("second", 1))
     stored.table = replace(stored.table, epoch=1)
-    stored.read_from("second")
+    stored.read_from(Topic("second", 1))
+
+
+def test_a_topic_that_got_partitions_is_not_read_on(spark: SparkSession, tmp_path: Path) -> None:
+    """A key that moved begins again at offset 0: its changes would look older than what is stored."""
+    stored = Stored(spark, tmp_path, "id int", schema_id=9, end=5)
+    with pytest.raises(TopicChanged, match=r"has 3 partitions, not 1.*write epoch: 1"):
+        stored.read_from(Topic("first", 3))
+    stored.table = replace(stored.table, partitions=3)
+    stored.read_from(Topic("first", 3))
+
+
+def test_what_kafka_deleted_before_it_was_read_is_told_without_a_checkpoint(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    stored = Stored(spark, tmp_path, "id int", schema_id=9, end=5)
+    for there in ({0: 0}, {0: 5}, {}):
+        stored.refuse_gap(there)
+    with pytest.raises(TopicChanged, match=r"partition 0: offsets 5 to 6 were deleted before they were read"):
+        stored.refuse_gap({0: 7})
+    stored.table = replace(stored.table, epoch=1)
+    stored.refuse_gap({0: 7})
+
+
+def test_a_new_epoch_knows_no_offset_of_the_old_one() -> None:
+    """A partition without a message yet would count as read."""
+    held = {"epoch": 0, "offsets": {"0": 5, "1": 9}, "lsn": 7}
+    read: Any = [{"partition": 0, "offset": 1, "lsn": 8, "last_id": 3, "messages": 2, "changes": 0, "committed_ms": []}]
+    assert following(held, table(), "first", read, read, {})["offsets"] == {"0": 2, "1": 9}
+    assert following(held, replace(table(), epoch=1), "first", read, read, {})["offsets"] == {"0": 2}

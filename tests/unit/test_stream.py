@@ -49,3 +49,16 @@ def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
 
     stream: Any = SimpleNamespace(_broker=SimpleNamespace(ends=ends))
     assert [Stream._ends(stream, topic) for topic in ("gone", "there")] == [{}, {0: 5}]
+
+
+@pytest.mark.parametrize("stopping", [False, True])
+def test_a_thread_that_fails_ends_the_job(stopping: bool) -> None:
+    """A job without table services would grow its logs for ever, and look well."""
+    ended: list[str] = []
+    stream: Any = SimpleNamespace(_lose=ended.append, _stopping=SimpleNamespace(is_set=lambda: stopping))
+
+    def _serve() -> None:
+        raise RuntimeError("no such bucket")
+
+    Stream._attended(stream, _serve)
+    assert ended == ([] if stopping else ["serve: no such bucket"])
