@@ -55,6 +55,7 @@ class Kill:
         time.sleep(self.after_s)
         self._pid = pid_of(rig, self.service)
         self._logged = _supervisor_log(rig).stat().st_size
+        self.broke_at = time.monotonic()
         os.kill(self._pid, self.signal)
 
     def heal(self, rig: Rig) -> None:
@@ -78,6 +79,7 @@ class KillAll:
 
     def inject(self, rig: Rig) -> None:
         self._kills = [Kill(service) for service in self.services]
+        self.broke_at = time.monotonic()
         for kill in self._kills:
             kill.inject(rig)
 
@@ -104,6 +106,10 @@ class Series:
             fault.inject(rig)
             fault.heal(rig)
         self.faults[-1].inject(rig)
+
+    @property
+    def broke_at(self) -> float | None:
+        return ended_at(self.faults[-1])
 
     def heal(self, rig: Rig) -> None:
         self.faults[-1].heal(rig)
@@ -310,6 +316,12 @@ class SecondJob:
 
     def seen(self, rig: Rig) -> bool:
         return self._done.returncode == 1 and "is written by stream local-" in self._done.stdout
+
+
+def ended_at(fault: Fault) -> float | None:
+    """time.monotonic() from which on nobody does anything more: a killed process must come back by itself."""
+    moment: float | None = getattr(fault, "broke_at", None)
+    return moment
 
 
 def ask_for_services(rig: Rig) -> None:

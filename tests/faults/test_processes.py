@@ -14,6 +14,7 @@ from tests.faults.apart import Cut, FullDisk, isolated, own_disk
 from tests.faults.conftest import SHOP
 from tests.faults.executors import failing_tasks, on_executors
 from tests.faults.faults import (
+    SERVICES,
     EmptyStore,
     Kill,
     KillAll,
@@ -34,9 +35,8 @@ DRIVER_KILLS = 30
 EXECUTOR_KILLS = 5
 LEAST_FAILED = 20
 LEAST_READS = 20
-RESTARTS = 12
+RESTARTS, AT_ONCE = 100, 10
 CUT = ("postgres", "kafka", "registry", "s3")
-RESTARTED = ("connect", "kafka", "registry", "s3", "stream", "metastore")
 own_network = pytest.mark.skipif(not isolated(), reason="needs a network namespace of its own: make faults makes one")
 
 
@@ -121,13 +121,16 @@ def test_driver_killed(rig: Rig, entry: Entry, shop: str) -> None:
     """Two of three are killed before they have recovered from the one before."""
     chance = random.Random(entry.seed)
     kills = [Kill("stream", services=True, after_s=chance.uniform(0, 8)) for _ in range(DRIVER_KILLS)]
-    under_load(rig, entry, shop, *[Series(kills[first : first + 3]) for first in range(0, DRIVER_KILLS, 3)], hold_s=0)
+    series = [Series(kills[first : first + 3]) for first in range(0, DRIVER_KILLS, 3)]
+    under_load(rig, entry, shop, *series, hold_s=0, compacted=True)
 
 
 @pytest.mark.matrix("6", "queries one after the other while the Spark driver is killed")
 def test_queries_beside_kills(rig: Rig, entry: Entry, shop: str) -> None:
+    """Two sessions that do nothing but read leave the lake half of this machine to recover with."""
+    kills = [Kill("stream", services=True) for _ in range(3)]
     with Onlooker(rig, shop, ACCOUNT) as one, Onlooker(rig, shop, ITEM) as other:
-        under_load(rig, entry, shop, *[Kill("stream", services=True) for _ in range(3)], hold_s=10)
+        under_load(rig, entry, shop, *kills, hold_s=10, recovers_within_s=120)
     found = rig.gather(shop)
     for looker in (one, other):
         name, reads = looker.table.name, looker.reads
@@ -217,8 +220,16 @@ def test_metastore_away(rig: Rig, entry: Entry, shop: str) -> None:
 
 @pytest.mark.matrix("33", "services restarted in random order")
 def test_restarts(rig: Rig, entry: Entry, shop: str) -> None:
+    """Each as soon as the one before is up, which the tables may not be yet."""
     chance = random.Random(entry.seed)
-    under_load(rig, entry, shop, *[Restart(chance.choice(RESTARTED)) for _ in range(RESTARTS)], hold_s=0)
+    restarts = [Restart(chance.choice(SERVICES)) for _ in range(RESTARTS)]
+    series = [Series(restarts[first : first + AT_ONCE]) for first in range(0, RESTARTS, AT_ONCE)]
+    under_load(rig, entry, shop, *series, hold_s=0, recovers_within_s=120)
+
+
+@pytest.mark.matrix("33", "kill -9 of the guardian")
+def test_guardian_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, Kill("guardian"))
 
 
 @pytest.mark.matrix("33", "everything but the source killed in one moment")

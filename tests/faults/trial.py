@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaException
 
 from tests.faults import checker, evidence, source
-from tests.faults.faults import Fault, unwell
+from tests.faults.faults import Fault, ended_at, unwell
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, COW, ITEM
 from tests.faults.workload import Lasting, Workload, until
@@ -49,7 +49,7 @@ class Entry:
     checked: int = 0
     recovered_s: float | None = None
     seconds: float = 0.0
-    healing: float = 0.0  # time.monotonic() when the last fault ended
+    healing: float = 0.0  # time.monotonic() when the last fault ended, or killed
     verdict: str = ""
     test: str = ""  # its name in pytest
     date: str = ""
@@ -70,12 +70,13 @@ def under_load(
     least: int = LEAST,
     source_down: bool = False,
     recovers_within_s: float = RECOVERED_WITHIN_S,
+    compacted: bool = False,
     **load: Any,
 ) -> None:
     """Injects the faults one after the other while the workload writes; then the lake must equal the source.
 
     Void when fewer than `least` row versions were committed, or next to nothing during a fault (source_down:
-    then nothing can be). load: settings of the workload.
+    then nothing can be). compacted: as in conclude(). load: settings of the workload.
     """
     begin = evidence.committed(rig.home, database)
     wrong = well(rig, "before")
@@ -88,7 +89,7 @@ def under_load(
                 raise Void(f"{writing.committed - before} transactions during {fault.name}")
         await_versions(rig, database, begin + least)
         wrong += well(rig, "again")
-    conclude(rig, entry, database, wrong)
+    conclude(rig, entry, database, wrong, compacted)
 
 
 def _hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
@@ -101,13 +102,13 @@ def _hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
             time.sleep(LOOK_EVERY_S)
         time.sleep(max(0.0, hold_s - (time.monotonic() - began)))
     finally:
-        entry.healing = time.monotonic()
+        entry.healing = ended_at(fault) or time.monotonic()
         fault.heal(rig)
     return [] if seen else [f"h: nothing told of {fault.name} within {SEEN_WITHIN_S:.0f} s"]
 
 
 def _recovery(rig: Rig, entry: Entry, database: str, within_s: float) -> list[str]:
-    """How long after the end of the fault a fresh row is in every table, under load."""
+    """How long after the end of the fault, of a kill after itself, a fresh row is in every table, under load."""
     rig.reach(database)
     took = time.monotonic() - entry.healing
     entry.recovered_s = max(took, entry.recovered_s or 0.0)
