@@ -47,12 +47,16 @@ class Spark(_Part):
     short_lived: StrictBool = False  # a lake of minutes: the streaming job compiles quickly instead of well
 
 
+HISTORY_COMMITS = 100
+
+
 class Silver(_Part):
     """How the Hudi tables are written."""
 
     trigger_ms: Annotated[StrictInt, Field(ge=0)] = 500
     max_offsets: Count = 200_000
     service_commits: Count = 60  # commits between two rounds of compaction, cleaning and archiving
+    history_commits: Annotated[StrictInt, Field(ge=10, le=5000)] = HISTORY_COMMITS  # so far back tables can be read
 
 
 class Bronze(_Part):

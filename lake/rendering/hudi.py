@@ -33,7 +33,7 @@ def hudi_options(*, database: str, table: Table, table_type: TableType, environm
         "hoodie.clean.automatic": "false",
         "hoodie.archive.automatic": "false",
         **one_at_a_time(),
-        **retention(),
+        **retention(environment.silver.history_commits),
         **catalogue(environment.metastore_uri),
         **catalogue_name(f"{database}_{table_type}", table),
     }
@@ -142,15 +142,15 @@ def one_at_a_time() -> dict[str, str]:
     return {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
 
 
-def retention() -> dict[str, str]:
-    """How far back a table can be travelled."""
-    # Each commit lists the timeline several times, so its length is paid for in every commit.
+def retention(commits: int) -> dict[str, str]:
+    """How far back a table can be travelled, in commits."""
+    # Each commit lists the timeline several times, so its length is paid for in every commit (docs/measured.md).
     # Archived commits can't be travelled to, so the archive starts behind the cleaner (correctness F33).
     return {
         "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
-        "hoodie.cleaner.commits.retained": "100",
-        "hoodie.keep.min.commits": "110",
-        "hoodie.keep.max.commits": "130",
+        "hoodie.cleaner.commits.retained": str(commits),
+        "hoodie.keep.min.commits": str(commits + 10),
+        "hoodie.keep.max.commits": str(commits + 30),
     }
 
 

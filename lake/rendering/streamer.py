@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.definition import Database, Table, TableType
-from lake.environment import Environment
+from lake.environment import HISTORY_COMMITS, Environment
 from lake.rendering import hudi
 
 CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
@@ -167,7 +167,7 @@ def base_properties(places: Places) -> dict[str, str]:
         **hudi.record_index(),
         **hudi.small_commits(),
         **hudi.small_footers(),
-        **hudi.retention(),
+        **hudi.retention(HISTORY_COMMITS),
         **hudi.catalogue(places.metastore),
         # No one else serves these tables. hoodie.compact.inline must stay unset: HoodieStreamer sets it by the
         # type of the table, and refuses either value for the other type.

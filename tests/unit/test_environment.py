@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lake.environment import load_environment
+from lake.definition import load_database
+from lake.environment import Environment, Silver, load_environment
 from lake.errors import BadInput
+from lake.rendering.hudi import hudi_options
 
 PROJECT = Path(__file__).parents[2]
 
@@ -40,3 +42,12 @@ def test_a_budget_of_log_ascends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     path.write_text("name: local\nwal: {warn_bytes: 10, pause_bytes: 5, drop_bytes: 30}\n")
     with pytest.raises(BadInput, match="do not ascend"):
         load_environment(PROJECT)
+
+
+def test_history_is_kept_before_it_is_archived() -> None:
+    """Archived commits can't be read back to (correctness F33)."""
+    environment = Environment(name="local", root=PROJECT, silver=Silver(history_commits=400))
+    database = load_database(PROJECT / "databases" / "moma.yaml")
+    options = hudi_options(database="moma", table=database.tables[0], table_type="cow", environment=environment)
+    names = ("hoodie.cleaner.commits.retained", "hoodie.keep.min.commits", "hoodie.keep.max.commits")
+    assert [int(options[name]) for name in names] == [400, 410, 430]
