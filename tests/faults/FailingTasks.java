@@ -1,6 +1,9 @@
+import java.util.Map;
+import java.util.Random;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.util.TaskCompletionListener;
 
@@ -10,6 +13,8 @@ import org.apache.spark.util.TaskCompletionListener;
 public final class FailingTasks implements SparkPlugin, ExecutorPlugin {
 
   private static final double SHARE = 0.2;
+
+  private Random chance;
 
   @Override
   public DriverPlugin driverPlugin() {
@@ -22,9 +27,14 @@ public final class FailingTasks implements SparkPlugin, ExecutorPlugin {
   }
 
   @Override
+  public void init(PluginContext context, Map<String, String> fromDriver) {
+    chance = new Random(context.conf().getLong("spark.failingTasks.seed", 0) + context.executorID().hashCode());
+  }
+
+  @Override
   public void onTaskStart() {
     TaskContext task = TaskContext.get();
-    if (task.attemptNumber() == 0 && Math.random() < SHARE) {
+    if (task.attemptNumber() == 0 && chance.nextDouble() < SHARE) {
       TaskCompletionListener fail = ended -> { throw new IllegalStateException("fails on purpose"); };
       task.addTaskCompletionListener(fail);
     }

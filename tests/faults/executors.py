@@ -63,13 +63,13 @@ def on_executors(rig: Rig, *flags: str) -> Iterator[Executors]:
         stop.heal(rig)
 
 
-def failing_tasks(folder: Path) -> list[str]:
+def failing_tasks(folder: Path, seed: int) -> list[str]:
     """Flags for on_executors: one task in five fails once; builds the plugin in the folder."""
     source, jar = Path(__file__).with_name("FailingTasks.java"), folder / "failing-tasks.jar"
     compiler = [jdk_tool("javac"), "--release", "8", "-cp", f"{spark_home() / 'jars'}/*", "-d", str(folder)]
     subprocess.run([*compiler, str(source)], check=True)
     subprocess.run([jdk_tool("jar"), "--create", "--file", str(jar), "-C", str(folder), f"{PLUGIN}.class"], check=True)
-    return ["--jars", str(jar), "--conf", f"spark.plugins={PLUGIN}"]
+    return ["--jars", str(jar), "--conf", f"spark.plugins={PLUGIN}", "--conf", f"spark.failingTasks.seed={seed}"]
 
 
 def _start(rig: Rig, log: int, more: tuple[str, ...]) -> "subprocess.Popen[bytes]":

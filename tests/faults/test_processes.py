@@ -164,7 +164,7 @@ def test_executor_killed(rig: Rig, entry: Entry, shop: str) -> None:
 @pytest.mark.matrix("7", "one task in five fails once, its work done, on executors")
 def test_tasks_failed(rig: Rig, entry: Entry, shop: str, tmp_path: Path) -> None:
     begin = evidence.committed(rig.home, shop)
-    with on_executors(rig, *failing_tasks(tmp_path)) as executors, rig.load(shop, entry.load_seed):
+    with on_executors(rig, *failing_tasks(tmp_path, entry.seed)) as executors, rig.load(shop, entry.load_seed):
         rig.reach(shop)
         await_versions(rig, shop, begin + LEAST)
         rig.reach(shop)
