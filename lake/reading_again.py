@@ -12,7 +12,7 @@ from typing import Any
 
 from lake.connect_rest import Connect, states
 from lake.definition import EPOCH_SIZE, Database
-from lake.errors import LakeError
+from lake.errors import BadInput, LakeError
 from lake.guard.drift import Drift
 from lake.local.home import Home
 from lake.local.secrets import write_private
@@ -22,19 +22,20 @@ from lake.waiting import wait_while
 LOCK = "reading_again.lock"
 Report = Callable[[str], None]
 Ask = Callable[[str, list[str]], int]
+Tables = list[dict[str, Any]]
 PENDING = "incremental_snapshot_collections"
 
 
 @dataclass(frozen=True)
 class ReadingAgain:
-    """What a command asked for, by "database.schema.table": the bound; by database: a place in its log behind that.
+    """What a command asks of the connector of one database: the bounds by topic, and a place in the log behind that.
 
-    No place stands for a database that was not asked yet.
+    place is None while the connector is still to be asked, or again. Then there are new bounds, too.
     """
 
     command: str
     bounds: dict[str, int]
-    places: dict[str, int]
+    place: int | None = None
 
 
 def bound(home: Home, table: dict[str, Any]) -> int:
@@ -46,47 +47,76 @@ def bound(home: Home, table: dict[str, Any]) -> int:
     return int(table["epoch"]) * EPOCH_SIZE + min(ends.values())
 
 
-def begin(home: Home, command: str, tables: list[dict[str, Any]], ask: Ask) -> ReadingAgain:
-    """Asks for all rows of the tables, or goes on where the same command was interrupted.
+def begin(home: Home, command: str, tables: Tables, ask: Ask) -> dict[str, ReadingAgain]:
+    """Asks for all rows of the tables, or goes on where the same command was interrupted; by database.
 
     ask: makes the connector of a database read the tables (schema.table) and gives a place in the log behind that.
     """
-    asked = _kept(home)
-    if asked is None or asked.command != command:
-        asked = ReadingAgain(command, {table["topic"]: bound(home, table) for table in tables}, {})
-        _keep(home, asked)
-    for database in sorted({table["database"] for table in tables} - set(asked.places)):
-        names = [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
-        asked = replace(asked, places={**asked.places, database: ask(database, names)})
-        _keep(home, asked)
+    return {name: _begun(home, command, name, own, ask) for name, own in sorted(_by_database(tables).items())}
+
+
+def refuse_less(home: Home, command: str, tables: Tables) -> None:
+    """BadInput where another command was interrupted that had begun to read more: its ghosts would be forgotten."""
+    for database, own in _by_database(tables).items():
+        kept = _kept(home, database)
+        if kept and kept.command != command and not _topics(own) >= kept.bounds.keys():
+            what = f"'{kept.command}' was interrupted, which had begun to read more of {database}"
+            raise BadInput(what, command, f"run first: {kept.command}, or: lake recover {database}")
+
+
+def _begun(home: Home, command: str, database: str, tables: Tables, ask: Ask) -> ReadingAgain:
+    kept = _kept(home, database)
+    if kept and kept.command == command and kept.place is not None and kept.bounds.keys() >= _topics(tables):
+        return kept
+    asked = ReadingAgain(command, {table["topic"]: bound(home, table) for table in tables})
+    _keep(home, database, asked)
+    asked = replace(asked, place=ask(database, [f"{table['schema']}.{table['table']}" for table in tables]))
+    _keep(home, database, asked)
     return asked
 
 
 def pending(home: Home, database: Database) -> list[Drift]:
     """That a command was interrupted which had begun to read tables of the database again."""
-    asked = _kept(home)
-    if asked is None or not of_database(home, database):
-        return []
-    return [Drift(database.database, "", "reading tables again was interrupted", asked.command)]
+    kept = _kept(home, database.database)
+    return [Drift(database.database, "", "reading tables again was interrupted", kept.command)] if kept else []
 
 
 def of_database(home: Home, database: Database) -> set[str]:
     """The topics of its tables that an interrupted command had begun to read."""
-    asked = _kept(home)
-    return {name for name in (asked.bounds if asked else ()) if name.startswith(f"{database.database}.")}
+    kept = _kept(home, database.database)
+    return set(kept.bounds) if kept else set()
 
 
-def end(home: Home) -> None:
-    """Forgets it: the next time begins anew."""
-    _path(home).unlink(missing_ok=True)
+def ask_anew(home: Home, database: str) -> None:
+    """What the connector was asked is void: the same tables are still to be read, from the beginning."""
+    if kept := _kept(home, database):
+        _keep(home, database, replace(kept, place=None))
 
 
-def await_read(home: Home, databases: list[Database], asked: ReadingAgain, timeout_s: float, report: Report) -> None:
+def end(home: Home, database: str) -> None:
+    """Its tables were read, and what the source no longer has is swept."""
+    _path(home, database).unlink(missing_ok=True)
+
+
+def _by_database(tables: Tables) -> dict[str, Tables]:
+    own: dict[str, Tables] = {}
+    for table in tables:
+        own.setdefault(table["database"], []).append(table)
+    return own
+
+
+def _topics(tables: Tables) -> set[str]:
+    return {table["topic"] for table in tables}
+
+
+def await_read(
+    home: Home, databases: list[Database], begun: dict[str, ReadingAgain], timeout_s: float, report: Report
+) -> None:
     """Returns once Kafka has all that the connectors read for it; LakeError when one fails or the time is over."""
     connect, now = Connect(home.connect), "run it again to go on waiting; it is not begun anew"
-    wanted = [database for database in databases if database.database in asked.places]
+    wanted = [(one, begun[one.database].place or 0) for one in databases if one.database in begun]
     wait_while(
-        lambda: [line for one in wanted for line in unread(connect, one, asked.places[one.database])],
+        lambda: [line for one, place in wanted for line in unread(connect, one, place)],
         timeout_s,
         lambda left: LakeError(f"still to be read: {', '.join(left)}", f"after {timeout_s:.0f} s", now),
         lambda left: report(f"reading {', '.join(left)}"),
@@ -111,16 +141,16 @@ def _refuse_failed(connect: Connect, database: Database) -> None:
         raise LakeError(f"the connector is {', '.join(found)}", f"connector {database.connector}", now)
 
 
-def _path(home: Home) -> Path:
-    return home.data / "reading_again.json"
+def _path(home: Home, database: str) -> Path:
+    return home.data / "reading_again" / f"{database}.json"
 
 
-def _keep(home: Home, asked: ReadingAgain) -> None:
-    write_private(_path(home), json.dumps(asdict(asked)))
+def _keep(home: Home, database: str, asked: ReadingAgain) -> None:
+    write_private(_path(home, database), json.dumps(asdict(asked)))
 
 
-def _kept(home: Home) -> ReadingAgain | None:
+def _kept(home: Home, database: str) -> ReadingAgain | None:
     try:
-        return ReadingAgain(**json.loads(_path(home).read_text(encoding="utf-8")))
+        return ReadingAgain(**json.loads(_path(home, database).read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from lake.connect_rest import Connect, runs, states
 from lake.definition import Database, load_databases
 from lake.errors import BadInput, LakeError
 from lake.guard.drift import Drift
-from lake.guard.look import look
+from lake.guard.look import Look, accept_server, look
 from lake.local.home import Home, load_home
 from lake.local.lock import locked
 from lake.names import named_tables
@@ -71,18 +72,24 @@ def _recovered(home: Home, database: Database, timeout_s: float, say: Say) -> di
     before = look(home, database).drifts
     say("putting right what differs from the definition")
     apply_all(LOCAL, say)
-    drifts = list(dict.fromkeys([*before, *look(home, database).drifts]))
-    whole = named_tables(read_pipeline(home.environment), [database.database])
-    gap = any(drift.gap for drift in drifts)
-    tables = whole if gap else _affected(whole, drifts, reading_again.of_database(home, database))
-    if not gap:
-        _resume(Connect(home.connect), database)
-    if tables:
-        ask = partial(_begin_anew, home, database) if gap else signal(home)
-        result = read_again(home, f"lake recover {database.database}", tables, ask, timeout_s, say)
-    else:
-        result = prove(home, whole, timeout_s, say)
+    found = look(home, database)
+    drifts = list(dict.fromkeys([*before, *found.drifts]))
+    result = _mended(home, replace(found, drifts=drifts), timeout_s, say)
     return {**result, "drifts": [drift.what for drift in drifts]}
+
+
+def _mended(home: Home, found: Look, timeout_s: float, say: Say) -> dict[str, Any]:
+    """What read_again() gives, or prove() where nothing has to be read."""
+    database, command = found.database, f"lake recover {found.database.database}"
+    whole = named_tables(read_pipeline(home.environment), [database.database])
+    if any(drift.gap for drift in found.drifts):
+        reading_again.ask_anew(home, database.database)  # what it was asked before the gap, it does not know any more
+        return read_again(home, command, whole, partial(_begin_anew, home, found), timeout_s, say)
+    _resume(Connect(home.connect), database)
+    if tables := _affected(whole, found.drifts, reading_again.of_database(home, database)):
+        return read_again(home, command, tables, signal(home), timeout_s, say)
+    reading_again.end(home, database.database)  # of tables that left the definition
+    return prove(home, whole, timeout_s, say)
 
 
 def _affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
@@ -91,18 +98,20 @@ def _affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
     return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
 
 
-def _begin_anew(home: Home, database: Database, name: str, tables: list[str]) -> int:
+def _begin_anew(home: Home, found: Look, name: str, tables: list[str]) -> int:
     """A new slot, and a connector that remembers nothing: it reads all tables, and streams from where the slot is.
 
-    Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed.
+    Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed. The server is in
+    order from then on: interrupted, the command goes on, and does not take it for another gap.
     """
-    connect = Connect(home.connect)
+    database, connect = found.database, Connect(home.connect)
     connect.tell(database.connector, "stop")
     _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")
     _until(partial(_dropped, home, database), f"slot {database.slot} is still read by somebody")
     _resume(connect, database)
     with connect_source(home.environment, database.database) as connection:
         row = connection.execute(POSITION.encode()).fetchone()
+    accept_server(home, found)
     return int(row[0]) if row else 0
 
 

@@ -25,25 +25,28 @@ def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: fl
 
     Given up is what was in quarantine and is older than what was read. LakeError when it can't be carried out.
 
-    tables: of the pipeline file. command: what to run after an interruption.
+    tables: of the pipeline file. command: what to run after an interruption. BadInput as reading_again.refuse_less.
     """
+    reading_again.refuse_less(home, command, tables)
     with in_the_middle(command):
         return _read_again(home, command, tables, ask, timeout_s, say)
 
 
 def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
-    asked = reading_again.begin(home, command, tables, ask)
-    reading_again.await_read(home, load_databases(home.root), asked, timeout_s, say)
+    begun = reading_again.begin(home, command, tables, ask)
+    reading_again.await_read(home, load_databases(home.root), begun, timeout_s, say)
     say("looking for rows that the source no longer has")
-    found = _ghosts(home, asked, timeout_s)
-    _refuse_unread(home, found, command)
+    bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
+    found = _ghosts(home, command, bounds, timeout_s)
+    _refuse_unread(home, found, command, list(begun))
     swept = _swept(tables, found)
-    bounds = {target: asked.bounds[table["topic"]] for table in tables for target in targets_of(table)}
-    requests = [request(home, target + SWEEP, json.dumps({"bound": bounds[target]})) for target in swept]
+    asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
+    requests = [request(home, target + SWEEP, json.dumps({"bound": asked[target]})) for target in swept]
     await_done(home, requests, timeout_s, say)
-    given_up = _given_up(home, asked, timeout_s)
+    given_up = _given_up(home, begun, timeout_s)
     result = prove(home, tables, timeout_s, say)
-    reading_again.end(home)
+    for database in begun:
+        reading_again.end(home, database)
     return {**result, "swept": swept, "given_up": given_up}
 
 
@@ -72,27 +75,30 @@ def _names(tables: Tables, found: Look) -> list[str]:
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
 
 
-def _given_up(home: Home, asked: ReadingAgain, timeout_s: float) -> list[str]:
+def _given_up(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> list[str]:
     """The messages in quarantine that are older than all that was read again."""
-    own: dict[str, dict[str, int]] = {}
-    for topic, bound in sorted(asked.bounds.items()):
-        own.setdefault(topic.split(".")[0], {})[topic] = bound
-    return [message for name, bounds in own.items() for message in quarantine.give_up(home, name, bounds, timeout_s)]
+    return [
+        message
+        for database, asked in begun.items()
+        for message in quarantine.give_up(home, database, asked.bounds, timeout_s)
+    ]
 
 
-def _ghosts(home: Home, asked: ReadingAgain, timeout_s: float) -> dict[str, dict[str, Any]]:
+def _ghosts(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
     login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", verify.USER]
-    arguments = [*login, "--bounds", json.dumps(asked.bounds), "--timeout-s", str(timeout_s)]
+    arguments = [*login, "--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)]
     content = run_job(home, "ghosts", arguments, {verify.PASSWORD: home.secrets.lake_verify})
     if "error" in content:
-        raise LakeError(content["error"], asked.command, "see: lake status; run it again, it goes on from here")
+        raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
     return dict(content["tables"])
 
 
-def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str) -> None:
+def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
+    """The tables are still to be read, so it stays pending: behind a gap nothing else tells of their ghosts."""
     left = [f"{table} lacks {one['unread']}" for table, one in found.items() if one["unread"]]
     if left:
-        reading_again.end(home)
+        for database in databases:
+            reading_again.ask_anew(home, database)
         what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
         now = "see: lake quarantine list, lake logs connect; once they can be read run it again, it begins anew"
         raise LakeError(what, command, now)

@@ -88,13 +88,18 @@ def _spoiled(database: Database, tables: dict[str, TableFacts], applied: dict[st
 
 
 def accept(home: Home, before: Look, names: list[str]) -> None:
-    """Notes as being in order what was there before the tables were read again; with all of them the server, too."""
-    database = before.database
-    known = accepted.load(home, database.database) or before.there
-    whole = set(names) == {table.full_name for table in database.tables}
-    server = before.there.server if whole else known.server
+    """Notes as being in order what was there before the tables were proven equal."""
+    database = before.database.database
+    known = accepted.load(home, database) or before.there
     again = {name: table for name, table in before.there.tables.items() if name in names}
-    accepted.save(home, database.database, Accepted(server, {**known.tables, **again}))
+    accepted.save(home, database, Accepted(known.server, {**known.tables, **again}))
+
+
+def accept_server(home: Home, found: Look) -> None:
+    """Notes that capture begins anew with the server that was found."""
+    database = found.database.database
+    known = accepted.load(home, database) or found.there
+    accepted.save(home, database, Accepted(found.there.server, known.tables))
 
 
 def position_of(offset: dict[str, Any] | None) -> int:
