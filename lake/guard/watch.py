@@ -48,9 +48,14 @@ class Watch:
             except LakeError as error:
                 LOG.warning("%s", error)
                 continue
-            for name in set(accepted.databases(self._home)) - {one.database for one in defined}:
-                accepted.forget(self._home, name)
+            self._forget_departed({one.database for one in defined})
             write(self._home, [drift for one in defined for drift in self.attend(one)])
+
+    def _forget_departed(self, defined: set[str]) -> None:
+        """Those that `lake apply` has let go, too: a definition may be away for a moment, while git changes files."""
+        applied = {one["database"] for one in read_pipeline(self._home.environment).get("tables", [])}
+        for name in set(accepted.databases(self._home)) - defined - applied:
+            accepted.forget(self._home, name)
 
     def attend(self, database: Database) -> list[Drift]:
         """What is to be told of one database: the last word while it can't be asked."""

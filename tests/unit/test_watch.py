@@ -1,12 +1,13 @@
 """The guardian while Kafka Connect is away, and while a command is at work."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lake.environment import Wal
 from lake.errors import BadInput
-from lake.guard import watch
+from lake.guard import accepted, watch
 from lake.guard.accepted import Accepted
 from lake.guard.drift import Drift
 from lake.guard.facts import Slot
@@ -113,3 +114,19 @@ def test_a_connector_that_was_deleted_is_told_and_its_slot_kept_within_the_budge
     found = sees(monkeypatch, SLOT).attend(DATABASE)
     assert ["no connector source_postgres_shop" in drift.what for drift in found] == [True] * told
     assert (enforced, forgotten) == (([SPENT], []) if told else ([], ["shop"]))
+
+
+@pytest.mark.parametrize(("applied", "kept"), [([{"database": "shop"}], ["shop"]), ([], [])])
+def test_a_definition_that_is_away_is_forgotten_once_nothing_of_it_is_applied(
+    connect: FakeConnect,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    applied: list[dict[str, str]],
+    kept: list[str],
+) -> None:
+    monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
+    home = load_home()
+    accepted.save(home, "shop", Accepted(SERVER, {}))
+    monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
+    Watch(home)._forget_departed(defined=set())
+    assert accepted.databases(home) == kept
