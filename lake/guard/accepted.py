@@ -24,13 +24,44 @@ class Accepted:
 
     def spoiled(self, reasons: Mapping[str, str]) -> "Accepted":
         """The same, with why tables have lost changes: the first reason stays."""
-        told = {name: replace(self.tables[name], spoiled=reasons[name]) for name in reasons if name in self.tables}
-        first = {name: table for name, table in told.items() if not self.tables[name].spoiled}
-        return Accepted(self.server, {**self.tables, **first})
+        found = {name: self.tables[name] for name in reasons if name in self.tables}
+        told = {
+            name: replace(table, spoiled=table.spoiled or reasons[name], spoils=table.spoils + 1)
+            for name, table in found.items()
+        }
+        return Accepted(self.server, {**self.tables, **told})
+
+    def with_columns(self, tables: dict[str, TableFacts]) -> "Accepted":
+        """The same, with the columns that are there now. One that was dropped is known until its name is given again:
+        the lake keeps its values.
+        """
+        seen = {
+            name: replace(table, columns=_columns(table, tables.get(name, table)))
+            for name, table in self.tables.items()
+        }
+        return Accepted(self.server, seen)
+
+    def in_order(self, names: list[str], before: "Accepted", there: dict[str, TableFacts]) -> "Accepted":
+        """The same, where tables are as they were there at a look, but for what was found after it.
+
+        before: what was known at that look.
+        """
+        again = {name: _again(self.tables[name], before.tables[name], there[name]) for name in names if name in there}
+        return Accepted(self.server, {**self.tables, **again})
 
     def left(self, names: list[str]) -> "Accepted":
         """The same; tables that are not among the captured ones by now lack what happens until they come back."""
         return self.spoiled(dict.fromkeys(set(self.tables) - set(names), "was not captured for a while"))
+
+
+def _columns(known: TableFacts, now: TableFacts) -> dict[str, str]:
+    dropped = {number: name for number, name in known.columns.items() if name not in now.columns.values()}
+    return {**dropped, **now.columns} if known.relation == now.relation else now.columns
+
+
+def _again(known: TableFacts, before: TableFacts, there: TableFacts) -> TableFacts:
+    spoiled = known.spoiled if known.spoils != before.spoils else ""
+    return replace(there, columns=known.columns, spoiled=spoiled, spoils=known.spoils)
 
 
 def load(home: Home, database: str) -> Accepted | None:

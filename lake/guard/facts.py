@@ -28,6 +28,8 @@ SELECT name AS full_name, c.oid::bigint AS relation,
      OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf))) AS files,
   ARRAY(SELECT a.attname::text FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted,
+  (SELECT coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') FROM pg_attribute a
+   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
   (SELECT pubinsert AND pubupdate AND pubdelete AND pubviaroot FROM pg_publication
    WHERE pubname = %(publication)s) IS NOT FALSE AS published,
   coalesce((SELECT {NARROWED} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
@@ -69,7 +71,9 @@ class TableFacts:
     defaulted: columns whose DEFAULT stands for rows that were there before them.
     published: the publication tells of all that happens to rows. narrowed: by a row filter or a column list, of some.
     identities: those of what holds rows, as PostgreSQL abbreviates them ("f", "d", "i", "n").
+    columns: names by number; a name keeps its number for as long as its values are the same column's.
     spoiled: for what is accepted, why changes have been lost since; it stays until the table was read again.
+    spoils: at how many looks so far something was found that spoils it.
     """
 
     full_name: str
@@ -80,7 +84,9 @@ class TableFacts:
     published: bool = True
     narrowed: bool = False
     identities: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
     spoiled: str = ""
+    spoils: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

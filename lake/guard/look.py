@@ -18,11 +18,16 @@ POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
 
 @dataclass(frozen=True)
 class Look:
-    """What was found; there is what accept() may note as being in order."""
+    """What was found; there is what accept() may note as being in order, known what was known of it until then.
+
+    position: of the connector in the log, in bytes, as Kafka acknowledged it; 0 before its first record.
+    """
 
     database: Database
     there: Accepted
+    known: Accepted
     slot: Slot | None
+    position: int
     drifts: list[Drift]
 
 
@@ -45,7 +50,8 @@ def look(home: Home, database: Database) -> Look:
     position, settings = position_of(connect.offset(database.connector)), connect.configs()
     there = Accepted(server, tables)
     known = (accepted.load(home, database.database) or there).with_new(tables)
-    known = known.left(list(applied)).spoiled(_spoiled(database, tables, applied)) if pipeline else known
+    known = known.left(list(applied)).spoiled(_spoiled(database, known, tables, applied)) if pipeline else known
+    known = known.with_columns(tables)
     accepted.save(home, database.database, known)
     drifts = [
         *rules.of_server(database, known.server, server, position),
@@ -60,7 +66,7 @@ def look(home: Home, database: Database) -> Look:
         *rules.of_connectors(database, settings),
         *rules.of_budget(database, slot, home.environment.wal),
     ]
-    return Look(database, there, slot, drifts)
+    return Look(database, there, known, slot, position, drifts)
 
 
 def applied_tables(database: Database, pipeline: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -76,23 +82,27 @@ def captured(database: Database, pipeline: dict[str, Any]) -> Database:
     return database.model_copy(update={"by_name": kept})
 
 
-def _spoiled(database: Database, tables: dict[str, TableFacts], applied: dict[str, dict[str, Any]]) -> dict[str, str]:
+def _spoiled(
+    database: Database, known: Accepted, tables: dict[str, TableFacts], applied: dict[str, dict[str, Any]]
+) -> dict[str, str]:
     """By table why its changes are being lost; an apply under way may make another identity than was applied."""
     asked = {
         name: {one["replica_identity"][0], database.by_name[name].replica_identity[0]}
         for name, one in applied.items()
         if name in tables
     }
-    found = {name: rules.spoils(tables[name], identities) for name, identities in asked.items()}
+    found = {
+        name: rules.spoils(tables[name], identities) or rules.moved(known.tables[name], tables[name])
+        for name, identities in asked.items()
+    }
     return {name: why for name, why in found.items() if why}
 
 
 def accept(home: Home, before: Look, names: list[str]) -> None:
-    """Notes as being in order what was there before the tables were proven equal."""
+    """Notes as being in order what was there before the tables were proven equal, not what was found since."""
     database = before.database.database
-    known = accepted.load(home, database) or before.there
-    again = {name: table for name, table in before.there.tables.items() if name in names}
-    accepted.save(home, database, Accepted(known.server, {**known.tables, **again}))
+    known = (accepted.load(home, database) or before.known).with_new(before.known.tables)
+    accepted.save(home, database, known.in_order(names, before.known, before.there.tables))
 
 
 def accept_server(home: Home, found: Look) -> None:

@@ -79,6 +79,17 @@ def spoils(now: TableFacts, identities: set[str]) -> str:
     return ""
 
 
+def moved(known: TableFacts, now: TableFacts) -> str:
+    """Why a column has the values of another one, '' when none has: rows that do not change send no event of that."""
+    numbers = {name: number for number, name in known.columns.items()}
+    for number, name in now.columns.items() if now.relation == known.relation else ():
+        if (before := known.columns.get(number, name)) != name:
+            return f"had its column {before} renamed to {name}"
+        if numbers.get(name, number) != number:
+            return f"had its column {name} dropped and added again"
+    return ""
+
+
 def rewritten(accepted: TableFacts, now: TableFacts) -> bool:
     """Whether what held rows holds them no more, or in another file; a partition that joins is no rewriting."""
     before, after = accepted.files or {}, now.files or {}

@@ -116,9 +116,53 @@ def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
 def test_what_was_spoiled_stays_so_whatever_the_source_is_by_now() -> None:
     once = Accepted(SERVER, {"public.a": TABLE}).spoiled({"public.a": "lost its deletes", "public.new": "so, too"})
     twice = once.spoiled({"public.a": "lost more"}).left([])
-    assert twice == once == Accepted(SERVER, {"public.a": replace(TABLE, spoiled="lost its deletes")})
+    assert once.tables == {"public.a": replace(TABLE, spoiled="lost its deletes", spoils=1)}
+    assert twice.tables == {"public.a": replace(TABLE, spoiled="lost its deletes", spoils=3)}
     (drift,) = rules.of_table(DATABASE, twice.tables["public.a"], TABLE)
     assert (drift.what, drift.lost, drift.now) == ("public.a lost its deletes", True, "lake recover shop")
+
+
+NAMED = replace(TABLE, columns={"1": "id", "2": "note"})
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"1": "id", "2": "note"}, ""),
+        ({"1": "id", "2": "note", "3": "extra"}, ""),
+        ({"1": "id"}, ""),
+        ({"1": "id", "2": "remark"}, "column note renamed to remark"),
+        ({"1": "id", "3": "note"}, "column note dropped and added again"),
+        ({"1": "note", "2": "id"}, "column id renamed to note"),
+    ],
+)
+def test_a_column_that_has_the_values_of_another_one(columns: dict[str, str], told: str) -> None:
+    found = rules.moved(NAMED, replace(TABLE, columns=columns))
+    assert told in found and bool(told) == bool(found)
+    assert rules.moved(NAMED, replace(TABLE, relation=9, columns=columns)) == ""
+    assert rules.moved(TABLE, replace(TABLE, columns=columns)) == "", (
+        "of before columns were looked at nothing is known"
+    )
+
+
+def test_columns_are_followed_and_a_dropped_one_is_known_until_its_name_is_given_again() -> None:
+    known = Accepted(SERVER, {"public.a": NAMED})
+    added = known.with_columns({"public.a": replace(TABLE, columns={"1": "id", "2": "note", "3": "extra"})})
+    dropped = added.with_columns({"public.a": replace(TABLE, columns={"1": "id", "2": "note"})})
+    again = replace(TABLE, columns={"1": "id", "2": "note", "4": "extra"})
+    assert "extra dropped and added" in rules.moved(dropped.tables["public.a"], again)
+    assert dropped.with_columns({"public.a": again}).tables["public.a"].columns == again.columns
+    assert dropped.with_columns({}) == dropped
+
+
+def test_what_is_found_while_a_table_is_proven_equal_stays_told() -> None:
+    before = Accepted(SERVER, {"public.a": replace(NAMED, spoiled="lost its deletes", spoils=3)})
+    there = {"public.a": replace(TABLE, relation=9)}
+    (calm,) = before.in_order(["public.a"], before, there).tables.values()
+    assert (calm.relation, calm.spoiled, calm.columns) == (9, "", NAMED.columns)
+    (meanwhile,) = before.spoiled({"public.a": "lost more"}).in_order(["public.a"], before, there).tables.values()
+    assert (meanwhile.relation, meanwhile.spoiled) == (9, "lost its deletes")
+    assert before.in_order(["public.a"], before, {}) == before.in_order([], before, there) == before
 
 
 def test_a_table_that_is_captured_no_more_comes_back_with_a_gap() -> None:

@@ -63,7 +63,7 @@ def enforced(monkeypatch: pytest.MonkeyPatch) -> list[Slot | None]:
 
 
 def sees(monkeypatch: pytest.MonkeyPatch, slot: Slot, *drifts: Drift) -> Watch:
-    found = Look(DATABASE, Accepted(SERVER, {}), slot, list(drifts))
+    found = Look(DATABASE, Accepted(SERVER, {}), Accepted(SERVER, {}), slot, 500, list(drifts))
     monkeypatch.setattr(watch, "look", lambda home, database: found)
     return Watch(load_home())
 
