@@ -69,8 +69,8 @@ class Bronze(_Part):
 class Wal(_Part):
     """How much log a slot may keep on the disk of its source, in bytes.
 
-    Above warn_bytes it is told, above pause_bytes the connector is stopped, above drop_bytes the slot is dropped: the
-    source outlives the capture, and `lake recover` reads its tables again.
+    Above warn_bytes it is told, above pause_bytes a connector that comes no further is stopped, above drop_bytes the
+    slot is dropped: the source outlives the capture, and `lake recover` reads its tables again.
     """
 
     warn_bytes: Count = 2**30

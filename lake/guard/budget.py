@@ -12,6 +12,7 @@ from lake.local.home import Home
 from lake.source_catalog import connect_source
 
 LOG = logging.getLogger("guardian")
+STILL_S = 300.0  # PostgreSQL may skip a large transaction of other tables without a word
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s AND NOT active"
 
 
@@ -21,9 +22,12 @@ def read(home: Home, database: Database) -> Slot | None:
         return facts.read_slot(connection, database.slot)
 
 
-def reasons_to_stop(database: Database, slot: Slot | None, budget: Wal) -> list[str]:
-    """A connector that reads keeps files for large transactions on the source's disk, too: stopping frees those."""
-    spent = _retained(slot) > budget.pause_bytes
+def reasons_to_stop(database: Database, slot: Slot | None, budget: Wal, still: bool) -> list[str]:
+    """A connector that reads keeps files for large transactions on the source's disk, too: stopping frees those.
+
+    still: it comes no further. One that does drains the slot, and is stopped only where the slot is to be dropped.
+    """
+    spent = _retained(slot) > (budget.pause_bytes if still else budget.drop_bytes)
     return [f"slot {database.slot} retains {_retained(slot):,} bytes of log"] if spent else []
 
 

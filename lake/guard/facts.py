@@ -16,8 +16,10 @@ SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_ident
 """
 SLOT = """
 SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS confirmed,
-  pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader
-FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid WHERE s.slot_name = %s
+  pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader,
+  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent
+FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
+LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
 TABLES = f"""
 SELECT name AS full_name, c.oid::bigint AS relation,
@@ -51,7 +53,10 @@ class Server:
 
 @dataclass(frozen=True)
 class Slot:
-    """A replication slot; confirmed and retained_bytes are None where PostgreSQL has none, reader if nobody reads."""
+    """A replication slot; confirmed and retained_bytes are None where PostgreSQL has none.
+
+    reader: None if nobody reads. sent: up to where the log was decoded for the reader, None if nobody reads.
+    """
 
     plugin: str
     database: str
@@ -60,6 +65,7 @@ class Slot:
     retained_bytes: int | None
     active: bool
     reader: str | None
+    sent: int | None = None
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,8 @@ def of_budget(database: Database, slot: Slot | None, budget: Wal) -> Iterator[Dr
     if retained > budget.warn_bytes:
         what = f"slot {database.slot} retains more than {budget.warn_bytes:,} bytes of log"
         now = (
-            f"see why the connector is behind: lake status; above {budget.pause_bytes:,} it is stopped, "
-            f"above {budget.drop_bytes:,} the slot is dropped"
+            f"see why the connector is behind: lake status; above {budget.pause_bytes:,} it is stopped "
+            f"unless it comes further, above {budget.drop_bytes:,} the slot is dropped"
         )
         yield Drift(database.database, "", what, now)
 

@@ -14,6 +14,7 @@ from lake.connect_rest import Connect, states
 from lake.definition import Database, load_databases
 from lake.errors import LakeError
 from lake.guard import accepted, budget, rules
+from lake.guard.advance import Advance
 from lake.guard.delay import Delay
 from lake.guard.drift import Drift
 from lake.guard.look import Look, applied_tables, look
@@ -38,6 +39,7 @@ class Watch:
         self._seen: dict[str, set[Drift]] = {}
         self._told: dict[str, list[Drift]] = {}
         self._delays: dict[str, Delay] = {}
+        self._advances: dict[str, Advance] = {}
         self.stopping = threading.Event()
 
     def run(self) -> None:
@@ -97,7 +99,9 @@ class Watch:
 
     def _act(self, found: Look, gaps: list[str], at_work: bool) -> None:
         database, limits = found.database, self._home.environment.wal
-        reasons = [*gaps, *budget.reasons_to_stop(database, found.slot, limits)]
+        still_s = self._advances.setdefault(database.database, Advance()).still_s(found.slot, found.position)
+        still = still_s >= budget.STILL_S and not at_work
+        reasons = [*gaps, *budget.reasons_to_stop(database, found.slot, limits, still)]
         if reasons and self._goes_on(database):
             LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
             self._connect.tell(database.connector, "stop")

@@ -10,6 +10,7 @@ import pytest
 
 from lake.definition import load_database
 from lake.environment import Wal
+from lake.guard import watch
 from lake.guard.watch import Watch
 from lake.local.home import Home
 from tests.faults import checker
@@ -278,22 +279,27 @@ def test_idle(rig: Rig, entry: Entry, small: str) -> None:
 
 
 @pytest.mark.matrix("11", "the budget of log is spent")
-def test_budget(rig: Rig, entry: Entry, small: str) -> None:
+def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real sources and a real connector; the guardian of this test has a smaller budget than the lake's own."""
     database = load_database(rig.lake.databases / f"{small}.yaml")
 
     def attend(**budget: int) -> list[str]:
         poor = rig.home.environment.model_copy(update={"wal": Wal(**budget)})
-        watch = Watch(Home(poor))
-        watch.attend(database)
-        return [drift.what for drift in watch.attend(database)]
+        guardian = Watch(Home(poor))
+        guardian.attend(database)
+        return [drift.what for drift in guardian.attend(database)]
 
-    assert any(
-        "retains more than 1 bytes" in what for what in attend(warn_bytes=1, pause_bytes=2**40, drop_bytes=2**40)
-    )
+    def pause() -> None:
+        attend(warn_bytes=1, pause_bytes=1, drop_bytes=2**40)
+        until(lambda: rig.source_status(small)["slot"].startswith("inactive"), "the connector goes on", TOLD_WITHIN_S)
+
+    assert any("retains more than 1 bytes" in what for what in attend(warn_bytes=1, pause_bytes=1, drop_bytes=2**40))
+    assert rig.source_status(small)["connector"] == "RUNNING", "one that comes further was stopped"
+    monkeypatch.setattr(watch.budget, "STILL_S", 0.0)
+    pause()
+    recovered(rig, small)
     assert rig.source_status(small)["connector"] == "RUNNING"
-    attend(warn_bytes=1, pause_bytes=1, drop_bytes=2**40)
-    until(lambda: rig.source_status(small)["slot"].startswith("inactive"), "the connector goes on", TOLD_WITHIN_S)
+    pause()
     rig.stack.supervisor.stop_service("connect")  # the log grows most while nobody can be asked
     attend(warn_bytes=1, pause_bytes=1, drop_bytes=1)
     rig.stack.start("connect")

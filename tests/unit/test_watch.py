@@ -1,11 +1,11 @@
 """The guardian while Kafka Connect is away, and while a command is at work."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lake.environment import Wal
 from lake.errors import BadInput
 from lake.guard import accepted, watch
 from lake.guard.accepted import Accepted
@@ -17,6 +17,7 @@ from lake.local.home import load_home
 from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT
 
 SPENT = Slot("pgoutput", "shop", "extended", 500, 10**12, True, "lake_capture")
+MUCH = replace(SPENT, retained_bytes=5 * 2**30)  # between the bounds of environments/local.yaml
 GAP = Drift("shop", "", "replication slot lake_shop is gone", "lake recover shop", lost=True)
 
 
@@ -84,9 +85,24 @@ def test_beside_a_command_only_the_budget_stops_a_connector(
     monkeypatch.setattr(watch, "is_locked", lambda path: True)
     behind_a_gap = sees(monkeypatch, SLOT, GAP)
     assert [behind_a_gap.attend(DATABASE), behind_a_gap.attend(DATABASE), connect.told] == [[], [GAP], []]
-    assert Wal().pause_bytes < SPENT.retained_bytes
+    monkeypatch.setattr(watch.budget, "STILL_S", 0.0)
+    sees(monkeypatch, MUCH).attend(DATABASE)
+    assert connect.told == [], "what drains the slot is not stopped by the guardian"
     sees(monkeypatch, SPENT).attend(DATABASE)
-    assert (connect.told, enforced) == (["stop"], [SLOT, SLOT, SPENT])
+    assert (connect.told, enforced) == (["stop"], [SLOT, SLOT, MUCH, SPENT])
+
+
+@pytest.mark.parametrize(("still_s", "told"), [(watch.budget.STILL_S - 1, []), (watch.budget.STILL_S, ["stop"])])
+def test_between_the_bounds_only_a_connector_that_comes_no_further_is_stopped(
+    connect: FakeConnect,
+    enforced: list[Slot | None],
+    monkeypatch: pytest.MonkeyPatch,
+    still_s: float,
+    told: list[str],
+) -> None:
+    monkeypatch.setattr(watch.Advance, "still_s", lambda *_: still_s)
+    sees(monkeypatch, MUCH).attend(DATABASE)
+    assert connect.told == told
 
 
 def test_a_source_that_is_behind_is_told_but_for_a_first_snapshot(
