@@ -54,7 +54,10 @@ def tables(home: Home) -> list[TableStatus]:
 
 
 def of_report(reported: dict[str, dict[str, Any]], silent: float, stale_s: float) -> list[TableStatus]:
-    """All tables of one report, by name; 'stale' when it is older than it may be, 'behind' when a table lags."""
+    """All tables of one report, by name; 'stale' when it is older than it may be, 'behind' when a table lags.
+
+    'unserved' when it is written, and what has to be done beside that fails.
+    """
     stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > stale_s else {}
     return [_table(name, {**facts, **stale}) for name, facts in sorted(reported.items())]
 
@@ -97,13 +100,15 @@ def _state(facts: dict[str, Any]) -> tuple[str, str]:
     state, behind = facts.get("state", "unknown"), facts.get("behind_s", 0.0)
     if state == "running" and behind > BEHIND_S:
         return "behind", f"Kafka has held messages for {behind:.0f} s that are not in the table"
-    return state, facts.get("reason") or _unserved(facts)
+    failure = _unserved(facts)
+    return "unserved" if state == "running" and failure else state, facts.get("reason") or failure
 
 
 def _unserved(facts: dict[str, Any]) -> str:
-    """The table is written, but files pile up: compaction, cleaning or archiving does not succeed."""
-    failure = facts.get("service_failure")
-    return f"table service failed: {failure}" if failure else ""
+    """Files pile up: compaction, cleaning or archiving fails; or queries by name miss columns and partitions."""
+    named = {"service_failure": "table service failed", "sync_failure": "the metastore is not up to date"}
+    failures = [f"{what}: {facts[name]}" for name, what in named.items() if facts.get(name)]
+    return "; ".join([*failures, "it is tried again, see: lake jobs logs stream"] if failures else [])
 
 
 def _seconds(milliseconds: int | None) -> float | None:
