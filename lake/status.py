@@ -9,7 +9,7 @@ from lake.local import processes
 from lake.local.home import Home
 from lake.local.service import Service
 from lake.local.stack import SERVICES, Stack, answers
-from lake.local.supervisor import RUNNING, State
+from lake.local.supervisor import BACKOFF, RUNNING, State
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,9 @@ def _problem(service: Service) -> str:
 
 
 def _line(state: State) -> ServiceStatus:
+    if state.state == BACKOFF:
+        reason = f"it ends within a second, and is started again and again; see: lake logs {state.name}"
+        return ServiceStatus(state.name, "failing", 0, 0, 0, reason)
     if state.state != RUNNING:
         return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
     uptime = max(0, int(time.time()) - state.started_at)

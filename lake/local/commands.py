@@ -44,7 +44,7 @@ def _report(service: str, what: str, seconds: float) -> None:
 
 
 def up() -> None:
-    """Start all services and wait until each one answers.
+    """Start all services and wait until each one answers; the streaming job is started, and not waited for.
 
     Example: LAKE_PORT_BASE=28000 lake up
     """

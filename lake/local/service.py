@@ -24,6 +24,7 @@ class Service(ABC):
     name: str
     needs: tuple[str, ...] = ()
     ready_within_s: float = 180.0
+    arrived: str = "ready"  # what is said of it then
 
     def __init__(self, home: Home) -> None:
         self.home = home

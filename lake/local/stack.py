@@ -23,7 +23,7 @@ from lake.local.registry import Registry
 from lake.local.s3 import S3
 from lake.local.service import Service
 from lake.local.stream import Stream
-from lake.local.supervisor import FATAL, STOPPED, State, Supervisor
+from lake.local.supervisor import STOPPED, State, Supervisor
 
 SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream, Guardian)
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
@@ -106,14 +106,14 @@ class Stack:
         self._wait(service)
         service.initialise()
         if idle:
-            self._say(service.name, "ready")
+            self._say(service.name, service.arrived)
         return idle
 
     def _wait(self, service: Service) -> None:
         """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
         end = time.monotonic() + service.ready_within_s
         while not answers(service):
-            if self._state(service.name).state in (FATAL, STOPPED) or time.monotonic() > end:
+            if self._state(service.name).state == STOPPED or time.monotonic() > end:
                 raise LakeError(
                     f"{service.name} does not answer after {service.ready_within_s:.0f} s: {self.tail(service.name)}",
                     str(self.log(service.name)),

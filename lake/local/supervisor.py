@@ -45,7 +45,7 @@ FOREIGN = (
     "SPARK_",
     "VGW_",
 )
-RUNNING, STOPPED, FATAL = "RUNNING", "STOPPED", "FATAL"
+RUNNING, STOPPED, BACKOFF = "RUNNING", "STOPPED", "BACKOFF"
 ALREADY_STARTED, NOT_RUNNING = 60, 70
 CONFIG = """\
 [unix_http_server]
@@ -65,6 +65,7 @@ supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
 [supervisorctl]
 serverurl = unix://{socket}
 """
+# It never gives up; each start that fails within startsecs makes the next one a second later.
 PROGRAM = """
 [program:{name}]
 command = {command}
@@ -73,7 +74,7 @@ environment = {environment}
 autostart = false
 autorestart = true
 startsecs = 1
-startretries = 20
+startretries = 1000000
 stopsignal = {signal}
 stopasgroup = {group}
 killasgroup = true

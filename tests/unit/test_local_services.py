@@ -41,6 +41,13 @@ def test_commands_survive_the_configuration_file(monkeypatch: pytest.MonkeyPatch
         assert shlex.split(line) == service(home).program().command
 
 
+def test_what_dies_is_started_again_without_an_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """supervisord gives up after startretries starts that die within startsecs: twenty are over in minutes."""
+    config = sections(make_home(monkeypatch, tmp_path))
+    for service in SERVICES:
+        assert int(config[f"program:{service.name}"]["startretries"]) > 10**5
+
+
 def test_configuration_holds_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home = make_home(monkeypatch, tmp_path)
     stack = Stack(home)

@@ -13,6 +13,7 @@ from lake.cli import app
 from lake.errors import BadInput
 from lake.guard.drift import Drift
 from lake.local import commands
+from lake.local.supervisor import State
 from lake.operate import connector_commands, job_commands
 from lake.operate.jobs import Job
 from lake.status import ServiceStatus
@@ -45,6 +46,27 @@ def shown(what: RenderableType) -> str:
 )
 def test_a_reason_is_shown_as_it_came(what: RenderableType) -> None:
     assert REASON in shown(what)
+
+
+@pytest.mark.parametrize("name", ["service_failure", "sync_failure"])
+def test_what_fails_beside_the_writing_of_a_table_is_not_well(name: str) -> None:
+    facts = {"state": "running", "offsets": {}, name: "Timed out"}
+    (failing,) = table_status.of_report({"shop_cow.a": facts}, 0, 15)
+    assert (failing.state, table_status.healthy([failing], [])) == ("unserved", False)
+    assert "Timed out" in failing.reason and "see: lake jobs logs stream" in failing.reason
+    (well,) = table_status.of_report({"shop_cow.a": {**facts, name: ""}}, 0, 15)
+    assert (well.state, well.reason, table_status.healthy([well], [])) == ("running", "", True)
+
+
+def test_a_table_that_is_not_written_keeps_its_state() -> None:
+    (stopped,) = table_status.of_report({"a": {"state": "stopped", "reason": "x", "sync_failure": "y"}}, 0, 15)
+    assert (stopped.state, stopped.reason) == ("stopped", "x")
+
+
+def test_a_service_that_ends_at_once_is_named() -> None:
+    line = status._line(State("registry", "BACKOFF", 0, 0, "Exited too quickly"))
+    assert (line.state, "see: lake logs registry" in line.reason) == ("failing", True)
+    assert not status.healthy([line])
 
 
 def test_so_is_that_of_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
