@@ -13,7 +13,7 @@ import psycopg
 from lake.connect_rest import Connect, states
 from lake.definition import Database, load_databases
 from lake.errors import LakeError
-from lake.guard import accepted, budget, rules
+from lake.guard import accepted, budget, rules, supervisor
 from lake.guard.advance import Advance
 from lake.guard.delay import Delay
 from lake.guard.drift import Drift
@@ -45,6 +45,7 @@ class Watch:
     def run(self) -> None:
         """Until stopped."""
         while not self.stopping.wait(LOOK_EVERY_S):
+            supervisor.attend(self._home)
             try:
                 defined = load_databases(self._home.root)
             except LakeError as error:

@@ -68,6 +68,24 @@ class Kill:
 
 
 @dataclass
+class KillSupervisor:
+    """kill -9 of what brings all others back; the guardian must see to it."""
+
+    name = "SIGKILL supervisord"
+
+    def inject(self, rig: Rig) -> None:
+        self._pid = rig.stack.supervisor.pid()
+        assert self._pid
+        os.kill(self._pid, signal.SIGKILL)
+
+    def heal(self, rig: Rig) -> None:
+        until(lambda: rig.stack.supervisor.pid() not in (None, self._pid), "the supervisor is not back", BACK_WITHIN_S)
+
+    def seen(self, rig: Rig) -> bool:
+        return rig.stack.supervisor.pid() != self._pid
+
+
+@dataclass
 class KillAll:
     """kill -9 of several in one moment, as when a machine fails."""
 

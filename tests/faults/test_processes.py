@@ -18,6 +18,7 @@ from tests.faults.faults import (
     EmptyStore,
     Kill,
     KillAll,
+    KillSupervisor,
     Pause,
     Restart,
     Series,
@@ -76,6 +77,12 @@ def test_broker_killed(rig: Rig, entry: Entry, shop: str) -> None:
 @pytest.mark.matrix("2", "kill -9 of the broker", phase="snapshot")
 def test_broker_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
     in_snapshot(rig, entry, Kill("kafka"), 0.3)
+
+
+@pytest.mark.matrix("33", "kill -9 of the supervisor")
+def test_supervisor_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    """All processes are started anew, the source's server, too."""
+    under_load(rig, entry, shop, KillSupervisor(), source_down=True)
 
 
 @pytest.mark.matrix("3", "kill -9 of the registry")
