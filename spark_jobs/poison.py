@@ -1,7 +1,8 @@
 """Poison: messages that can't become rows of their table, told apart from those that can.
 
-They are foreign, or can't be decoded, or have no key, or hold a value that its lake type cannot: toast.misfit() says so
-by the very conditions under which decoding them as rows fails.
+They are foreign, or stand for a row that was too large to be sent (lake.connect.LimitSize), or can't be decoded, or
+have no key, or hold a value that its lake type cannot: toast.misfit() says so by the very conditions under which
+decoding them as rows fails.
 """
 
 import json
@@ -20,10 +21,21 @@ REASON = "reason"
 IDS = 2**32  # a frame is a zero and four bytes of id
 NO_VALUE = "it has no value (a tombstone)"
 NEEDED = ("__op", "__deleted")  # what the connector adds to every row, and every table is written by
+TOO_LARGE = "lake.TooLarge"  # the name of the schema of what is sent in place of such a row
+TOLD = "the row with %s has %d bytes, and may have %d: make it smaller in PostgreSQL"
+UNDECODABLE = "it can't be decoded with schema id {}, or its key is NULL"
 
 
 class Foreign(Exception):
     """What a message is framed with is no schema of the table's rows."""
+
+
+class TooLarge(Foreign):
+    """It stands for a row that was too large to be sent. schema: that of what tells so."""
+
+    def __init__(self, schema: Dict[str, Any]) -> None:
+        super().__init__("it stands for a row that was too large to be sent")
+        self.schema = schema
 
 
 def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
@@ -38,14 +50,20 @@ def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
     except UnknownSchema as missing:
         registry.require(table.topic + "-value")
         raise Foreign(str(missing)) from None
+    if _name(schema) == TOO_LARGE:
+        raise TooLarge(schema)
     problem = _problem(schema, table)
     if problem:
         raise Foreign("schema id {} {}".format(writer, problem))
     return schema
 
 
+def _name(schema: Dict[str, Any]) -> str:
+    return ".".join(part for part in (schema.get("namespace"), schema.get("name")) if part)
+
+
 def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
-    name = ".".join(part for part in (schema.get("namespace"), schema.get("name")) if part)
+    name = _name(schema)
     if name != table.topic + ".Value":
         return "is that of {}".format(name or schema.get("type"))
     names = {field["name"] for field in schema["fields"]}
@@ -65,6 +83,9 @@ def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool 
         try:
             known[writer] = own_schema(registry, writer, table)
             reason = _reason(writer, known[writer], table, applied)
+        except TooLarge as stand_in:
+            known[writer] = stand_in.schema
+            reason = _told(writer)
         except Foreign as foreign:
             reason = F.lit(str(foreign))
         reasons.append(F.when(schema_id() == writer, reason))
@@ -110,10 +131,17 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     """Of the messages of one writer, over its _decoded()."""
     row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
-    reason = F.when(absent, F.lit("it can't be decoded with schema id {}, or its key is NULL".format(writer)))
+    reason = F.when(absent, F.lit(UNDECODABLE.format(writer)))
     if not applied:
         return reason
     if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
     return reason.otherwise(F.expr(toast.misfit(schema, _row(writer), table.keys)))
+
+
+def _told(writer: int) -> Column:
+    """Of what stands for a row that was too large, over its _decoded()."""
+    row = F.col(_row(writer))
+    told = F.format_string(TOLD, row["key"], row["bytes"], row["limit"])
+    return F.when(row["bytes"].isNull(), UNDECODABLE.format(writer)).otherwise(told)

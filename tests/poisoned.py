@@ -28,7 +28,7 @@ def numeric(precision: int, scale: int) -> list[Any]:
 NAMES = ["null", {"type": "array", "items": "string"}]
 GRID = {"type": "array", "items": ["null", "string"], "connect.parameters": {SOURCE + "type": "_INT4"}}
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": numeric(6, 0)}]}
-OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE = 3, 4, 5, 6, 7, 8, 9, 10, 11
+OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE, TOLD = 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
 SCHEMAS: dict[int, dict[str, Any]] = {
     OURS: record(("id", "int"), ("name", ["null", "string"])),
     LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
@@ -40,6 +40,12 @@ SCHEMAS: dict[int, dict[str, Any]] = {
     LARGE: record(
         ("id", numeric(6, 0)), ("price", numeric(10, 2)), ("__unavailable", NAMES), ("__moved_from", ["null", KEY])
     ),
+    TOLD: {
+        "type": "record",
+        "name": "TooLarge",
+        "namespace": "lake",
+        "fields": [{"name": "key", "type": "string"}, *({"name": name, "type": "long"} for name in ("bytes", "limit"))],
+    },
     BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
 }
 
@@ -72,6 +78,14 @@ def message(writer: int, **row: Any) -> bytes:
     full = {"__op": "u", "__lsn": 1, "__source_ts_ms": 1, "__deleted": "false", **row}
     fastavro.schemaless_writer(out, fastavro.parse_schema(SCHEMAS[writer]), full)
     return framed(writer, out.getvalue())
+
+
+def too_large(key: str, size: int = 17_000_000) -> bytes:
+    """What the connector sends in place of a row of so many bytes (lake.connect.LimitSize)."""
+    out = io.BytesIO()
+    told = {"key": key, "bytes": size, "limit": 16_000_000}
+    fastavro.schemaless_writer(out, fastavro.parse_schema(SCHEMAS[TOLD]), told)
+    return framed(TOLD, out.getvalue())
 
 
 def batch(spark: SparkSession, *values: bytes, first: int = 0) -> DataFrame:

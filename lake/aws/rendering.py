@@ -87,7 +87,14 @@ def source_connector(
     tls: Mapping[str, str],
 ) -> dict[str, str]:
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
-    values = source_values(database, host=host, port=port, registry=registry, password=password)
+    values = source_values(
+        database,
+        host=host,
+        port=port,
+        registry=registry,
+        password=password,
+        largest_message=_largest_message(environment),
+    )
     settings = render(root / TEMPLATE, values)
     return {**settings, **tls, **_topic_creation(database, environment, root)}
 
@@ -133,10 +140,14 @@ def _topic_creation(database: Database, environment: AwsEnvironment, root: Path)
     }
 
 
+def _largest_message(environment: AwsEnvironment) -> int:
+    return LARGEST_MESSAGE if environment.streaming.kind == "provisioned" else SERVERLESS_LARGEST_MESSAGE
+
+
 def _allowed(config: dict[str, str], environment: AwsEnvironment) -> dict[str, str]:
     if environment.streaming.kind == "provisioned":
         return config
-    limited = {**config, "max.message.bytes": str(SERVERLESS_LARGEST_MESSAGE)}
+    limited = {**config, "max.message.bytes": str(_largest_message(environment))}
     return {key: limited[key] for key in SERVERLESS_SETTINGS}
 
 

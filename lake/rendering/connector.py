@@ -8,6 +8,7 @@ from pathlib import Path
 from lake.definition import Database
 from lake.environment import LOOPBACK, Environment
 from lake.errors import BadInput
+from lake.rendering.topics import LARGEST_MESSAGE, largest_row
 
 TEMPLATE = Path("connector_configs") / "source_postgres_kafka.json"
 CAPTURE_USER = "lake_capture"
@@ -71,10 +72,13 @@ def _local_values(database: Database, environment: Environment) -> dict[str, str
         port=environment.ports.postgres,
         registry=environment.registry_url,
         password=f"${{file:{environment.capture_secrets_path}:password}}",
+        largest_message=LARGEST_MESSAGE,
     )
 
 
-def source_values(database: Database, *, host: str, port: int, registry: str, password: str) -> dict[str, str]:
+def source_values(
+    database: Database, *, host: str, port: int, registry: str, password: str, largest_message: int
+) -> dict[str, str]:
     """What the placeholders of the capture stand for; password is a reference, which Connect resolves."""
     return {
         "CONNECTOR": database.connector,
@@ -88,6 +92,7 @@ def source_values(database: Database, *, host: str, port: int, registry: str, pa
         "PUBLICATION": database.publication,
         "SLOT": database.slot,
         "KEY_ONLY_TOPICS": key_only_topics(database),
+        "LARGEST_ROW": str(largest_row(largest_message)),
         "REGISTRY_URL": f"{registry}/apis/registry/v2",
     }
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from lake.definition import Database
 from lake.environment import Environment
 
-LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes, as producer.override.max.request.size: a greater row stops the connector
+LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes, as producer.override.max.request.size
+BESIDES = 512 * 1024  # bytes that a message may have besides its row: headers, and what can't be compressed grows
 HEARTBEAT_RETENTION_HOURS = 1
 
 
@@ -17,6 +18,11 @@ class Topic:
     partitions: int
     replication_factor: int
     config: dict[str, str] = field(default_factory=dict)
+
+
+def largest_row(message: int) -> int:
+    """Bytes of a row that fits into a message of so many; a greater one is told of in its place (LimitSize)."""
+    return message - BESIDES
 
 
 def topics(database: Database, environment: Environment) -> list[Topic]:

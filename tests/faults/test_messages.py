@@ -88,9 +88,9 @@ def stopped_by(rig: Rig, name: str, reason: str) -> bool:
     return status["state"] == "stopped" and reason in status["reason"]
 
 
-def archived_to(rig: Rig, database: str, end: int) -> None:
+def archived_to(rig: Rig, database: str, end: int, table: str = "account") -> None:
     """The archive has every offset up to there once."""
-    path, topic = f"{rig.home.environment.bucket_uri}/bronze", f"{database}.public.account"
+    path, topic = f"{rig.home.environment.bucket_uri}/bronze", f"{database}.public.{table}"
     until(lambda: archive.reached(rig.spark, path, topic).get("0", 0) >= end, "it is not archived", 120, every_s=1)
     files = archive.files_of(rig.spark, path, topic)
     assert archive.faults(files, {0: 0}) == []

@@ -8,14 +8,17 @@ from tests.faults import source
 from tests.faults.faults import pid_of
 from tests.faults.rig import Rig
 from tests.faults.source import COW, MOR, Table
+from tests.faults.test_messages import archived_to
 from tests.faults.trial import Entry, conclude
-from tests.faults.workload import STRANGE, until
+from tests.faults.workload import STRANGE
+from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 LIMIT = 16 * 1024 * 1024  # bytes of a message
 COLUMNS = 1000
 ROWS_AT_ONCE = 1_000_000
 MB_AT_ONCE = 1000
+STOPS_WITHIN_S = 120.0
 LARGE_WITHIN_S = 900.0  # all of it is in the lake
 PLACES = ["/", "a/b", "=", "%", "%2F", ":", "a b", "'", "#", "+", "..", ".", "", None, "x" * 120, "Twin", "twin", "é日"]
 KEYED = Table("keyed", "id text PRIMARY KEY, version bigint NOT NULL, v text", settings=COW)
@@ -28,8 +31,11 @@ WIDE = Table(
     settings=MOR,
 )
 HUGE = Table("huge", "id int PRIMARY KEY, version bigint NOT NULL, v text STORAGE EXTERNAL", settings=MOR)
+ASIDE = replace(HUGE, settings={**MOR, "on_bad_message": "quarantine"})
 # Text that no compression makes smaller than half.
-LARGE = "INSERT INTO huge SELECT {key}, 1, (SELECT string_agg(md5(i::text), '') FROM generate_series(1, {size} / 32) i)"
+TEXT = "(SELECT string_agg(md5(i::text), '') FROM generate_series(1, {size} / 32) i)"
+LARGE = f"INSERT INTO huge SELECT {{key}}, 1, {TEXT}"
+WIDEN = f"UPDATE huge SET version = 1, v = {TEXT} WHERE id = {{key}}"
 
 MEGABYTES = f"""
 SELECT i, i, (SELECT string_agg(md5((i * n)::text), '') FROM generate_series(1, {1024 * 1024 // 32}) n)
@@ -55,13 +61,47 @@ def test_large_row(rig: Rig, entry: Entry) -> None:
         conclude(rig, entry, database, [])
 
 
-@pytest.mark.matrix("22", "a row greater than the largest message")
+@pytest.mark.matrix("22", "a row greater than the largest message is set aside, the table and the others go on")
 def test_too_large_row(rig: Rig, entry: Entry) -> None:
-    with rig.temporary((HUGE, KEYED)) as database:
-        rig.execute(database, LARGE.format(key=77, size=LIMIT * 11 // 10))
-        until(lambda: "FAILED" in rig.source_status(database)["tasks"], "the task goes on", 60, every_s=1)
-        reason = rig.source_status(database)["reason"]
-        assert "huge" in reason and "77" in reason
+    """One is made smaller then, and one deleted: all is equal in the end."""
+    with rig.temporary((ASIDE, KEYED)) as database:
+        rig.execute(
+            database,
+            "INSERT INTO huge VALUES (77, 0, 'small')",
+            LARGE.format(key=78, size=LIMIT * 11 // 10),
+            WIDEN.format(key=77, size=LIMIT * 11 // 10),
+        )
+        rig.reach(database)  # by new rows of both tables
+        found = [one["reason"] for one in rig.lake.json("quarantine", "list", database)]
+        assert [one.split(" has ")[0] for one in found] == ["the row with id=78", "the row with id=77"], found
+        told = rig.lake.json("verify", database)["tables"][f"{database}.public.huge"]
+        assert {one["where"] for one in told["differences"]} >= {"quarantine"}, told
+        rig.execute(
+            database,
+            "UPDATE huge SET v = 'small again', version = 2 WHERE id = 77",
+            "DELETE FROM huge WHERE id = 78",
+        )
+        rig.reach(database)
+        archived_to(rig, database, readers.end_of(rig.home, f"{database}.public.huge"), "huge")
+        assert len(rig.lake.json("quarantine", "drop", database, "--yes")["dropped"]) == 2
+        proof = rig.lake.json("verify", database)
+        assert proof["equal"], proof
+
+
+@pytest.mark.matrix("22", "a row greater than the largest message stops its table, and no other", phase="snapshot")
+def test_too_large_row_in_a_snapshot(rig: Rig, entry: Entry) -> None:
+    database = rig.new_name()
+    rig.create(database, (HUGE, KEYED))
+    rig.execute(database, LARGE.format(key=77, size=LIMIT * 11 // 10))
+    rig.capture(database)
+    try:
+        rig.wait_until_stopped(f"{database}_mor.huge", STOPS_WITHIN_S)
+        assert "the row with id=77 has " in rig.table_status(f"{database}_mor.huge")["reason"]
+        rig.databases[database] = (KEYED,)
+        rig.reach(database)
+        assert rig.source_status(database)["tasks"] == ["RUNNING"]
+    finally:
+        rig.remove(database)
 
 
 @pytest.mark.matrix("22", f"{ROWS_AT_ONCE} rows in one transaction")

@@ -135,6 +135,10 @@ def test_topics_are_made_as_they_must_be(prod: Synthesized, demo: Synthesized) -
     assert "topic.creation.default.min.insync.replicas" not in connector(demo)
 
 
+def test_a_row_is_told_of_that_its_topic_would_not_take(prod: Synthesized, demo: Synthesized) -> None:
+    assert [connector(lake)["transforms.limit.max.bytes"] for lake in (prod, demo)] == ["16252928", "7864320"]
+
+
 def test_the_rights_are_for_the_names_that_the_worker_uses() -> None:
     from stacks.connect import GROUP, INTERNAL_TOPICS, PASSWORD
 

@@ -82,7 +82,7 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         ("producer.override.acks", "all"),
         ("errors.max.retries", "-1"),
         ("producer.override.max.request.size", str(LARGEST_MESSAGE)),
-        ("transforms.limit.max.bytes", str(LARGEST_MESSAGE)),
+        ("transforms.limit.max.bytes", "16252928"),
         ("value.converter.apicurio.registry.find-latest", "false"),
         ("value.converter.apicurio.registry.as-confluent", "true"),
         ("value.converter.apicurio.registry.use-id", "contentId"),

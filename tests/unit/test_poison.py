@@ -20,11 +20,13 @@ from tests.poisoned import (
     PRICED,
     SCHEMAS,
     TEXT,
+    TOLD,
     TOPIC,
     Schemas,
     batch,
     framed,
     message,
+    too_large,
 )
 
 GOOD = message(OURS, id=1, name="a")
@@ -65,6 +67,13 @@ def reasons(spark: SparkSession, *values: bytes, keys: tuple[str, ...] = (), **o
 )
 def test_what_is_wrong(spark: SparkSession, value: bytes, reason: str) -> None:
     assert reasons(spark, GOOD, value, GOOD) == [None, reason, None]
+
+
+@pytest.mark.parametrize("applied", [False, True])
+def test_what_stands_for_a_row_that_was_too_large(spark: SparkSession, applied: bool) -> None:
+    told = "the row with id=7 has 17000000 bytes, and may have 16000000: make it smaller in PostgreSQL"
+    values = GOOD, too_large("id=7"), framed(TOLD, b"\x02")
+    assert reasons(spark, *values, applied=applied) == [None, told, UNDECODABLE.replace("3", "12")]
 
 
 def test_a_key_that_hudi_refuses(spark: SparkSession) -> None:

@@ -18,7 +18,7 @@ from spark_jobs.quarantine import Quarantines
 from spark_jobs.quarantined import facts
 from spark_jobs.replay import Desk
 from spark_jobs.silver import SilverTable
-from tests.poisoned import LATER, OTHER, OURS, PRICED, Schemas, batch, message
+from tests.poisoned import LATER, OTHER, OURS, PRICED, Schemas, batch, message, too_large
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 FOREIGN = message(OTHER, id=9, name="x")
@@ -101,6 +101,28 @@ def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_
         ("lab.public.t/0/0/2", "waiting"),
         ("lab.public.t/0/0/4", "waiting"),
     ]
+
+
+def test_a_row_that_was_too_large(spark: SparkSession, tmp_path: Path) -> None:
+    """Its table has the version before; the next one that fits is taken, and the message can only be dropped."""
+    lab = Lab(spark, tmp_path, types=("cow", "mor"))
+    lab.write(message(OURS, id=1, name="a"), message(OURS, id=2, name="b"))
+    lab.write(too_large("id=1"), message(OURS, id=2, name="c"), too_large("id=3"), first=2)
+    for place in (0, 1):
+        assert lab.rows(place) == {1: "a", 2: "c"}
+    lab.write(message(OURS, id=1, name="d"), message(OURS, id=3, name="e"), first=5)
+    for place in (0, 1):
+        assert lab.rows(place) == {1: "d", 2: "c", 3: "e"}
+    refused = lab.ask("replay")
+    assert refused["settled"] == [] and all("17000000 bytes" in one["reason"] for one in refused["refused"])
+    assert len(lab.ask("drop")["settled"]) == 2
+    assert lab.states() == {2: "dropped", 4: "dropped"}
+
+
+def test_a_table_that_stops_names_the_row_that_was_too_large(spark: SparkSession, tmp_path: Path) -> None:
+    lab = Lab(spark, tmp_path, policy="stop")
+    with pytest.raises(Poisoned, match="offset 1 can't be applied: the row with id=7 has 17000000 bytes"):
+        lab.write(message(OURS, id=1, name="a"), too_large("id=7"))
 
 
 def test_a_table_that_stops_names_the_column_not_the_value(spark: SparkSession, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def test_there_is_a_page_for_each_upgrade_and_each_accident() -> None:
             "connector-upgrade",
             "emr-release",
             "key-rotation",
+            "large-row",
             "lost-slot",
             "lost-topic",
             "new-table",

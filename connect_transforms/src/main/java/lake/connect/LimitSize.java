@@ -2,23 +2,42 @@ package lake.connect;
 
 import java.nio.ByteBuffer;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.utils.ByteUtils;
 import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.connect.connector.ConnectRecord;
+import org.apache.kafka.connect.data.Field;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
-import org.apache.kafka.connect.errors.DataException;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Refuses a record that is greater than Kafka takes, by table and key: the producer's own error names neither.
+ * Sends a small record of the name {@code lake.TooLarge} in place of a row that Kafka would refuse: the producer's own
+ * refusal ends the task, and with it the capture of all tables of the database, for as long as the row is in the log.
  *
- * <p>What counts are the bytes of texts and byte strings. A row that is above the limit only by what else it has, as
- * arrays of numbers, is left to the producer.
+ * <p>It has the key of the row, and says which row it is and how large. Whoever reads the topic finds no row of the
+ * table in it (spark_jobs/poison.py). A delete is sent all the same, less the largest values of the row that is gone.
+ *
+ * <p>The size is that of the row in Avro, at most some bytes per column less than that of the message. To run last.
  */
 public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> {
 
+    static final Schema TOO_LARGE = SchemaBuilder.struct().name("lake.TooLarge")
+            .field("key", Schema.STRING_SCHEMA)
+            .field("bytes", Schema.INT64_SCHEMA)
+            .field("limit", Schema.INT64_SCHEMA)
+            .build();
+
     private static final String MAX_BYTES = "max.bytes";
+    private static final String DELETED = "__deleted";
+    private static final int SHOWN = 200;  // characters of a key
+    private static final int NUMBER = 11;  // bytes of the longest one in Avro, and whether it is NULL
 
     private long limit;
 
@@ -30,40 +49,104 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
     @Override
     public ConfigDef config() {
         return new ConfigDef().define(MAX_BYTES, ConfigDef.Type.LONG, ConfigDef.Importance.HIGH,
-                "The largest message of the topic, as producer.override.max.request.size.");
+                "Of key and row; below producer.override.max.request.size by what a message has besides.");
     }
 
     @Override
     public R apply(R record) {
-        long size = bytes(record.value());
-        if (size > limit) {
-            throw new DataException(record.topic() + ": the row with key " + record.key() + " has " + size
-                    + " bytes, and a message at most " + limit + ": make it smaller in PostgreSQL, or raise "
-                    + "the limit of the topic and of the connector");
+        long size = bytes(record.key()) + bytes(record.value());
+        if (size <= limit) {
+            return record;
         }
-        return record;
+        return isDelete(record.value()) ? with(record, shortened(record, size)) : with(record, told(record, size));
+    }
+
+    private R with(R record, Struct value) {
+        return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
+                value.schema(), value, record.timestamp(), record.headers());
+    }
+
+    private Struct told(R record, long size) {
+        return new Struct(TOO_LARGE).put("key", text(record.key())).put("bytes", size).put("limit", limit);
+    }
+
+    /** "id=7, part=a" */
+    private static String text(Object key) {
+        String text = key instanceof Struct struct
+                ? struct.schema().fields().stream().map(field -> field.name() + "=" + shown(struct.get(field)))
+                        .collect(Collectors.joining(", "))
+                : String.valueOf(key);
+        return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "...";
+    }
+
+    private static String shown(Object value) {
+        if (value instanceof ByteBuffer buffer) {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.duplicate().get(bytes);
+            return "\\x" + HexFormat.of().formatHex(bytes);
+        }
+        return String.valueOf(value);
+    }
+
+    private static boolean isDelete(Object value) {
+        return value instanceof Struct row && row.schema().field(DELETED) != null
+                && "true".equals(row.get(DELETED));
+    }
+
+    /** The row less its largest values, until it fits. Its key, which an index of PostgreSQL holds, is small. */
+    private Struct shortened(R record, long size) {
+        Struct row = (Struct) record.value();
+        Struct small = Structs.copy(row, row.schema());
+        List<Field> largestFirst = row.schema().fields().stream()
+                .sorted(Comparator.comparingLong((Field field) -> bytes(row.get(field))).reversed()).toList();
+        long left = size;
+        for (Field field : largestFirst) {
+            if (left <= limit) {
+                break;
+            }
+            left -= bytes(row.get(field));
+            small.put(field, nothing(field.schema()));
+        }
+        return small;
+    }
+
+    private static Object nothing(Schema schema) {
+        if (schema.isOptional()) {
+            return null;
+        }
+        return switch (schema.type()) {
+            case STRING -> "";
+            case BYTES -> ByteBuffer.allocate(0);
+            case ARRAY -> List.of();
+            default -> throw new IllegalStateException("a value of type " + schema.type() + " is never large");
+        };
     }
 
     private static long bytes(Object value) {
         if (value instanceof String text) {
-            return Utils.utf8Length(text);
+            return framed(Utils.utf8Length(text));
         }
         if (value instanceof byte[] bytes) {
-            return bytes.length;
+            return framed(bytes.length);
         }
         if (value instanceof ByteBuffer buffer) {
-            return buffer.remaining();
+            return framed(buffer.remaining());
         }
         if (value instanceof Struct struct) {
             return struct.schema().fields().stream().mapToLong(field -> bytes(struct.get(field))).sum();
         }
         if (value instanceof Collection<?> items) {
-            return items.stream().mapToLong(LimitSize::bytes).sum();
+            return NUMBER + items.stream().mapToLong(LimitSize::bytes).sum();
         }
         if (value instanceof Map<?, ?> map) {
             return bytes(map.keySet()) + bytes(map.values());
         }
-        return 0;
+        return value == null ? 1 : NUMBER;
+    }
+
+    /** With its length, and whether it is NULL. */
+    private static long framed(int length) {
+        return 1L + ByteUtils.sizeOfVarint(length) + length;
     }
 
     @Override

@@ -1,8 +1,10 @@
 package lake.connect;
 
 import io.apicurio.registry.resolver.DefaultSchemaResolver;
+import io.apicurio.registry.resolver.ParsedSchema;
 import io.apicurio.registry.resolver.SchemaLookupResult;
 import io.apicurio.registry.resolver.data.Record;
+import io.apicurio.registry.resolver.strategy.ArtifactReference;
 import io.apicurio.registry.rest.client.exception.RestClientException;
 import io.apicurio.registry.serde.data.KafkaSerdeMetadata;
 import java.io.IOException;
@@ -40,6 +42,7 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
     private static final long ANSWER_MILLIS = 10_000;
     private static final int CAPACITY = 1000;
     private static final int SERVER_ERROR = 500;
+    private static final String OWN = "lake";  // namespace
 
     private final LongSupplier clock;
     private final long answerMillis;
@@ -74,6 +77,19 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
     /** The default resolver's way: by the text of the schema, registering it when it is new. */
     SchemaLookupResult<S> ask(Record<T> data) {
         return super.resolveSchema(data);
+    }
+
+    /**
+     * A record of the lake's own stands for a row, and is no version of it: its schema is a subject of its own name
+     * ("lake.TooLarge"). Who reads the versions of a topic's rows, or the newest, gets rows.
+     */
+    @Override
+    protected ArtifactReference resolveArtifactReference(
+            Record<T> data, ParsedSchema<S> parsed, boolean isReference, String referenceId) {
+        if (data.payload() instanceof GenericContainer container && OWN.equals(container.getSchema().getNamespace())) {
+            return ArtifactReference.builder().artifactId(container.getSchema().getFullName()).build();
+        }
+        return super.resolveArtifactReference(data, parsed, isReference, referenceId);
     }
 
     @Override

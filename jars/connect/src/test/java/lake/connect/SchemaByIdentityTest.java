@@ -10,6 +10,7 @@ import io.apicurio.registry.rest.client.exception.RestClientException;
 import io.apicurio.registry.rest.v2.beans.Error;
 import io.apicurio.registry.serde.data.KafkaSerdeMetadata;
 import io.apicurio.registry.serde.data.KafkaSerdeRecord;
+import io.apicurio.registry.serde.strategy.TopicIdStrategy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -24,12 +25,14 @@ class SchemaByIdentityTest {
     private static final SchemaLookupResult<Schema> ANSWER =
             SchemaLookupResult.<Schema>builder().contentId(7).build();
 
+    private static final long ANSWER_MILLIS = 500;  // a busy machine may take some hundred to start a thread
+
     private SchemaLookupResult<Schema> answer = ANSWER;
     private long now;
     private RestClientException refusal;
     private boolean silent;
     private final List<Object> asked = new ArrayList<>();
-    private final SchemaByIdentity<Schema, Object> resolver = new SchemaByIdentity<>(() -> now, 50) {
+    private final SchemaByIdentity<Schema, Object> resolver = new SchemaByIdentity<>(() -> now, ANSWER_MILLIS) {
         @Override
         SchemaLookupResult<Schema> ask(Record<Object> data) {
             asked.add(data.payload());
@@ -143,6 +146,18 @@ class SchemaByIdentityTest {
         resolver.resolveSchema(record("t", "text"));
         resolver.resolveSchema(record("t", "text"));
         assertEquals(2, asked.size());
+    }
+
+    @Test
+    void whatStandsForARowIsNoVersionOfIt() {
+        resolver.setArtifactResolverStrategy(new TopicIdStrategy<>());
+        assertEquals("t-value", subject(schema()));
+        assertEquals("lake.TooLarge", subject(SchemaBuilder.record("TooLarge").namespace("lake").fields().endRecord()));
+    }
+
+    private String subject(Schema schema) {
+        Record<Object> record = record("t", new GenericData.Record(schema));
+        return resolver.resolveArtifactReference(record, null, false, null).getArtifactId();
     }
 
     private static void waitForEver() {
