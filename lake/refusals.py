@@ -13,6 +13,20 @@ from lake.source_catalog import ORDINARY_KINDS, Source, SourceTable
 
 PERMANENT = "p"
 FIXED = {"keys": "key", "partition": "partition"}
+BYTES = "bytea"
+# A folder's name must lead back to the value, for Hudi, Spark and the metastore alike; these are tried.
+PARTITION_TYPES = (
+    "text",
+    "character varying",
+    "character",
+    "uuid",
+    "enum",
+    "smallint",
+    "integer",
+    "bigint",
+    "date",
+    "boolean",
+)
 BUCKETS = "hoodie.bucket.index.num.buckets"
 
 
@@ -48,7 +62,9 @@ def _refuse_table(database: Database, table: Table, found: SourceTable | None) -
     _refuse_kind(found, where)
     _refuse_key(table, found, where)
     _refuse_columns(table, found, where)
+    _refuse_partition(table, found, where)
     _refuse_large_values(table, found, where)
+    _refuse_bytes_in_key(table, found, where)
     if found.hidden_from:
         now = f"ALTER ROLE ... BYPASSRLS for {' and '.join(found.hidden_from)}, or leave the table out"
         raise BadInput(f"row-level security may hide rows of {found.full_name} from the lake", where, now)
@@ -59,6 +75,9 @@ def _refuse_large_values(table: Table, found: SourceTable, where: str) -> None:
     if table.replica_identity == "full" or not found.toastable:
         return
     large = f"an unchanged large value of {', '.join(found.toastable)} does not come with its change"
+    if table.on_bad_message == "quarantine":
+        problem = f"{large}, and a message that was set aside may have brought it"
+        raise BadInput(problem, f"{where}.on_bad_message", "use on_bad_message: stop, or replica_identity: full")
     if table.delete == "hard":
         now = "use delete: soft, or replica_identity: full"
         raise BadInput(f"{large}, and a hard delete leaves no row to take it from", f"{where}.delete", now)
@@ -66,6 +85,26 @@ def _refuse_large_values(table: Table, found: SourceTable, where: str) -> None:
         now = "use full, or make them text"
         problem = f"Debezium can't say that a large value of {', '.join(found.unmarked)} did not change"
         raise BadInput(problem, f"{where}.replica_identity", now)
+
+
+def _refuse_bytes_in_key(table: Table, found: SourceTable, where: str) -> None:
+    """As a part of a text, where a key is one, bytes that are no text all look alike: rows would be taken for one."""
+    of_bytes = [name for name in found.key if found.types.get(name) == BYTES]
+    is_text = len(found.key) > 1 or (table.replica_identity == "default" and found.toastable)
+    if of_bytes and is_text:
+        now = "leave the table out, or give it a key of another type"
+        if len(found.key) == 1:
+            now = "use replica_identity: full"
+        problem = f"{of_bytes[0]} is {BYTES}, which the lake can't tell apart in a key"
+        kind = "of several columns" if len(found.key) > 1 else "under replica_identity: default with large values"
+        raise BadInput(f"{problem} {kind}", f"{where}.key", now)
+
+
+def _refuse_partition(table: Table, found: SourceTable, where: str) -> None:
+    if table.partition and found.types.get(table.partition, "text") not in PARTITION_TYPES:
+        problem = f"column {table.partition} is {found.types[table.partition]}, which no folder can be named by"
+        now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
+        raise BadInput(problem, f"{where}.partition", now)
 
 
 def _refuse_partitions(database: Database, source: Source, environment: Environment) -> None:

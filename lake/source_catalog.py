@@ -38,6 +38,7 @@ class SourceTable:
     of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake has no place for.
     hidden_from: those of the lake's roles that row-level security may show less than all rows.
+    types: of each column, a domain's being the one behind it; "enum" for every enum.
     """
 
     full_name: str
@@ -51,6 +52,7 @@ class SourceTable:
     unmarked: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
     hidden_from: list[str] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -190,17 +192,7 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
   (SELECT jsonb_object_agg(n.nspname || '.' || leaf.relname, leaf.relreplident)
    FROM pg_class leaf JOIN pg_namespace n ON n.oid = leaf.relnamespace
    WHERE leaf.oid = ANY (l.oids)) AS leaves,
-  ARRAY(
-    WITH RECURSIVE base AS (
-      SELECT a.attnum, a.attname, a.atttypid AS type FROM pg_attribute a
-      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-      UNION ALL
-      SELECT b.attnum, b.attname, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
-    )
-    SELECT b.attname || ' ' || format_type(b.type, NULL) FROM base b JOIN pg_type t ON t.oid = b.type
-    LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
-    WHERE t.typtype <> 'd' AND coalesce(e.typtype, t.typtype) <> 'e'
-      AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s) ORDER BY b.attnum) AS unmapped,
+  typed.unmapped, typed.types,
   ARRAY(SELECT r.rolname::text FROM pg_roles r
         WHERE r.rolname = ANY (%(readers)s) AND c.relrowsecurity AND NOT (r.rolsuper OR r.rolbypassrls)
           AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from
@@ -209,6 +201,21 @@ JOIN pg_class c ON c.oid = to_regclass(name)
 LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
 CROSS JOIN LATERAL (SELECT CASE WHEN c.relkind = 'p' THEN ARRAY(
     SELECT t.relid::oid FROM pg_partition_tree(c.oid) t WHERE t.isleaf) ELSE ARRAY[c.oid] END AS oids) l
+CROSS JOIN LATERAL (
+    WITH RECURSIVE base AS (
+      SELECT a.attnum, a.attname, a.atttypid AS type FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      UNION ALL
+      SELECT b.attnum, b.attname, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
+    )
+    SELECT coalesce(jsonb_object_agg(b.attname,
+        CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{}') AS types,
+      coalesce(array_agg(b.attname || ' ' || format_type(b.type, NULL) ORDER BY b.attnum) FILTER (
+        WHERE coalesce(e.typtype, t.typtype) <> 'e'
+          AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s)), '{}') AS unmapped
+    FROM base b JOIN pg_type t ON t.oid = b.type
+    LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+    WHERE t.typtype <> 'd') typed
 """
 
 

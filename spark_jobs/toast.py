@@ -107,7 +107,7 @@ def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
     data = [name for name in rows.columns if name not in ADDED and name not in table.keys]
     wanted = data if ALL in names else [name for name in data if name in names]
     keyed = frames.select(rows, ["*", "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)])
-    return _with_values(_cut_at_deletes(_spanned(keyed, life_spans(_moves(keyed, table)))), wanted)
+    return _with_values(_cut(_spanned(keyed, life_spans(_moves(keyed, table))), table), wanted)
 
 
 def key_text(values: Iterable[str]) -> str:
@@ -169,11 +169,16 @@ def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
     return frames.select(keyed.join(known, F.expr(within), "left"), columns)
 
 
-def _cut_at_deletes(lived: DataFrame) -> DataFrame:
-    """An update after a delete has lost its insert: nothing from before the delete may fill it."""
+def _cut(lived: DataFrame, table: Table) -> DataFrame:
+    """Begins a life anew where nothing from before may fill a change.
+
+    An update after a delete has lost its insert. And where messages are set aside, the one that brought the value may
+    be: such a table is under this identity no more (lake/refusals.py), but its topic may have messages from before.
+    """
     by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LIFE)
-    is_update = "{} IS NOT NULL AND NOT {}".format(UNAVAILABLE, IS_MOVE)
-    orphaned = "CASE WHEN lag(__deleted) {} = 'true' AND {} THEN 1 ELSE 0 END".format(by_order, is_update)
+    lost = "lag(__deleted) {} = 'true' AND NOT {}".format(by_order, IS_MOVE)
+    condition = "true" if table.on_bad_message == "quarantine" else lost
+    orphaned = "CASE WHEN {} IS NOT NULL AND {} THEN 1 ELSE 0 END".format(UNAVAILABLE, condition)
     marked = frames.select(lived, ["*", "{} AS {}".format(orphaned, ORPHANED)])
     counted = frames.select(marked, ["*", "sum({}) {} AS {}".format(ORPHANED, by_order, CUTS)])
     whole = "CASE WHEN {} = 0".format(CUTS)

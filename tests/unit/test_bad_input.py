@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from lake import broker, cli, moma, plan_commands, tickit
 from lake.broker import Broker
 from lake.connect_rest import Connect
-from lake.definition import load_databases
+from lake.definition import load_database, load_databases
 from lake.environment import load_environment
 from lake.errors import BadInput, LakeError
 from lake.local.home import PROJECT, Home
@@ -23,6 +24,7 @@ from lake.local.secrets import Secrets
 from lake.local.stack import Stack
 from lake.operate.jobs import LocalJobs
 from lake.plan_facts import Facts
+from lake.refusals import refuse_source
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import Topic, topics
 from lake.requests import refuse_stopped
@@ -207,6 +209,30 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         ["large value of note does not come", ".delete", "use delete: soft"],
     ),
     (
+        "large values that a message set aside may have brought",
+        with_table(toastable=["note"]),
+        table("{key: [id], partition: kind, replica_identity: default, on_bad_message: quarantine}"),
+        ["large value of note does not come", ".on_bad_message", "use on_bad_message: stop, or replica_identity: full"],
+    ),
+    (
+        "bytes in a composite key",
+        with_table(key=["id", "kind"], types={"kind": "bytea"}),
+        table("{key: [id, kind]}"),
+        ["kind is bytea", "key of several columns", "another type"],
+    ),
+    (
+        "bytes as a key by which large values are taken over",
+        with_table(toastable=["note"], types={"id": "bytea"}),
+        table("{key: [id], partition: kind, replica_identity: default}"),
+        ["id is bytea", "under replica_identity: default", "use replica_identity: full"],
+    ),
+    (
+        "partition by time",
+        with_table(types={"kind": "timestamp without time zone"}),
+        SHOP,
+        ["column kind is timestamp without time zone", ".partition", "choose a column of text"],
+    ),
+    (
         "large values without a placeholder",
         with_table(toastable=["flags", "note"], unmarked=["flags"]),
         table("{key: [id], partition: kind, replica_identity: default}"),
@@ -386,6 +412,21 @@ def closed_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("changed", "shop"),
+    [
+        ({"types": {"id": "bytea", "kind": "date"}, "toastable": ["note"]}, SHOP),
+        ({"types": {"id": "bytea"}}, table("{key: [id], replica_identity: default}")),
+        ({"types": {"id": "uuid", "kind": "text"}, "key": ["id", "kind"]}, table("{key: [id, kind]}")),
+        ({}, table("{key: [id], replica_identity: default, on_bad_message: quarantine}")),
+    ],
+)
+def test_what_only_looks_like_what_is_refused(changed: dict[str, Any], shop: str, tmp_path: Path) -> None:
+    (tmp_path / "shop.yaml").write_text(shop)
+    source = Source("logical", True, frozenset(), {"public.a": relation(**changed)}, None, {}, frozenset())
+    refuse_source(load_database(tmp_path / "shop.yaml"), source)
 
 
 def test_large_values_keep_their_order_in_one_partition_only(

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import struct
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,19 @@ def test_the_last_value_of_the_batch_not_the_stored_one(spark: SparkSession) -> 
 
 def test_insert_and_update_in_one_batch_need_no_table(spark: SparkSession) -> None:
     assert filled(spark, [change(1, 7, "c", t="a", u=None), change(2, 7, t=LACKS)], []) == {7: (2, "a", None, "false")}
+
+
+def test_nothing_is_taken_over_a_message_that_may_have_been_set_aside(spark: SparkSession) -> None:
+    """Else the row would have columns of two of its versions; the next change that brings all is taken."""
+    lab = replace(DEFAULT, on_bad_message="quarantine")
+    held = [stored(5, 1, t="t5", u="u")]
+    for batch in ([change(12, 1, t=LACKS, u="u")], [change(11, 1, t="t11", u="u"), change(12, 1, t=LACKS, u="u")]):
+        with pytest.raises(Unfillable):
+            filled(spark, batch, held, lab)
+    moved = [leaves(11, 1, lsn=11), arrives(12, 2, old=1, lsn=11, t=LACKS, u="u")]
+    with pytest.raises(Unfillable):
+        filled(spark, moved, held, lab)
+    assert filled(spark, [*batch, change(13, 1, t="t13", u="u")], held, lab) == {1: (13, "t13", "u", "false")}
 
 
 def test_a_null_that_came_is_a_value(spark: SparkSession) -> None:
