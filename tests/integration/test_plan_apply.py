@@ -37,6 +37,9 @@ CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4
 CREATE TABLE spaced (id int PRIMARY KEY, "a b" int);
 CREATE TABLE twins (id int PRIMARY KEY, "N" int, n int);
 CREATE TABLE taken (id int PRIMARY KEY, __op int);
+CREATE DOMAIN raw AS bytea;
+CREATE TABLE marked (id raw, n int, PRIMARY KEY (id, n));
+CREATE TABLE timed (id int PRIMARY KEY, sizes size, at timestamp);
 """
 
 
@@ -126,17 +129,28 @@ def test_life_of_a_definition(home: Home) -> None:
         ("b", {"key": ["x"]}, r"\(x, y\), not \(x\)"),
         ("b", {**B, "partition": "z"}, "no column 'z'"),
         ("wide", {"key": ["id"], "replica_identity": "default", "delete": "hard"}, "large value of note does not come"),
+        (
+            "wide",
+            {"key": ["id"], "replica_identity": "default", "on_bad_message": "quarantine"},
+            "may have brought it",
+        ),
         ("flagged", {"key": ["id"], "replica_identity": "default"}, "large value of many did not change"),
         ("computed", {"key": ["id"]}, "generated columns: twice"),
         ("shaped", {"key": ["id"]}, r"types without a place: outline polygon, boxes box\[\]"),
         ("spaced", {"key": ["id"]}, "'a b' can't be named so"),
         ("twins", {"key": ["id"]}, "both 'n' in lower case"),
         ("taken", {"key": ["id"]}, "'__op' has the name of one"),
+        ("marked", {"key": ["id", "n"]}, "id is bytea"),
+        ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
     ],
 )
 def test_refused(home: Home, table: str, settings: dict[str, object], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         planned(home, depot(**{table: settings}))
+
+
+def test_a_partition_by_an_enum_is_accepted(home: Home) -> None:
+    assert planned(home, depot(timed={"key": ["id"], "partition": "sizes"}))
 
 
 @pytest.mark.parametrize("table", ["narrow", "wide"])
