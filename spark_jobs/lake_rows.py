@@ -150,14 +150,18 @@ def _fits(found: str, wanted: str) -> bool:
 def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int) -> Optional[str]:
     """Why the table of that name is not the one at the path, or None. rows: how many were seen by path.
 
-    While writes go on both are counted again until they agree.
+    While writes go on it has as many rows by name as by path before or after, or a number between.
     """
+    counts = [rows]
     try:
         for _ in range(NAME_TRIES):
+            spark.catalog.refreshTable(name)  # Spark keeps the plan of a name, and with it the list of files
             by_name = int(spark.table(name).count())
-            if by_name == rows:
+            if by_name == counts[-1]:
                 return None
-            rows = int(stored_rows(spark, path, kind).count())
+            counts.append(int(stored_rows(spark, path, kind).count()))
+            if min(counts) <= by_name <= max(counts):
+                return None
     except AnalysisException as problem:
         return "cannot be queried by name: {}".format(str(problem).splitlines()[0])
-    return "has {} rows by name and {} by path".format(by_name, rows)
+    return "has {} rows by name and {} by path".format(by_name, counts[-1])

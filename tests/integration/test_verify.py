@@ -65,14 +65,16 @@ def written_meanwhile(proof: RunningLake) -> Iterator[threading.Thread]:
     stopping = threading.Event()
 
     def keep_writing() -> None:
-        """Each key rests for a minute or more before its turn comes again."""
+        """Each key rests for a minute or more before its turn comes again; with each turn the table grows."""
         keys = itertools.cycle(range(2, ROWS["busy"], 2))
+        new = itertools.count(ROWS["busy"] + 1)
         with psycopg.connect(proof.home.dsn(NAME), autocommit=True) as connection:
             while not stopping.wait(0.05):
                 key = next(keys)
                 connection.execute("UPDATE busy SET amount = amount + 1 WHERE id = %s", [key])
                 connection.execute("DELETE FROM busy WHERE id = %s", [key - 1])
                 connection.execute("INSERT INTO busy VALUES (%s, 'again', 0, 'é🎉')", [key - 1])
+                connection.execute("INSERT INTO busy VALUES (%s, 'new', 0, NULL)", [next(new)])
 
     writing = threading.Thread(target=keep_writing)
     writing.start()

@@ -1,5 +1,6 @@
 """The comparison finds a changed, a dropped and a doubled row, and names its key."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -114,6 +115,38 @@ def test_the_read_optimised_view_may_be_behind_but_not_elsewhere(spark: SparkSes
     wrong = lake(spark, [(2, "other", *ROWS[1][2:]), ahead, (7, "x", "false", "r", 1, 1)]).rows
     assert parity.lag(now, wrong)[1] == 3
     assert sorted(parity.impossible(now, wrong, 10)) == ['["2"]', '["3"]', '["7"]']
+
+
+class Names:
+    """Spark's names over a table that grows by a row with each look; a plan is kept until it is refreshed."""
+
+    def __init__(self, rows: int, planned: int) -> None:
+        self.rows, self.planned, self.catalog = rows, planned, self
+
+    def refreshTable(self, name: str) -> None:  # noqa: N802 - Spark's
+        self.rows = self.planned = self.rows + 1
+
+    def table(self, name: str) -> Any:
+        return SimpleNamespace(count=lambda: self.planned)
+
+    def by_path(self, *_: Any) -> Any:
+        self.rows += 1
+        return SimpleNamespace(count=lambda: self.rows)
+
+
+def test_a_table_that_grows_meanwhile_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    names: Any = Names(rows=100, planned=90)
+    monkeypatch.setattr(lake_rows, "stored_rows", names.by_path)
+    assert lake_rows.name_problem(names, "shop_cow.a", "path", "cow", 100) is None
+
+
+@pytest.mark.parametrize("rows", [3, 300])
+def test_a_name_of_another_table_is_told(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    other: Any = Names(rows=rows, planned=rows)
+    path: Any = Names(rows=100, planned=100)
+    monkeypatch.setattr(lake_rows, "stored_rows", path.by_path)
+    told = lake_rows.name_problem(other, "shop_cow.a", "path", "cow", 100)
+    assert told == f"has {rows + 5} rows by name and 105 by path"
 
 
 def test_a_difference_is_settled_when_both_versions_stand_still() -> None:
