@@ -14,7 +14,7 @@ from lake.aws.environment import LOCAL
 from lake.compact import chosen
 from lake.definition import load_databases
 from lake.errors import LakeError
-from lake.job import log_path, run_job
+from lake.job import last_log, run_job
 from lake.local.home import Home, load_home
 from lake.operate import options
 from lake.rendering.pipeline import read_pipeline
@@ -83,7 +83,7 @@ def run(
     wish = Wish(names or [], kinds, schemas, once, replay, interval)
     if env == LOCAL:
         result = _here(load_home(), wish, told if not as_json else lambda line: None)
-        log = f"see: {log_path(load_home(), 'streamer')}"
+        log = f"see: {last_log(load_home(), 'streamer')}"
     elif once:
         result, log = _on_aws(env, wish), f"see: lake jobs logs streamer-once --env {env}"
     else:
@@ -102,7 +102,8 @@ def _here(home: Home, wish: Wish, report: Callable[[str], None]) -> dict[str, An
     status.unlink(missing_ok=True)
     words = job_arguments(wish, streamer=rendered.as_uri(), status=status.as_uri())
     jars = {"spark.driver.extraClassPath": class_path(home)}
-    return run_job(home, "streamer", words, conf=jars, watch=Watch(status, report).look)
+    watch = Watch(status, report)
+    return run_job(home, "streamer", words, conf=jars, watch=lambda log: watch.look())
 
 
 def _on_aws(env: str, wish: Wish) -> dict[str, Any]:

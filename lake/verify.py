@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -32,14 +33,16 @@ def verify(
         None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="What to compare; default all."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
-    timeout: float = typer.Option(180, "--timeout", min=1, help="Seconds for the lake to catch up."),
+    timeout: float = typer.Option(
+        180, "--timeout", min=1, help="Seconds to catch up, and then for rows to settle."
+    ),
     env: str = options.ENV,
 ) -> None:
     """Compare every column of every row of the lake with PostgreSQL, both ways, while writes go on.
 
     Columns: the live rows of PostgreSQL (source), of the copy-on-write table (cow) and of the merge-on-read table as of
     its newest commit (rt) and of its last compaction (ro); then the deleted rows that the lake keeps. "ro behind by n":
-    n rows wait for compaction, which is in order. "unsettled": rows that still changed in the last round: run it again.
+    n rows wait for compaction, which is in order. "unsettled": rows that changed all the time, to the end of --timeout.
 
     On AWS a step of EMR compares; its result stays in S3, and its place is told.
     Exit code 0 only if all is equal, 1 if not, 2 if the input is wrong.
@@ -65,11 +68,11 @@ def compare(names: list[str], timeout_s: float, say: Callable[[str], None]) -> d
     url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
     login = ["--jdbc-url", url, "--user", USER, "--timeout-s", str(timeout_s)]
     password = {PASSWORD: home.secrets.lake_verify}
-    return run_job(home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda: _tell(home, say))
+    return run_job(home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda log: _tell(log, say))
 
 
-def _tell(home: Home, say: Callable[[str], None]) -> None:
-    if line := last_told(home, "verify"):
+def _tell(log: Path, say: Callable[[str], None]) -> None:
+    if line := last_told(log, "verify"):
         say(escape(line))
 
 

@@ -22,6 +22,7 @@ from spark_jobs.once import Refused
 from spark_jobs.pipeline import Pipeline, Target, read_pipeline
 
 LATEST = "9" * 17
+METASTORE = "HiveException"  # its fault, not the statement's
 SUBSTITUTION = "spark.sql.variable.substitute"
 TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"  # Spark's own has milliseconds
 AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timestampNTZFormat": TIME}
@@ -148,6 +149,8 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
             return result(spark.sql(args.sql), args.limit)
         return _then(spark, named(spark, args.sql, read_pipeline(spark, args.config)), args)
     except (AnalysisException, ParseException, history.NoSuchMoment) as error:
+        if METASTORE in str(error):
+            raise
         raise Refused(str(error).strip().splitlines()[0]) from None
 
 

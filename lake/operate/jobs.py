@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lake import status
 from lake.errors import BadInput
-from lake.job import log_path
+from lake.job import last_log
 from lake.local.home import Home
 from lake.local.stack import Stack
 from lake.operate.place import Say
@@ -76,9 +76,9 @@ class LocalJobs:
         return self.all()[0]
 
     def log(self, name: str, lines: int) -> list[str]:
-        path = self._stack.log(STREAM) if name == STREAM else log_path(self._home, name)
-        if not path.exists():
-            raise BadInput(f"{name} has no log", str(path), "see: lake jobs list")
+        path = self._stack.log(STREAM) if name == STREAM else last_log(self._home, name)
+        if path is None or not path.exists():
+            raise BadInput(f"{name} has no log", str(self._home.logs), "see: lake jobs list")
         return path.read_text(errors="replace").splitlines()[-lines:]
 
     def _known(self, name: str) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.utils import AnalysisException
 
-from spark_jobs import commits, history, query
+from spark_jobs import commits, history, query, statement
 from spark_jobs.once import Refused
 
 NOW = Namespace(sql="", as_of=None, since=None, until=None, config="", limit=10)
@@ -224,3 +225,14 @@ def test_columns_of_the_same_name(spark: SparkSession) -> None:
 def test_fields_of_the_same_name_are_refused(spark: SparkSession) -> None:
     with pytest.raises(Refused, match="two fields of a struct have the same name"):
         query.answer(spark, asked("SELECT struct(1 AS x, 2 AS x)"))
+
+
+def test_a_metastore_that_is_gone_is_not_the_fault_of_the_statement(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parsed(*_: object) -> None:
+        raise AnalysisException("org.apache.hadoop.hive.ql.metadata.HiveException: Unable to instantiate the client")
+
+    monkeypatch.setattr(statement, "parsed", parsed)
+    with pytest.raises(AnalysisException, match="HiveException"):
+        query.answer(spark, asked("SELECT 1"))

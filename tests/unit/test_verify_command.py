@@ -9,7 +9,7 @@ import pytest
 
 from lake import verify
 from lake.environment import Environment
-from lake.job import END_BYTES, last_told, log_path
+from lake.job import END_BYTES, last_told, new_log
 from lake.local.home import Home
 from lake.local.secrets import Secrets
 
@@ -35,14 +35,16 @@ def home(tmp_path: Path) -> Home:
     ],
 )
 def test_the_last_word_of_a_job(home: Home, log: str, told: str) -> None:
-    log_path(home, "verify").write_text(log)
-    assert last_told(home, "verify") == told
+    path = new_log(home, "verify")
+    path.write_text(log)
+    assert last_told(path, "verify") == told
 
 
 def test_a_long_proof_tells_how_far_it_is(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     def run_job(*_: Any, watch: Any) -> dict[str, Any]:
-        log_path(home, "verify").write_text("verify:   9.0 s  waiting: partition 0 [/of x]\n" + NOISE)
-        watch()
+        log = new_log(home, "verify")
+        log.write_text("verify:   9.0 s  waiting: partition 0 [/of x]\n" + NOISE)
+        watch(log)
         return {"equal": True}
 
     said: list[str] = []
