@@ -91,8 +91,8 @@ def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgTyp
     kinds = dict(stored.dtypes)
     texts = [_lake_text(kinds, name, kind) for name, kind in zip(names, types)]
     added = [F.col(name).cast("string") if name in kinds else F.lit(None).cast("string") for name in ADDED]
-    placeholders = parity.placeholder_names([(name, kinds[name]) for name in names if name in kinds])
     deleted = F.coalesce(F.col("__deleted") == "true", F.lit(False))
+    placeholders = parity.placeholder_names([(name, kinds[name]) for name in names if name in kinds], deleted)
     return _side(stored, table, names, texts, added, deleted, F.col("_order"), placeholders)
 
 

@@ -3,14 +3,18 @@
 A side is a DataFrame of `key` (text) and `hash` (text): one row per row of the table.
 """
 
+import hashlib
+import uuid
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 PLACEHOLDER = "lake\0unavailable"  # what the connector sends for a large value that did not change (F8)
+PLACEHOLDERS = (PLACEHOLDER, "__debezium_unavailable_value")  # Debezium's own, too
 BEHIND = "old_order IS NULL OR old_order < new_order"
 IMPOSSIBLE = "new_order IS NULL OR old_order > new_order OR (old_order = new_order AND old_hash <> new_hash)"
+TEXTS = ("string", "array<string>")
 Versions = Tuple[Optional[str], Optional[str]]
 
 
@@ -40,13 +44,21 @@ def duplicates(rows: DataFrame, limit: int) -> Dict[str, int]:
     return {row["key"]: row["count"] for row in found}
 
 
-def placeholder_names(columns: List[Tuple[str, str]]) -> Column:
-    """The names of a row's columns that hold Debezium's placeholder. columns: name and Spark type of each."""
-    holds = [(name, _holds(F.col("`{}`".format(name)), kind)) for name, kind in columns]
-    named = [F.when(held, F.lit(name)) for name, held in holds if held is not None]
-    if not named:
+def placeholder_names(columns: List[Tuple[str, str]], deleted: Column) -> Column:
+    """The names of a row's columns that hold a placeholder. columns: name and Spark type of each.
+
+    No text of PostgreSQL is the connector's; all its other forms, and Debezium's own, may be values like any other. A
+    live row is compared with its source, which has such a value, too; so they are looked for in deleted rows.
+    """
+    names = []
+    for name, kind in columns:
+        column = F.col("`{}`".format(name))
+        certain = [F.exists(F.array(column) if kind == "string" else column, _is_ours)] if kind in TEXTS else []
+        likely = [deleted & form for form in _forms(column, kind)]
+        names += [F.when(F.coalesce(held, F.lit(False)), F.lit(name)) for held in certain + likely]
+    if not names:
         return F.array().cast("array<string>")
-    return F.filter(F.array(*named), lambda name: name.isNotNull())
+    return F.array_distinct(F.filter(F.array(*names), lambda name: name.isNotNull()))
 
 
 def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
@@ -55,12 +67,27 @@ def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
     return {row["key"]: list(row["placeholders"]) for row in found}
 
 
-def _holds(column: Column, kind: str) -> Optional[Column]:
-    if kind == "string":
-        return column.contains(PLACEHOLDER)
-    if kind == "array<string>":
-        return F.exists(column, lambda item: item.contains(PLACEHOLDER))
-    return None
+def _is_ours(text: Column) -> Column:
+    return text.contains(PLACEHOLDER)
+
+
+def _forms(column: Column, kind: str) -> List[Column]:
+    """What Debezium writes for a column of that type: the text, its bytes, its bytes as numbers, or a UUID of it."""
+    given = [text.encode("utf-8") for text in PLACEHOLDERS]
+    numbers = [F.array(*[F.lit(byte) for byte in one]) for one in given]
+    return {
+        "string": [column.isin([form for one in given for form in (one.decode(), one.hex())])],
+        "array<string>": [F.arrays_overlap(column, F.array(*[F.lit(form) for one in given for form in _texts(one)]))],
+        "binary": [column == F.lit(bytearray(one)) for one in given],
+        "array<binary>": [F.array_contains(column, bytearray(one)) for one in given],
+        "array<int>": [column == one for one in numbers],
+        "array<bigint>": [column == one.cast("array<bigint>") for one in numbers],
+    }.get(kind, [])
+
+
+def _texts(placeholder: bytes) -> List[str]:
+    identifier = uuid.UUID(bytes=hashlib.md5(placeholder).digest(), version=3)  # Java's UUID.nameUUIDFromBytes
+    return [placeholder.decode(), str(identifier)]
 
 
 def lag(newer: DataFrame, older: DataFrame) -> Tuple[int, int]:

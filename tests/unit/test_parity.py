@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from spark_jobs import archive, coverage, lake_rows, parity
 from spark_jobs.archive import File
@@ -92,6 +93,24 @@ def test_both_versions_are_shown_by_column(spark: SparkSession, truth: Any) -> N
 def test_a_placeholder_is_found_in_its_column(spark: SparkSession) -> None:
     rows = lake(spark, [ROWS[0], (2, PLACEHOLDER, *ROWS[1][2:])]).rows
     assert parity.placeholders(rows, 10) == {'["2"]': ["name"]}
+
+
+FORMS = {
+    "string": "'__debezium_unavailable_value'",
+    "binary": "X'5f5f646562657a69756d5f756e617661696c61626c655f76616c7565'",
+    "array<string>": "array('x', '__debezium_unavailable_value')",
+    "array<binary>": "array(cast('lake\\u0000unavailable' AS binary))",
+    "array<int>": "array(108, 97, 107, 101, 0, 117, 110, 97, 118, 97, 105, 108, 97, 98, 108, 101)",
+    "array<bigint>": "array(108L, 97L, 107L, 101L, 0L, 117L, 110L, 97L, 118L, 97L, 105L, 108L, 97L, 98L, 108L, 101L)",
+}
+
+
+def test_every_form_of_a_placeholder_is_found_where_no_source_explains_it(spark: SparkSession) -> None:
+    columns = [(f"c{place}", kind) for place, kind in enumerate(FORMS)]
+    row = spark.range(1).selectExpr(*[f"{sql} AS c{place}" for place, sql in enumerate(FORMS.values())])
+    deleted, live = (parity.placeholder_names(columns, F.lit(value)) for value in (True, False))
+    found = row.select(deleted.alias("deleted"), live.alias("live")).collect()[0]
+    assert (found.deleted, found.live) == ([name for name, _ in columns], [])
 
 
 def test_a_column_that_the_lake_lacks_is_null_in_every_row(spark: SparkSession) -> None:
