@@ -80,6 +80,7 @@ class KillSupervisor:
 
     def heal(self, rig: Rig) -> None:
         until(lambda: rig.stack.supervisor.pid() not in (None, self._pid), "the supervisor is not back", BACK_WITHIN_S)
+        until(lambda: not unwell(rig), "what it keeps is not back", 2 * BACK_WITHIN_S, every_s=1)
 
     def seen(self, rig: Rig) -> bool:
         return rig.stack.supervisor.pid() != self._pid

@@ -82,7 +82,7 @@ def test_broker_killed_in_the_snapshot(rig: Rig, entry: Entry) -> None:
 @pytest.mark.matrix("33", "kill -9 of the supervisor")
 def test_supervisor_killed(rig: Rig, entry: Entry, shop: str) -> None:
     """All processes are started anew, the source's server, too."""
-    under_load(rig, entry, shop, KillSupervisor(), source_down=True)
+    under_load(rig, entry, shop, KillSupervisor(), source_down=True, recovers_within_s=120)
 
 
 @pytest.mark.matrix("3", "kill -9 of the registry")
