@@ -56,6 +56,8 @@ class Connect(Service):
             # What the templates set, and no more: a connector of one's own broker or login is refused.
             "connector.client.config.override.policy": "Allowlist",
             "connector.client.config.override.allowlist": ",".join(client_overrides(self.home.root)),
+            # REST has no login, and a connector may name these words as its user, say: whoever reaches the port, which
+            # is on loopback, may read them. So the folder holds what connectors need, and nothing else is given.
             "config.providers": "file",
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
             "config.providers.file.param.allowed.paths": self.secrets_folder,

@@ -59,11 +59,16 @@ def test_file(rig: Rig, entry: Entry, shop: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.matrix("34", "a connector that loads a class by JNDI: ")
+@pytest.mark.parametrize("module", ["JndiLoginModule", "LdapLoginModule"])
 @pytest.mark.parametrize("client", ["producer.override", "signal.consumer"])
-def test_jndi(rig: Rig, entry: Entry, shop: str, client: str) -> None:
+def test_jndi(rig: Rig, entry: Entry, shop: str, client: str, module: str) -> None:
     """The first is refused with the setting; the second is Debezium's own client, whose login Kafka refuses."""
     with listening() as (port, visitors):
-        login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.jaas.config": jndi(port)}
+        login = {
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.jaas.config": jndi(module, port),
+        }
         settings = {f"{client}.{name}": value for name, value in login.items()}
         if client == "signal.consumer":
             settings["signal.enabled.channels"] = "source,kafka"
@@ -74,16 +79,28 @@ def test_jndi(rig: Rig, entry: Entry, shop: str, client: str) -> None:
             if client == "producer.override":
                 assert answer.status_code == 400 and "does not allow" in answer.text, answer.text
             else:
-                refused = "JndiLoginModule is not allowed"
+                refused = f"{module} is not allowed"
                 until(lambda: refused in json.dumps(status(rig, "intruder")), "it is not refused", TOLD_WITHIN_S)
         finally:
             delete(rig, "intruder")
         assert visitors == [], "somebody asked the directory of the intruder"
 
 
-def jndi(port: int) -> str:
-    module = "com.sun.security.auth.module.JndiLoginModule required"
-    return f"{module} user.provider.url='ldap://127.0.0.1:{port}/x' group.provider.url='ldap://127.0.0.1:{port}/x';"
+def jndi(module: str, port: int) -> str:
+    """How either module is told where to ask."""
+    directory = f"'ldap://127.0.0.1:{port}/x'"
+    options = "userProvider" if module == "LdapLoginModule" else "user.provider.url"
+    more = "" if module == "LdapLoginModule" else f" group.provider.url={directory}"
+    return f"com.sun.security.auth.module.{module} required {options}={directory}{more};"
+
+
+@contextmanager
+def logged(rig: Rig, service: str, what: str) -> Iterator[None]:
+    """The service must write a line with these words meanwhile."""
+    path = rig.home.logs / f"{service}.log"
+    before = path.read_text(errors="replace").count(what)
+    yield
+    until(lambda: path.read_text(errors="replace").count(what) > before, f"{service} logs nothing of it", TOLD_WITHIN_S)
 
 
 @contextmanager
@@ -105,7 +122,8 @@ def listening() -> Iterator[tuple[int, list[Any]]]:
 @pytest.mark.matrix("34", "a connector that brings its own Kafka broker")
 def test_override(rig: Rig, entry: Entry, shop: str) -> None:
     try:
-        answer = put(rig, shop, "intruder", **{"producer.override.bootstrap.servers": "127.0.0.1:1"})
+        with logged(rig, "connect", "PUT /connectors/intruder/config"):
+            answer = put(rig, shop, "intruder", **{"producer.override.bootstrap.servers": "127.0.0.1:1"})
         assert answer.status_code == 400 and "bootstrap.servers" in answer.text, answer.text
     finally:
         delete(rig, "intruder")
@@ -136,7 +154,11 @@ def test_capture_user(rig: Rig, entry: Entry, shop: str) -> None:
     secret = rig.home.secrets.lake_capture
     dsn = psycopg.conninfo.make_conninfo(rig.home.dsn(shop), user="lake_capture", password=secret)
     for statement in ("DELETE FROM account", "SELECT * FROM audit.version", "CREATE TABLE mine (id int)"):
-        with psycopg.connect(dsn) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        with (
+            logged(rig, "postgres", "permission denied"),
+            psycopg.connect(dsn) as connection,
+            pytest.raises(psycopg.errors.InsufficientPrivilege),
+        ):
             connection.execute(statement.encode())
 
 

@@ -97,9 +97,7 @@ def archived_to(rig: Rig, database: str, end: int, table: str = "account") -> No
 
 
 @pytest.mark.matrix("31", "a poisoned message is set aside: ")
-@pytest.mark.parametrize(
-    "kind", ["a tombstone", "an unknown schema", "a row of another table", "a row that is cut off"]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None:
     """Counted as missing until it is dropped; the table goes on meanwhile."""
     offset = poison(rig, aside, kind)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,12 +13,14 @@ import pytest
 
 from lake.local.processes import of_lake
 from tests.faults.rig import Rig
+from tests.faults.test_intruders import delete, put
 from tests.faults.test_messages import produce
 from tests.faults.trial import Entry
 from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 ROW = "canary-row-5d1c"
+WRONG = "canary-password-1f9e"
 
 
 def texts(rig: Rig) -> Iterator[tuple[str, str]]:
@@ -26,7 +29,9 @@ def texts(rig: Rig) -> Iterator[tuple[str, str]]:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 yield str(path), path.read_text(errors="replace")
-    yield "status.json", (rig.home.data / "status.json").read_text()
+    for path in sorted([*rig.home.data.glob("*.json"), *(rig.home.data / "requests").rglob("*")]):
+        if path.is_file() and path != rig.home.environment.secrets_path:
+            yield str(path), path.read_text(errors="replace")
     for process in of_lake(rig.home.data):
         yield f"the command line of {process.pid}", command_line(process)
     for path in ("connectors?expand=info", "connectors?expand=status"):
@@ -44,9 +49,35 @@ def places(rig: Rig, word: str) -> list[str]:
     return [place for place, text in texts(rig) if word in text]
 
 
-@pytest.mark.matrix("34", "passwords in logs, command lines, connectors and rendered files")
+def scratch(rig: Rig) -> Iterator[tuple[str, str]]:
+    """What Spark writes down between two steps, the rows of them too."""
+    for path in sorted((rig.home.data / "tmp").rglob("*")):
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                yield str(path), path.read_text(errors="replace")
+
+
+def use(rig: Rig, shop: str) -> None:
+    """What handles passwords, and logins that fail."""
+    try:
+        assert put(rig, shop, "intruder", **{"database.password": WRONG}).status_code == 400
+    finally:
+        delete(rig, "intruder")
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(psycopg.conninfo.make_conninfo(rig.home.dsn(shop), user="lake_capture", password=WRONG))
+    rig.lake.run("verify", f"{shop}.pair", check=False)
+    rig.lake.run("resnapshot", f"{shop}.pair", check=False)
+    rig.lake.run("quarantine", "replay", shop, check=False)
+
+
+@pytest.mark.matrix(
+    "34", "passwords in logs, command lines, connectors, scratch and rendered files, after failed logins"
+)
 def test_passwords(rig: Rig, entry: Entry, shop: str) -> None:
-    found = {name: places(rig, secret) for name, secret in asdict(rig.home.secrets).items()}
+    use(rig, shop)
+    written = [*texts(rig), *scratch(rig)]
+    secrets = {**asdict(rig.home.secrets), "that of a failed login": WRONG}
+    found = {name: [place for place, text in written if secret in text] for name, secret in secrets.items()}
     assert len(found) >= 6 and not any(found.values()), found
     named = [path for path in readable(rig.home.data) if oct(path.stat().st_mode & 0o077) != "0o0"]
     assert named == [], "others may read these"

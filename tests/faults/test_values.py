@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import psycopg
 import pytest
 
 from tests.faults import source
@@ -20,7 +21,9 @@ ROWS_AT_ONCE = 1_000_000
 MB_AT_ONCE = 1000
 STOPS_WITHIN_S = 120.0
 LARGE_WITHIN_S = 900.0  # all of it is in the lake
-PLACES = ["/", "a/b", "=", "%", "%2F", ":", "a b", "'", "#", "+", "..", ".", "", None, "x" * 120, "Twin", "twin", "é日"]
+# The local object store keeps objects as files: 255 bytes are the longest name of a folder, "place=" is of it.
+LONGEST = "x" * (255 - len("place="))
+PLACES = ["/", "a/b", "=", "%", "%2F", ":", "a b", "'", "#", "+", "..", ".", "", None, LONGEST, "Twin", "twin", "é日"]
 KEYED = Table("keyed", "id text PRIMARY KEY, version bigint NOT NULL, v text", settings=COW)
 PLACED = Table(
     "placed", "id int PRIMARY KEY, version bigint NOT NULL, v text, place text", settings={"partition": "place"}
@@ -30,6 +33,26 @@ WIDE = Table(
     "id int PRIMARY KEY, version bigint NOT NULL, v text, " + ", ".join(f"c{n} int" for n in range(COLUMNS - 3)),
     settings=MOR,
 )
+# By type of the partition column: a literal for each row. The second moves to the first, the last is deleted.
+PLACED_BY = {
+    "int": ["0", "5", "-1", "2147483647", "NULL", "7"],
+    "bigint": ["0", "5", "-1", "9223372036854775807", "NULL", "7"],
+    "date": [
+        "DATE '2020-02-29'",
+        "DATE '2021-01-01'",
+        "DATE '0001-01-01'",
+        "DATE '9999-12-31'",
+        "NULL",
+        "DATE '1969-12-31'",
+    ],
+    "boolean": ["true", "false", "false", "true", "NULL", "false"],
+}
+NAMES = ["a" * 63, "Mixed", "UPPER", "select", "from", "order", "timestamp", "user", "_under", "__two", "date"]
+NAMED = Table(
+    "t" * 63,
+    "id int PRIMARY KEY, version bigint NOT NULL, v text, " + ", ".join(f'"{name}" text' for name in NAMES),
+)
+BYTES = Table("bytes", "id int PRIMARY KEY, version bigint NOT NULL, v text, b bytea", settings=COW)
 HUGE = Table("huge", "id int PRIMARY KEY, version bigint NOT NULL, v text STORAGE EXTERNAL", settings=MOR)
 ASIDE = replace(HUGE, settings={**MOR, "on_bad_message": "quarantine"})
 # Text that no compression makes smaller than half.
@@ -148,6 +171,33 @@ def test_names(rig: Rig, entry: Entry, name: str) -> None:
         assert (done.returncode, "column" in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.matrix("23", "names of 63 bytes, reserved words, capital letters")
+def test_names_that_are_taken(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((NAMED,)) as database:
+        values = ", ".join(f"'{number} ' || i" for number in range(len(NAMES)))
+        rig.execute(
+            database,
+            f"INSERT INTO {NAMED.name} SELECT i, i, 'v', {values} FROM generate_series(1, 5) i",
+            f'UPDATE {NAMED.name} SET "Mixed" = \'changed\', "select" = NULL, version = 1000 + id WHERE id < 3',
+            f"DELETE FROM {NAMED.name} WHERE id = 5",
+        )
+        conclude(rig, entry, database, [])
+        proof = rig.lake.json("verify", database)
+        assert proof["equal"], proof
+
+
+@pytest.mark.matrix("24", "NUL, which PostgreSQL refuses in every text, is kept as a byte")
+def test_nul(rig: Rig, entry: Entry) -> None:
+    with rig.temporary((BYTES,)) as database:
+        for text in ("E'a\\000b'", "'a\\u0000b'::jsonb::text"):
+            with pytest.raises(psycopg.DataError):
+                rig.execute(database, f"INSERT INTO bytes VALUES (1, 1, {text}, '')")
+        rig.execute(
+            database, "INSERT INTO bytes SELECT i, i, '', decode(repeat('00', i), 'hex') FROM generate_series(0, 3) i"
+        )
+        conclude(rig, entry, database, [])
+
+
 @pytest.mark.matrix("24", "texts in values and keys: emoji, right to left, line ends, quotes, 1 MB")
 def test_texts(rig: Rig, entry: Entry) -> None:
     with rig.temporary((KEYED,)) as database:
@@ -169,6 +219,31 @@ def test_empty_key(rig: Rig, entry: Entry) -> None:
         assert [one["reason"] for one in found] == ["its key is an empty text, which Hudi refuses"]
         told = rig.lake.json("verify", database)["tables"][f"{database}.public.keyed"]
         assert {one["where"] for one in told["differences"]} == {"quarantine", "source = cow"}, told
+
+
+@pytest.mark.matrix("25", "a partition column that is no text: ")
+@pytest.mark.parametrize("kind", PLACED_BY)
+def test_partition_types(rig: Rig, entry: Entry, kind: str) -> None:
+    """Equal in all, and found in the folder that a query's condition names."""
+    values = PLACED_BY[kind]
+    table = replace(PLACED, columns=f"id int PRIMARY KEY, version bigint NOT NULL, v text, place {kind}")
+    with rig.temporary((table,)) as database:
+        rows = ", ".join(f"({number}, {number}, 'v', {value})" for number, value in enumerate(values))
+        rig.execute(
+            database,
+            f"INSERT INTO placed VALUES {rows}",
+            f"UPDATE placed SET place = {values[0]}, version = 1001 WHERE id = 1",
+            "UPDATE placed SET v = 'changed', version = version + 1000 WHERE id IN (2, 4)",
+            "DELETE FROM placed WHERE id = 5",
+        )
+        rig.lake.drain(database)
+        proof = rig.lake.json("verify", database)  # which knows types that the checker does not
+        assert proof["equal"], proof
+        for name in (f"{database}_cow.placed", f"{database}_mor.placed_rt"):
+            found = rig.lake.json(
+                "sql", f"SELECT id FROM {name} WHERE place = {values[0]} AND id IN (0, 1) ORDER BY id"
+            )
+            assert found["rows"] == [{"id": 0}, {"id": 1}], found
 
 
 @pytest.mark.matrix("25", "partition values: / = % : .. space quotes, empty, NULL, twins in case, long")
