@@ -21,7 +21,7 @@ from spark_jobs.coverage import Deadline, NotCovered
 from spark_jobs.lake_rows import LakeRows, WrongType
 from spark_jobs.pg_types import Unmapped, pg_type
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.source import Moment, Source, source_of
+from spark_jobs.source import Moment, NoTable, Source, source_of
 
 Bounds = Dict[str, int]
 Content = Dict[str, Any]
@@ -85,7 +85,7 @@ def _all(spark: SparkSession, args: Any) -> Content:
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
-        except (NotCovered, Unmapped, WrongType) as problem:
+        except (NotCovered, NoTable, Unmapped, WrongType) as problem:
             return {"error": "{}: {}".format(database, problem)}
     return {"tables": found}
 

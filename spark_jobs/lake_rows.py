@@ -45,8 +45,8 @@ class LakeRows:
         self._kept.unpersist()
 
     def live(self) -> DataFrame:
-        """The rows that are not soft-deleted, hashed over the source's columns alone."""
-        return self.rows.where("NOT deleted").select("key", F.col("live_hash").alias("hash"))
+        """The rows hashed over the source's columns alone; the hash of one that is soft-deleted is null."""
+        return self.rows.select("key", F.expr("if(deleted, NULL, live_hash)").alias("hash"), "_order")
 
     def summary(self) -> Dict[str, int]:
         """How many rows are live, soft-deleted, hold a placeholder; how many keys there are."""
@@ -60,7 +60,10 @@ class LakeRows:
 
     def texts(self, spark: SparkSession, keys: List[str]) -> Dict[str, List[Optional[str]]]:
         """The canonical texts of some rows by key, in the order of names."""
-        rows = parity.only_keys(spark, self._full, keys).select("key", "texts").collect() if keys else []
+        if not keys:
+            return {}
+        wanted = F.broadcast(spark.createDataFrame([(key,) for key in keys], "key string"))
+        rows = parity.only_keys(self._full, wanted).select("key", "texts").collect()
         return {row["key"]: list(row["texts"]) for row in rows}
 
 
@@ -96,11 +99,14 @@ def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgTyp
     return _side(stored, table, names, texts, added, deleted, F.col("_order"), placeholders)
 
 
-def of_source(texts: DataFrame, table: Table, names: List[str], types: List[PgType]) -> LakeRows:
-    """The rows of the source. texts: c0, c1, ... as Moment.rows() reads them."""
+def of_source(
+    texts: DataFrame, table: Table, names: List[str], types: List[PgType], order: Optional[Column] = None
+) -> LakeRows:
+    """The rows of the source. texts: c0, c1, ... as Moment.rows() reads them; order: what is to be their `_order`."""
     columns = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(types)]
     nothing = F.array().cast("array<string>")
-    return _side(texts, table, names, columns, [], F.lit(False), F.lit(None).cast("bigint"), nothing)
+    order = F.lit(None).cast("bigint") if order is None else order
+    return _side(texts, table, names, columns, [], F.lit(False), order, nothing)
 
 
 def _side(

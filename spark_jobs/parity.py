@@ -1,13 +1,14 @@
-"""Comparison of two sets of rows by key, in Spark: nothing but differing keys reaches the driver.
+"""Comparison of two sets of rows by key, in Spark: what differs stays there until some of it is shown.
 
-A side is a DataFrame of `key` (text) and `hash` (text): one row per row of the table.
+A side is a DataFrame of `key` (text), `hash` (text, null for a deleted row) and `_order` (null in the source): one row
+per row of the table. Differences are a DataFrame of DIFFERENCE; where a side has no row, hash and order are null.
 """
 
 import hashlib
 import uuid
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 PLACEHOLDER = "lake\0unavailable"  # what the connector sends for a large value that did not change (F8)
@@ -15,14 +16,26 @@ PLACEHOLDERS = (PLACEHOLDER, "__debezium_unavailable_value")  # Debezium's own, 
 BEHIND = "old_order IS NULL OR old_order < new_order"
 IMPOSSIBLE = "new_order IS NULL OR old_order > new_order OR (old_order = new_order AND old_hash <> new_hash)"
 TEXTS = ("string", "array<string>")
-Versions = Tuple[Optional[str], Optional[str]]
-
-
-class Found(NamedTuple):
-    """Differing keys with the hashes of both sides (None where a side has no row); more: there were too many."""
-
-    keys: Dict[str, Versions]
-    more: bool
+SOURCE = "source = "  # begins the name of a pair whose left side is the source
+DIFFERENCE = ["pair", "key", "left", "right", "left_order", "right_order"]
+# A round begins when the one before has read the lake, and reads a lake that has all that was committed by then. So a
+# row of the lake that is still the same one, by its `_order`, was the right one at that moment, or is wrong.
+LEFT_STANDS = "(left_order = was_left_order AND left <=> was_left)"
+RIGHT_STANDS = "(right_order = was_right_order AND right <=> was_right)"
+REAL = " OR ".join(
+    [
+        "(pair LIKE '{}%' AND {})".format(SOURCE, RIGHT_STANDS),
+        "({} AND left_order < was_right_order)".format(LEFT_STANDS),
+        "({} AND right_order < was_left_order)".format(RIGHT_STANDS),
+        "(left <=> was_left AND right <=> was_right"
+        " AND left_order <=> was_left_order AND right_order <=> was_right_order)",
+    ]
+)
+# Of two rows of the lake each is now newer than both were: none is left behind, and what differed is there no more.
+PASSED = (
+    "least(left_order, right_order) > greatest(was_left_order, was_right_order)"
+    " AND left_order <> right_order AND was_left_order <> was_right_order"
+)
 
 
 def row_text(columns: List[Column]) -> Column:
@@ -30,12 +43,32 @@ def row_text(columns: List[Column]) -> Column:
     return F.to_json(F.array(*columns))
 
 
-def differing(left: DataFrame, right: DataFrame, limit: int) -> Found:
-    """The keys whose rows differ or exist on one side only, at most `limit` of them."""
-    ours = left.select("key", F.col("hash").alias("left"))
-    theirs = right.select("key", F.col("hash").alias("right"))
-    rows = ours.join(theirs, "key", "full_outer").where("NOT left <=> right").limit(limit + 1).collect()
-    return Found({row["key"]: (row["left"], row["right"]) for row in rows[:limit]}, len(rows) > limit)
+def differing(pair: str, left: DataFrame, right: DataFrame) -> DataFrame:
+    """The rows that differ or exist on one side only, as DIFFERENCE; a deleted row is as good as none."""
+    ours = left.select("key", F.col("hash").alias("left"), F.col("_order").alias("left_order"))
+    theirs = right.select("key", F.col("hash").alias("right"), F.col("_order").alias("right_order"))
+    rows = ours.join(theirs, "key", "full_outer").where("NOT left <=> right")
+    return rows.select(F.lit(pair).alias("pair"), *DIFFERENCE[1:])
+
+
+def judged(now: DataFrame, before: Optional[DataFrame]) -> DataFrame:
+    """The differences that are not settled, with `real`: is it one, or is the row in motion?
+
+    before: what this gave in the round before; a pair that agreed on a key then, or does now, is settled for it.
+    """
+    if before is None:
+        return now.withColumn("real", F.lit(False))
+    was = before.select("pair", "key", *[F.col(name).alias("was_" + name) for name in DIFFERENCE[2:]])
+    rules = [("real", REAL), ("passed", PASSED)]
+    verdicts = [F.max(F.coalesce(F.expr(rule), F.lit(False))).alias(name) for name, rule in rules]
+    return now.join(was, ["pair", "key"]).groupBy(*DIFFERENCE).agg(*verdicts).where("NOT passed").drop("passed")
+
+
+def unseen(differences: DataFrame, seen: DataFrame) -> DataFrame:
+    """Without the rows in motion that are in the lake as the source had them since the moment. seen: key, hash."""
+    known = seen.toDF("seen_key", "seen")
+    same = "NOT real AND pair LIKE '{}%' AND key = seen_key AND right <=> seen".format(SOURCE)
+    return differences.join(known, F.expr(same), "left_anti")
 
 
 def duplicates(rows: DataFrame, limit: int) -> Dict[str, int]:
@@ -112,22 +145,12 @@ def _states(newer: DataFrame, older: DataFrame) -> DataFrame:
     return ours.join(theirs, "key", "full_outer")
 
 
-def settled(found: Found, before: Optional[Found]) -> Dict[str, Versions]:
-    """Those differences whose two versions were the same in the round before: nothing is in flight for them."""
-    if before is None:
-        return {}
-    return {key: versions for key, versions in found.keys.items() if before.keys.get(key) == versions}
+def only_keys(rows: DataFrame, keys: Optional[DataFrame]) -> DataFrame:
+    """The rows of the given keys (key); all rows for None."""
+    return rows if keys is None else rows.join(keys, "key", "left_semi")
 
 
-def only_keys(spark: SparkSession, rows: DataFrame, keys: Optional[List[str]]) -> DataFrame:
-    """The rows of the given keys; all rows for None."""
-    if keys is None:
-        return rows
-    wanted = spark.createDataFrame([(key,) for key in keys], "key string")
-    return rows.join(F.broadcast(wanted), "key", "left_semi")
-
-
-def column_differences(names: List[str], left: Any, right: Any) -> Dict[str, Versions]:
+def column_differences(names: List[str], left: Any, right: Any) -> Dict[str, Tuple[Any, Any]]:
     """Per differing column both texts. left, right: the texts in the order of names, or None for no row."""
     if left is None or right is None:
         return {}

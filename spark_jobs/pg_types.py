@@ -152,6 +152,8 @@ STRINGS = (
     "daterange",
 ) + tuple(name.lower() for name in TEXT_AS_BYTES)
 PG_TYPES.update(dict.fromkeys(STRINGS, STRING))
+# Of these PostgreSQL reads the canonical text as the value it stands for: rows are found by it, and by an index.
+READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text", "varchar", "bpchar", "uuid")
 
 
 # In arrays these are texts. Parquet names the elements of every list alike, so Avro would have to hold two fixed
@@ -179,6 +181,11 @@ class SourceColumn(NamedTuple):
     precision: int
     scale: int
     is_array: bool
+
+
+def reads_back(column: SourceColumn) -> bool:
+    """Whether a row can be asked for by the canonical text of this column."""
+    return column.type in READ_BACK and not column.is_array
 
 
 def pg_type(column: SourceColumn) -> PgType:

@@ -4,9 +4,11 @@ import os
 from functools import reduce
 from typing import Any, List, Optional
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.jvm import java
+from spark_jobs.once import Refused
 from spark_jobs.pg_types import PgType, SourceColumn
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
@@ -14,10 +16,11 @@ REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
 # Above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot; few, as each may be 1 MB.
 FETCH_ROWS = "128"
 PAGES_PER_READ = 4096  # 32 MiB of table per reader
+SETTINGS = ("TimeZone = 'UTC'", "DateStyle = 'ISO'", "IntervalStyle = 'postgres'")  # of the texts
 COLUMNS = """
 WITH RECURSIVE base AS (
   SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
-  WHERE a.attrelid = ?::regclass AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped
   UNION ALL
   SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
@@ -27,6 +30,10 @@ FROM base b JOIN pg_type t ON t.oid = b.type
 LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
 WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
+
+
+class NoTable(Exception):
+    """PostgreSQL has no table of that name."""
 
 
 class Source:
@@ -43,18 +50,20 @@ class Source:
         }
 
     def connect(self) -> Any:
-        """A java.sql.Connection; a py4j error when the database refuses."""
+        """A java.sql.Connection. Raises Refused when the server does not answer, or not to this login."""
         properties = java(self._spark, "java.util.Properties")()
         for name, value in self._login.items():
             properties.setProperty(name, value)
-        return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
+        try:
+            return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
+        except Py4JJavaError as error:
+            told = str(error.java_exception.getMessage()).splitlines()[0]
+            raise Refused("no connection to {}: {}".format(self.url, told)) from None
 
     def read(self, query: str, snapshot: str) -> DataFrame:
         """The rows of a query as of an exported snapshot."""
-        begin = (
-            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; "
-            "SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO'; SET LOCAL IntervalStyle = 'postgres'"
-        )
+        begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; "
+        begin += "; ".join("SET LOCAL " + setting for setting in SETTINGS)
         options = {
             "url": self.url,
             "dbtable": "({}) AS q".format(query),
@@ -75,30 +84,29 @@ class Moment:
     """One snapshot of a database, held open until close(). lsn is not before any commit that it shows."""
 
     def __init__(self, source: Source) -> None:
-        self._source = source
+        self.source = source
         self._connection = source.connect()
         self._connection.setAutoCommit(False)
         self._connection.setTransactionIsolation(REPEATABLE_READ)
-        self.snapshot = str(self._rows("SELECT pg_export_snapshot()")[0][0])
+        self.snapshot = str(rows_of(self._connection, "SELECT pg_export_snapshot()")[0][0])
         # The insert position, not the write position: with asynchronous commit a visible commit can be unwritten.
         self.lsn = str(self._rows("SELECT pg_current_wal_insert_lsn()::text")[0][0])
 
     def columns(self, table: str) -> List[SourceColumn]:
-        """The columns of schema.table in their order, domains resolved."""
-        return [source_column(*row) for row in self._rows(COLUMNS, table)]
+        """The columns of schema.table in their order, domains resolved. Raises NoTable."""
+        found = [source_column(*row) for row in self._rows(COLUMNS, qualified(table))]
+        if not found:
+            raise NoTable("PostgreSQL has no table {}, or it has no columns".format(table))
+        return found
 
     def rows(self, table: str, names: List[str], types: List[PgType], only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
-        texts = [
-            "{} AS c{}".format(kind.sql.replace("{x}", quoted(name)), index)
-            for index, (name, kind) in enumerate(zip(names, types))
-        ]
-        query = "SELECT {} FROM {}".format(", ".join(texts), qualified(table))
+        query = "SELECT {} FROM {}".format(", ".join(column_texts(names, types)), qualified(table))
         parts = [" WHERE " + " AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
-        return reduce(DataFrame.union, [self._source.read(query + part, self.snapshot) for part in parts])
+        return reduce(DataFrame.union, [self.source.read(query + part, self.snapshot) for part in parts])
 
     def close(self) -> None:
-        self._connection.rollback()
+        """The server ends the transaction; one that is gone has done so."""
         self._connection.close()
 
     def _parts(self, table: str) -> List[List[str]]:
@@ -107,7 +115,21 @@ class Moment:
         return [page_range(bounds, index) for index in range(len(bounds))]
 
     def _rows(self, query: str, *parameters: str) -> List[List[Any]]:
-        return rows_of(self._connection, query, *parameters)
+        """In a savepoint: an error would end the transaction, and with it the snapshot that other tables need."""
+        savepoint = self._connection.setSavepoint()
+        try:
+            found = rows_of(self._connection, query, *parameters)
+            self._connection.releaseSavepoint(savepoint)
+            return found
+        except Py4JJavaError:
+            self._connection.rollback(savepoint)
+            raise
+
+
+def column_texts(names: List[str], types: List[PgType]) -> List[str]:
+    """The SQL of each column's canonical source text, under the names c0, c1, ..."""
+    texts = [kind.sql.replace("{x}", quoted(name)) for name, kind in zip(names, types)]
+    return ["{} AS c{}".format(text, index) for index, text in enumerate(texts)]
 
 
 def page_range(bounds: List[int], index: int) -> List[str]:

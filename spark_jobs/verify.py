@@ -4,191 +4,32 @@
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> [--tables moma.artists,...] [--timeout-s 180]
 
 The password is read from LAKE_VERIFY_PASSWORD. The exit code is 0 on equality, 1 on a difference, 2 on bad input.
-It works while writes go on: a key that differs is looked at again at a later position until either it agrees or
-both of its versions have stopped moving.
+It works while writes go on: a key that differs is looked at again at a later position until it agrees, or its row in
+the lake stands still.
 """
 
 import argparse
-import json
 import sys
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from functools import partial
+from typing import Any, Callable, Dict, List
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_jobs import archive, broker, commits, coverage, lake_rows, once, parity, quarantine
+from spark_jobs import archive, broker, coverage, lake_rows, once, quarantine
+from spark_jobs.causes import cause
 from spark_jobs.coverage import Deadline, NotCovered, tell
-from spark_jobs.lake_rows import LakeRows
 from spark_jobs.once import Refused
-from spark_jobs.parity import Found
-from spark_jobs.pg_types import PgType, Unmapped, pg_type
+from spark_jobs.pg_types import Unmapped
 from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.source import Moment, Source, literal, quoted, source_of
+from spark_jobs.source import Moment, NoTable, Source, source_of
+from spark_jobs.table_proof import SHOWN, TableProof
 
-ROUNDS = 8
-KEYS_PER_ROUND = 1000  # so many differing keys are looked up again by key, more by reading the whole table again
-SHOWN = 20
-
-
-class TableProof:
-    """The comparison of one table over its rounds, and its part of the result."""
-
-    def __init__(self, spark: SparkSession, table: Table) -> None:
-        self._spark = spark
-        self.table = table
-        self.name = "{}.{}.{}".format(table.database, table.schema, table.table)
-        self.result = {
-            "equal": False,
-            "rounds": 0,
-            "rows": {},
-            "differences": [],
-            "unsettled": [],
-        }  # type: Dict[str, Any]
-        self.done = False
-        self.end = {}  # type: Dict[int, int]
-        self._before = {}  # type: Dict[str, Found]
-        self._keys = None  # type: Optional[List[str]]
-
-    def look(self, moment: Moment) -> None:
-        """One round at one source position, which the lake covers."""
-        first = self.result["rounds"] == 0
-        self.result.update(rounds=self.result["rounds"] + 1, lsn=moment.lsn)
-        names, types = self._columns(moment)
-        sides = self._sides(moment, names, types)
-        if first:
-            self._check_lake(sides)
-        found = {pair: parity.differing(*frames, limit=KEYS_PER_ROUND) for pair, frames in pairs(sides).items()}
-        self._conclude(found, sides)
-        for side in sides.values():
-            side.release()
-
-    def fail(self, what: str, detail: str) -> None:
-        """Ends the proof of this table with a difference that is no row."""
-        self.result["differences"].append({"where": what, "detail": detail})
-        self.done = True
-
-    def _columns(self, moment: Moment) -> Tuple[List[str], List[PgType]]:
-        columns = moment.columns(self.table.schema + "." + self.table.table)
-        return [column.name for column in columns], [pg_type(column) for column in columns]
-
-    def _sides(self, moment: Moment, names: List[str], types: List[PgType]) -> Dict[str, LakeRows]:
-        sides = {}  # type: Dict[str, LakeRows]
-        for target in self.table.targets:
-            # The read-optimised view first: what it shows must be explained by a later state of the table.
-            kinds = ["ro", "rt"] if target.type == "mor" else ["cow"]
-            for kind in kinds:
-                sides[kind] = self._kept(lake_rows.of_target(self._spark, target.path, kind, self.table, names, types))
-        qualified = self.table.schema + "." + self.table.table
-        texts = moment.rows(qualified, names, types, self._condition(names, types))
-        sides["source"] = self._kept(lake_rows.of_source(texts, self.table, names, types))
-        return sides
-
-    def _kept(self, side: LakeRows) -> LakeRows:
-        side.rows = parity.only_keys(self._spark, side.rows, self._keys)
-        return side.keep()
-
-    def _condition(self, names: List[str], types: List[PgType]) -> Optional[str]:
-        """Rows that can have one of the wanted keys: chosen in PostgreSQL by the first key column."""
-        if self._keys is None:
-            return None
-        kind = types[names.index(self.table.keys[0])]
-        values = sorted({json.loads(key)[0] for key in self._keys})
-        text = kind.sql.replace("{x}", quoted(self.table.keys[0]))
-        return "({}) IN ({})".format(text, ", ".join(literal(value) for value in values))
-
-    def _check_lake(self, sides: Dict[str, LakeRows]) -> None:
-        found = {name: self._read(name, side) for name, side in sides.items()}
-        self.result["rows"] = {name: numbers["live"] for name, numbers in found.items()}
-        self.result["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
-        if "ro" in sides:
-            self._check_lag(sides["rt"], sides["ro"])
-        for name in sorted(set(sides) - {"source"}):
-            self._check_side(name, sides[name], found[name])
-        self._check_names(found)
-
-    def _read(self, name: str, side: LakeRows) -> Dict[str, int]:
-        numbers = side.summary()
-        tell("{}: {} rows of {}".format(self.name, numbers["live"] + numbers["deleted"], name))
-        return numbers
-
-    def _check_side(self, name: str, side: LakeRows, found: Dict[str, int]) -> None:
-        # Until its old partition is compacted, ro still shows a moved row where it was, too (case A18).
-        moving = name == "ro" and self.result["ro_behind"] > 0
-        if found["keys"] < found["live"] + found["deleted"] and not moving:
-            for key, count in parity.duplicates(side.rows, SHOWN).items():
-                self._differ(name, "{} rows have this key".format(count), key)
-        if found["placeholders"]:
-            for key, columns in parity.placeholders(side.rows, SHOWN).items():
-                self._differ(name, "{} holds {}".format(", ".join(columns), parity.PLACEHOLDER), key)
-
-    def _check_lag(self, newer: LakeRows, older: LakeRows) -> None:
-        self.result["ro_behind"], impossible = parity.lag(newer.rows, older.rows)
-        if impossible:
-            for key in parity.impossible(newer.rows, older.rows, SHOWN):
-                self._differ("ro", "this row was never in rt", key)
-
-    def _check_names(self, found: Dict[str, Dict[str, int]]) -> None:
-        # The first commit makes the name, too.
-        for target in [one for one in self.table.targets if commits.written(self._spark, one.path)]:
-            for name in target.hive:
-                kind = "cow" if target.type == "cow" else name[-2:]
-                rows = found[kind]["live"] + found[kind]["deleted"]
-                problem = lake_rows.name_problem(self._spark, name, target.path, kind, rows)
-                if problem:
-                    self.result["differences"].append({"where": name, "detail": problem})
-
-    def _differ(self, where: str, detail: str, key: str) -> None:
-        self.result["differences"].append({"where": where, "key": named(self.table, key), "detail": detail})
-
-    def _conclude(self, found: Dict[str, Found], sides: Dict[str, LakeRows]) -> None:
-        settled = {pair: parity.settled(found[pair], self._before.get(pair)) for pair in found}
-        moving = {pair: set(found[pair].keys) - set(settled[pair]) for pair in found}
-        last = self.result["rounds"] == ROUNDS
-        self.done = last or not any(moving.values())
-        if self.done:
-            for pair in found:
-                self._describe(pair, sorted(settled[pair]), sides, "differences")
-                self._describe(pair, sorted(moving[pair]), sides, "unsettled")
-            self.result["more"] = any(one.more for one in found.values())
-            self.result["equal"] = not self.result["differences"] and not self.result["unsettled"]
-        self._before = found
-        keys = sorted({key for one in found.values() for key in one.keys})
-        self._keys = None if any(one.more for one in found.values()) else keys
-
-    def _describe(self, pair: str, keys: List[str], sides: Dict[str, LakeRows], where: str) -> None:
-        left, right = pair.split(" = ")
-        shown = keys[:SHOWN]
-        ours, theirs = sides[left].texts(self._spark, shown), sides[right].texts(self._spark, shown)
-        for key in shown:
-            columns = parity.column_differences(sides[left].names, ours.get(key), theirs.get(key))
-            self.result[where].append(
-                {
-                    "where": pair,
-                    "key": named(self.table, key),
-                    "missing_in": left if key not in ours else right if key not in theirs else None,
-                    "columns": {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in columns.items()},
-                }
-            )
-        if len(keys) > SHOWN:
-            self.result[where].append({"where": pair, "detail": "and {} more keys".format(len(keys) - SHOWN)})
-
-
-def pairs(sides: Dict[str, LakeRows]) -> Dict[str, Tuple[Any, Any]]:
-    """Which sides are compared: the source with what is live, the two lake tables with each other in full."""
-    lake = [name for name in ("cow", "rt") if name in sides]
-    compared = {"source = " + name: (sides["source"].live(), sides[name].live()) for name in lake}
-    if "cow" in sides and "rt" in sides:
-        compared["cow = rt"] = (sides["cow"].rows, sides["rt"].rows)
-    return compared
-
-
-def named(table: Table, key: str) -> Dict[str, str]:
-    """The key columns and their texts."""
-    return dict(zip(table.keys, json.loads(key)))
-
-
-def cut(text: Optional[str]) -> Optional[str]:
-    return text if text is None or len(text) <= 200 else text[:197] + "..."
+RETRIES = 5
+FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
+FAILED = (Py4JJavaError, PySparkException)
 
 
 class Proof:
@@ -200,8 +41,8 @@ class Proof:
         self._url = args.jdbc_url
         self._user = args.user
         self._timeout_s = args.timeout_s
-        self._deadline = Deadline(time.monotonic() + args.timeout_s)
-        self.proofs = [TableProof(spark, table) for table in chosen(pipeline, args.tables)]
+        self._retries = {}  # type: Dict[str, int]
+        self.proofs = [TableProof(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
 
     def run(self) -> Dict[str, Any]:
         """Rounds over the tables that are not settled yet, database by database; then the archives."""
@@ -210,9 +51,7 @@ class Proof:
             for database in sorted({proof.table.database for proof in self.proofs if not proof.done}):
                 self._round(database, [p for p in self.proofs if p.table.database == database and not p.done])
         for proof in self.proofs:
-            self._check_quarantine(proof)
-            if proof.result["rounds"]:
-                self._check_archive(proof)
+            self._look_beside(proof)
             proof.result["equal"] = proof.result["equal"] and not proof.result["differences"]
         return {
             "equal": all(proof.result["equal"] for proof in self.proofs),
@@ -222,33 +61,62 @@ class Proof:
 
     def _round(self, database: str, proofs: List[TableProof]) -> None:
         source = source_of(self._spark, self._url, database, self._user)
-        moment = Moment(source)
+        moment, deadline = Moment(source), Deadline(time.monotonic() + self._timeout_s)
         try:
             tell("{} at {}: {} tables".format(database, moment.lsn, len(proofs)))
-            covered = [proof for proof in proofs if self._covered(source, moment, proof)]
+            begun = [one for one in proofs if self._tried(one, partial(one.begin, moment))]
+            covered = [one for one in begun if self._tried(one, partial(self._cover, source, moment, one, deadline))]
             if covered:
                 tell("the lake covers {}: {} tables".format(moment.lsn, len(covered)))
             for proof in covered:
-                self._look(proof, moment)
+                if self._tried(proof, partial(proof.look, moment)):
+                    tell("{} round {}: {}".format(proof.name, proof.result["rounds"], verdict(proof)))
         finally:
+            for proof in proofs:
+                proof.end()
             moment.close()
 
-    def _covered(self, source: Source, moment: Moment, proof: TableProof) -> bool:
+    def _cover(self, source: Source, moment: Moment, proof: TableProof, deadline: Deadline) -> None:
+        """Returns once the lake has all of a table that was committed by the moment; NotCovered when it is too late."""
         try:
-            coverage.wait_for_slot(source, proof.table.database, moment.lsn, self._deadline)
-            proof.end = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
-            coverage.wait_for_targets(self._spark, proof.table, proof.end, self._deadline)
+            coverage.wait_for_slot(source, proof.table.database, moment.lsn, deadline)
+            end = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
+            coverage.wait_for_targets(self._spark, proof.table, end, deadline)
+            proof.end_offsets = end
+        except NotCovered as missing:
+            raise NotCovered("not caught up with {} in the time given: {}".format(moment.lsn, missing)) from None
+
+    def _tried(self, proof: TableProof, work: Callable[[], None]) -> bool:
+        """Whether it was done; if not, the table has failed, or its round is to be made again."""
+        try:
+            work()
             return True
         except NotCovered as missing:
-            proof.fail("lake", "not caught up with {} in the time given: {}".format(moment.lsn, missing))
-            return False
-
-    def _look(self, proof: TableProof, moment: Moment) -> None:
-        try:
-            proof.look(moment)
-            tell("{} round {}: {}".format(proof.name, proof.result["rounds"], verdict(proof)))
+            proof.fail("lake", str(missing))
+        except NoTable as problem:
+            proof.fail("source", str(problem))
         except (Unmapped, lake_rows.WrongType) as problem:
             proof.fail("type map", str(problem))
+        except FAILED as problem:
+            self._failed(proof, problem)
+        return False
+
+    def _failed(self, proof: TableProof, problem: Exception) -> None:
+        """A file that is gone is no fault: the round is made again."""
+        self._retries[proof.name] = self._retries.get(proof.name, 0) + 1
+        if file_gone(problem) and self._retries[proof.name] <= RETRIES:
+            tell("{}: a file was removed meanwhile, looking again: {}".format(proof.name, cause(problem)))
+        else:
+            proof.fail("proof", "could not be compared: {}".format(cause(problem)))
+
+    def _look_beside(self, proof: TableProof) -> None:
+        """At what is set aside, and at the archive."""
+        try:
+            self._check_quarantine(proof)
+            if proof.result["rounds"]:
+                self._check_archive(proof)
+        except FAILED as problem:
+            proof.fail("proof", "quarantine and archive could not be looked at: {}".format(cause(problem)))
 
     def _check_quarantine(self, proof: TableProof) -> None:
         """What was set aside is missing until it is replayed or dropped."""
@@ -274,11 +142,15 @@ class Proof:
         place = self._pipeline.bronze["path"], proof.table.topic
         try:
             coverage.wait_until(
-                lambda: coverage.lacking("bronze", archive.reached(self._spark, *place), proof.end), deadline
+                lambda: coverage.lacking("bronze", archive.reached(self._spark, *place), proof.end_offsets), deadline
             )
         except NotCovered as missing:
             return str(missing)
         return ""
+
+
+def file_gone(problem: Exception) -> bool:
+    return FILE_GONE in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
 
 
 def verdict(proof: TableProof) -> str:

@@ -117,7 +117,7 @@ class Shop:
         columns = moment.columns(f"{table.schema}.{table.table}")
         names, types = [column.name for column in columns], [pg_type(column) for column in columns]
         texts = moment.rows(f"{table.schema}.{table.table}", names, types)
-        sides = {"source": lake_rows.of_source(texts, table, names, types).live()}
+        source = lake_rows.of_source(texts, table, names, types).live()
         found = {}
         for target in table.targets:
             kind = "cow" if target.type == "cow" else "rt"
@@ -125,9 +125,11 @@ class Shop:
             path = self.streamed(target.path)
             ours = lake_rows.of_target(self.spark, path, kind, table, names, types)
             assert set(self.stored(path).columns) == set(self.stored(target.path).columns)
-            pairs = {"silver": (silver.rows, ours.rows), "source": (sides["source"], ours.live())}
+            pairs = {"silver": (silver.rows, ours.rows), "source": (source, ours.live())}
             for name, pair in pairs.items():
-                found[f"{name} {table.table}_{target.type}"] = list(parity.differing(*pair, limit=20).keys)
+                found[f"{name} {table.table}_{target.type}"] = [
+                    row.key for row in parity.differing(name, *pair).take(20)
+                ]
         return found
 
     def streamed(self, path: str) -> str:

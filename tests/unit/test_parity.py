@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs import archive, coverage, lake_rows, parity
+from spark_jobs import archive, coverage, lake_rows, parity, samples
 from spark_jobs.archive import File
-from spark_jobs.parity import PLACEHOLDER, Found
+from spark_jobs.parity import PLACEHOLDER
 from spark_jobs.pg_types import PG_TYPES, SourceColumn
 from spark_jobs.pipeline import Table
 from spark_jobs.source import page_range, qualified, source_column
@@ -33,12 +33,12 @@ def truth(spark: SparkSession) -> Any:
     return source(spark, [("1", "a"), ("2", None), ("3", "")])
 
 
-def differing(left: Any, right: Any) -> Found:
-    return parity.differing(left.live(), right.live(), limit=10)
+def differing(left: Any, right: Any) -> list[str]:
+    return [row.key for row in parity.differing("source = cow", left.live(), right.live()).collect()]
 
 
 def test_equal_rows_do_not_differ(spark: SparkSession, truth: Any) -> None:
-    assert differing(truth, lake(spark, ROWS)) == Found({}, False)
+    assert differing(truth, lake(spark, ROWS)) == []
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_equal_rows_do_not_differ(spark: SparkSession, truth: Any) -> None:
     ],
 )
 def test_a_changed_dropped_or_invented_row_is_named(spark: SparkSession, truth: Any, rows: Any, key: str) -> None:
-    assert list(differing(truth, lake(spark, rows)).keys) == [key]
+    assert differing(truth, lake(spark, rows)) == [key]
 
 
 def test_a_soft_deleted_row_is_not_live(spark: SparkSession, truth: Any) -> None:
     side = lake(spark, [*ROWS, (4, "gone", "true", "d", 2, 4)])
-    assert differing(truth, side) == Found({}, False)
+    assert differing(truth, side) == []
     assert side.summary() == {"live": 3, "deleted": 1, "placeholders": 0, "keys": 4}
 
 
@@ -67,21 +67,16 @@ def test_a_doubled_row_is_named_with_its_count(spark: SparkSession) -> None:
     assert parity.duplicates(lake(spark, ROWS).rows, 10) == {}
 
 
-def test_more_differences_than_the_limit_are_said(spark: SparkSession, truth: Any) -> None:
-    found = parity.differing(truth.live(), lake(spark, ROWS[:1]).live(), limit=1)
-    assert len(found.keys) == 1 and found.more
-
-
 def test_the_two_lake_tables_differ_by_order_alone(spark: SparkSession) -> None:
     other = [ROWS[0], ROWS[1], (*ROWS[2][:5], 99)]
-    found = parity.differing(lake(spark, ROWS).rows, lake(spark, other).rows, limit=10)
-    assert list(found.keys) == ['["3"]']
+    found = parity.differing("cow = rt", lake(spark, ROWS).rows, lake(spark, other).rows)
+    assert [row.key for row in found.collect()] == ['["3"]']
 
 
 def test_the_two_lake_tables_differ_by_null_and_empty(spark: SparkSession) -> None:
     other = [ROWS[0], (2, "", *ROWS[1][2:]), ROWS[2]]
-    found = parity.differing(lake(spark, ROWS).rows, lake(spark, other).rows, limit=10)
-    assert list(found.keys) == ['["2"]']
+    found = parity.differing("cow = rt", lake(spark, ROWS).rows, lake(spark, other).rows)
+    assert [row.key for row in found.collect()] == ['["2"]']
 
 
 def test_both_versions_are_shown_by_column(spark: SparkSession, truth: Any) -> None:
@@ -116,8 +111,8 @@ def test_every_form_of_a_placeholder_is_found_where_no_source_explains_it(spark:
 def test_a_column_that_the_lake_lacks_is_null_in_every_row(spark: SparkSession) -> None:
     stored = spark.createDataFrame([(row[0], *row[2:]) for row in ROWS], LAKE.replace("name string, ", ""))
     side = lake_rows.of_lake(stored, TABLE, NAMES, TYPES)
-    assert differing(source(spark, [("1", None), ("2", None), ("3", None)]), side) == Found({}, False)
-    assert list(differing(source(spark, [("1", "a"), ("2", None), ("3", None)]), side).keys) == ['["1"]']
+    assert differing(source(spark, [("1", None), ("2", None), ("3", None)]), side) == []
+    assert differing(source(spark, [("1", "a"), ("2", None), ("3", None)]), side) == ['["1"]']
 
 
 def test_a_lake_column_of_another_type_is_refused(spark: SparkSession) -> None:
@@ -142,7 +137,7 @@ class Names:
     def __init__(self, rows: int, planned: int) -> None:
         self.rows, self.planned, self.catalog = rows, planned, self
 
-    def refreshTable(self, name: str) -> None:  # noqa: N802 - Spark's
+    def refreshTable(self, name: str) -> None:
         self.rows = self.planned = self.rows + 1
 
     def table(self, name: str) -> Any:
@@ -168,12 +163,77 @@ def test_a_name_of_another_table_is_told(monkeypatch: pytest.MonkeyPatch, rows: 
     assert told == f"has {rows + 5} rows by name and 105 by path"
 
 
-def test_a_difference_is_settled_when_both_versions_stand_still() -> None:
-    before = Found({"a": ("1", "2"), "b": ("1", "2")}, False)
-    assert parity.settled(Found({"a": ("1", "2"), "b": ("3", "2"), "c": (None, "1")}, False), before) == {
-        "a": ("1", "2")
-    }
-    assert parity.settled(before, None) == {}
+# By what it shows: two rounds of a key, the hashes of both sides and then the orders of their rows; is it real?
+ROUNDS: dict[str, tuple[str, str, str, bool | None]] = {
+    "both stand still": ("source = cow", "a b - 5", "a b - 5", True),
+    "the lake stands still": ("source = cow", "a b - 5", "c b - 5", True),
+    "a toggling row is another row": ("source = cow", "a b - 5", "a b - 6", False),
+    "both move": ("source = cow", "a b - 5", "c d - 6", False),
+    "still deleted": ("source = cow", "a - - 5", "c - - 5", True),
+    "still no row": ("source = cow", "a - - -", "a - - -", True),
+    "perhaps deleted and made again": ("source = cow", "a - - -", "c - - -", False),
+    "invented": ("source = cow", "- b - 5", "- b - 5", True),
+    "two rows of one message": ("cow = rt", "a b 5 5", "a b 5 5", True),
+    "one is left behind": ("cow = rt", "a b 5 7", "a c 5 9", True),
+    "the other is": ("cow = rt", "a b 7 5", "c b 9 5", True),
+    "the later one rests": ("cow = rt", "a b 5 7", "a c 9 7", False),
+    "not past it yet": ("cow = rt", "a b 5 7", "c d 7 9", False),
+    "both are past it": ("cow = rt", "a b 5 7", "c d 8 9", None),
+    "past two rows of one message": ("cow = rt", "a b 5 5", "c d 8 9", False),
+    "and come to two": ("cow = rt", "a b 5 7", "c d 9 9", False),
+}
+
+
+def test_a_difference_is_real_when_a_row_of_the_lake_stands_still(spark: SparkSession) -> None:
+    first = parity.judged(differences(spark, [(pair, name, was) for name, (pair, was, _, _) in ROUNDS.items()]), None)
+    assert not any(row.real for row in first.collect())
+    now = differences(spark, [(pair, name, text) for name, (pair, _, text, _) in ROUNDS.items()])
+    found = {row.key: row.real for row in parity.judged(now, first).collect()}
+    assert found == {name: real for name, (_, _, _, real) in ROUNDS.items() if real is not None}
+
+
+def differences(spark: SparkSession, rows: list[tuple[str, str, str]]) -> DataFrame:
+    """Of pair, key, and both hashes and orders in words, "-" for none."""
+    schema = "pair string, key string, left string, right string, left_order long, right_order long"
+    return spark.createDataFrame([_difference(*row) for row in rows], schema)
+
+
+def _difference(pair: str, key: str, text: str) -> tuple[Any, ...]:
+    left, right, *orders = [None if word == "-" else word for word in text.split()]
+    return (pair, key, left, right, *[order and int(order) for order in orders])
+
+
+def test_a_pair_that_agreed_once_is_settled(spark: SparkSession) -> None:
+    before = parity.judged(differences(spark, [("source = cow", "k", "a b - 5")]), None)
+    assert parity.judged(differences(spark, [("source = rt", "k", "a b - 5")]), before).count() == 0
+
+
+@pytest.mark.parametrize(("seen", "left"), [("b", 0), (None, 1), ("c", 1)])
+def test_a_row_that_the_source_was_seen_to_have_does_not_differ(
+    spark: SparkSession, seen: str | None, left: int
+) -> None:
+    versions = spark.createDataFrame([("k", "a"), ("k", seen), ("other", "b")], "key string, hash string")
+    for pair, real, stays in (("source = cow", False, left), ("source = cow", True, 1), ("cow = rt", False, 1)):
+        found = differences(spark, [(pair, "k", "a b - 5")]).withColumn("real", F.lit(real))
+        assert parity.unseen(found, versions).count() == stays
+
+
+def test_a_row_that_never_rests_is_seen_in_all_its_versions(spark: SparkSession) -> None:
+    seen = {'["1", "é\\"🎉"]': 3, '["1", ""]': 2, '["2", null]': 4}
+    keys = spark.createDataFrame([('["1"]',), ('["2"]',), ('["3"]',)], "key string")
+    found = samples.versions(spark, sampled(seen, 5), TABLE, NAMES, TYPES, keys)
+    rows = source(spark, [("1", 'é"🎉'), ("1", ""), ("2", None)]).live().drop("_order").collect()
+    assert {tuple(row) for row in found.collect()} == {*map(tuple, rows), ('["2"]', None), ('["3"]', None)}
+
+
+def test_what_is_not_understood_is_not_no_row(spark: SparkSession) -> None:
+    keys = spark.createDataFrame([('["1"]',)], "key string")
+    with pytest.raises(Exception, match=r"(?i)malformed"):
+        samples.versions(spark, sampled({'["1", "a"': 1}, 1), TABLE, NAMES, TYPES, keys).collect()
+
+
+def sampled(seen: dict[str, int], times: int) -> Any:
+    return SimpleNamespace(seen=seen, times=times)
 
 
 def test_gapless_files_have_no_fault() -> None:
