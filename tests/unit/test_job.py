@@ -14,7 +14,7 @@ from lake.cli import app
 from lake.environment import Environment
 from lake.errors import BadInput, LakeError
 from lake.job import JOBS, LOGS, last_log, new_log, run_job
-from lake.local.home import Home
+from lake.local.home import PROJECT, Home
 from lake.local.secrets import Secrets
 from lake.local.service import Service
 
@@ -96,6 +96,10 @@ def test_of_two_runs_each_tells_its_own_failure(home: Home, monkeypatch: pytest.
 
 def print_of(text: str) -> list[str]:
     return [sys.executable, "-c", f"import time; print({f'an Exception of {text!r}'!r}, flush=True); time.sleep(1)"]
+
+
+def test_every_job_is_a_script() -> None:
+    assert [name for name in JOBS if not (PROJECT / "spark_jobs" / f"{name}.py").exists()] == []
 
 
 def test_the_last_logs_are_kept(home: Home) -> None:
