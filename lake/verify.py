@@ -33,9 +33,7 @@ def verify(
         None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="What to compare; default all."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print the result as JSON."),
-    timeout: float = typer.Option(
-        180, "--timeout", min=1, help="Seconds to catch up, and then for rows to settle."
-    ),
+    timeout: float = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to settle."),
     env: str = options.ENV,
 ) -> None:
     """Compare every column of every row of the lake with PostgreSQL, both ways, while writes go on.
