@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tests.faults.workload import until
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 30.0
+DENIED = 'result="failure" src_ip="127.0.0.1"'
 
 
 def put(rig: Rig, shop: str, name: str, **change: str) -> httpx.Response:
@@ -132,8 +133,12 @@ def test_override(rig: Rig, entry: Entry, shop: str) -> None:
 @pytest.mark.matrix("34", "a schema written, or deleted, without a role")
 @pytest.mark.parametrize("login", [None, ("connect", "wrong"), ("intruder", "intruder")], ids=str)
 def test_registry(rig: Rig, entry: Entry, shop: str, login: tuple[str, str] | None) -> None:
+    """The registry's audit has who gave a name; who gave none is refused without a line."""
     subjects = f"{rig.home.registry}/apis/ccompat/v7/subjects"
-    with httpx.Client(trust_env=False, auth=login) as client:
+    paths = ("intruder/versions", f"{shop}.public.account-value") if login else ()
+    with ExitStack() as audit, httpx.Client(trust_env=False, auth=login) as client:
+        for path in paths:
+            audit.enter_context(logged(rig, "registry", f'{DENIED} path="/apis/ccompat/v7/subjects/{path}"'))
         written = client.post(f"{subjects}/intruder/versions", json={"schema": '"string"'})
         assert written.status_code in (401, 403), written.text
         deleted = client.delete(f"{subjects}/{shop}.public.account-value")
