@@ -35,19 +35,20 @@ def look(home: Home, database: Database) -> Look:
     """BadInput when PostgreSQL or Connect does not answer.
 
     The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot that
-    is ahead of a position read later is not the one that the connector left.
+    is ahead of a position read later is not the one that the connector left. The server is read after it: its log is
+    always ahead of what was taken from it, and grows meanwhile.
     """
     pipeline = read_pipeline(home.environment)
     applied = applied_tables(database, pipeline)
     database = captured(database, pipeline)
     names = [table.full_name for table in database.tables]
+    connect = Connect(home.connect)
     with connect_source(home.environment, database.database) as connection:
         slot = facts.read_slot(connection, database.slot)
+        position, settings = position_of(connect.offset(database.connector)), connect.configs()
         server = facts.read_server(connection)
         tables = facts.read_tables(connection, database.publication, names)
     source = read_source(home.environment, database)
-    connect = Connect(home.connect)
-    position, settings = position_of(connect.offset(database.connector)), connect.configs()
     there = Accepted(server, tables)
     known = (accepted.load(home, database.database) or there).with_new(tables)
     known = known.left(list(applied)).spoiled(_spoiled(database, known, tables, applied)) if pipeline else known
