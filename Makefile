@@ -19,36 +19,38 @@ demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live chang
 	@$(LAKE) demo
 
 test: setup ## all that CI runs
-	@# Three on two cores: the lake's tests wait as often as they compute. The longest first.
-	@$(MAKE) --no-print-directory --jobs=3 $(WHOLE_OUTPUTS) integration kube check unit synth charts account operations
+	@# Three on two cores: the lake's tests wait as often as they compute. The longest first, and the others in the time
+	@# that it leaves.
+	@$(MAKE) --no-print-directory --jobs=3 $(WHOLE_OUTPUTS) BESIDE="nice -n 19" \
+		integration kube check unit synth charts account operations
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/mypy
-	.venv/bin/mypy --explicit-package-bases tests/emulated_account
-	.venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs constructs/lake_constructs/scripts
+	$(BESIDE) .venv/bin/ruff check .
+	$(BESIDE) .venv/bin/ruff format --check .
+	$(BESIDE) .venv/bin/mypy
+	$(BESIDE) .venv/bin/mypy --explicit-package-bases tests/emulated_account
+	$(BESIDE) .venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs constructs/lake_constructs/scripts
 
 unit: setup ## fast tests, no services
-	.venv/bin/pytest tests/unit
+	$(BESIDE) .venv/bin/pytest tests/unit
 
 synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
-	.venv/bin/pytest tests/synth
+	$(BESIDE) .venv/bin/pytest tests/synth
 
 charts: setup ## the Helm charts, rendered and checked, and the programs they carry
-	.venv/bin/pytest tests/charts
+	$(BESIDE) .venv/bin/pytest tests/charts
 
 kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on two cores
-	@$(PYTHON) tools/bootstrap.py kubeapi
+	@$(BESIDE) $(PYTHON) tools/bootstrap.py kubeapi
 
 kube: kubeapi ## the Helm charts on that server: validation, admission, rights, and the life of a release
-	.venv/bin/pytest tests/kube_api
+	$(BESIDE) .venv/bin/pytest tests/kube_api
 
 account: setup ## deploy, change and destroy whole lakes in an emulated AWS account, by the real CDK command line
-	.venv/bin/pytest tests/emulated_account -m "not operations"
+	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "not operations"
 
 operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS account, by the lake command
-	.venv/bin/pytest tests/emulated_account -m operations
+	$(BESIDE) .venv/bin/pytest tests/emulated_account -m operations
 
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/faults -m "not (slow or faults or soak)" --durations=12
