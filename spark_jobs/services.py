@@ -22,7 +22,7 @@ OVERDUE_S = 1800.0
 JUST_SERVED = 20  # commits at most
 LOG_BYTES = 256 * 1024 * 1024  # of values: a query holds the log of a file slice in memory, whatever its limits
 RETRY_S = 10.0
-RETRY_MAX_S = 300.0
+RETRY_MAX_S = 60.0
 
 
 def attend(spark: SparkSession, silver: SilverTable, progress: Progress, requests: str, every: int) -> None:

@@ -79,7 +79,7 @@ def test_the_wait_grows_with_each_failure(serving: Serving) -> None:
         serving.attend()
         waits.append(serving.silver.service_due_at - serving.now)
         serving.now = serving.silver.service_due_at
-    assert waits == [10, 20, 40, 80, 160, 300, 300, 300]
+    assert waits == [10, 20, 40, 60, 60, 60, 60, 60]
 
 
 def test_a_table_that_is_no_longer_written_does_not_come_back(serving: Serving) -> None:
