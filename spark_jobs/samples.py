@@ -17,7 +17,7 @@ from spark_jobs.pg_types import PgType
 from spark_jobs.pipeline import Table
 from spark_jobs.source import SETTINGS, Source, column_texts, qualified, rows_of
 
-PAUSE_S = 0.001
+PAUSE_S = 0.005
 CHARACTERS = 2**25  # of different rows, which the driver holds
 
 
