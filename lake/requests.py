@@ -18,8 +18,8 @@ def request(home: Home, name: str, text: str = "") -> Path:
 
 
 def refuse_stopped(home: Home) -> None:
-    """BadInput when nobody would honour a request."""
-    if not any(line.name == "stream" and line.state == "running" for line in services(home)):
+    """BadInput when nobody would honour a request. One that was started this very second will, once it runs."""
+    if not any(line.name == "stream" and line.state in ("running", "starting") for line in services(home)):
         raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")
 
 
