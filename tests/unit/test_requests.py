@@ -1,0 +1,24 @@
+"""Who is asked to do something must be there."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import pytest
+
+from lake import requests
+from lake.errors import BadInput
+from lake.local.home import load_home
+from lake.status import ServiceStatus
+
+REFUSED = pytest.raises(BadInput, match="streaming job, which would do it, does not run")
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("running", nullcontext()), ("starting", nullcontext()), ("failing", REFUSED), ("stopped", REFUSED)],
+)
+def test_who_was_just_started_is_there(
+    state: str, expected: AbstractContextManager[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "services", lambda home: [ServiceStatus("stream", state, 7, 1, 1)])
+    with expected:
+        requests.refuse_stopped(load_home())
