@@ -32,10 +32,10 @@ class SilverQuery:
         self._silver = guard.silver
         self._progress = progress
         self._turns = turns
+        self._begun = False
 
     def start(self) -> StreamingQuery:
-        """The running query; it goes on where its checkpoint ends. Raises source_position.TopicChanged."""
-        self._silver.refuse_gap(self._broker.offsets(self._silver.table.topic).begin)
+        """The running query; it goes on where its checkpoint ends."""
         name = self._silver.name
         kept = "{}/silver/{}/{}".format(self._pipeline.checkpoints, name, self._silver.table.epoch)
         checkpoint.forget_unended(self._spark, kept)
@@ -58,12 +58,19 @@ class SilverQuery:
         )
 
     def _take_turn(self, batch: DataFrame, _: int) -> None:
-        self._silver.read_from(self._broker.topic(self._silver.table.topic))
+        self._read_from(self._silver.table.topic)
         with self._turns.turn(self._silver.name):
             self._write(batch, PART_BYTES)
         self._silver.sync_after_commit()
         self._progress.note(self._silver.name, sync_failure=self._silver.sync_failure)
         self._turns.await_next(self._silver.name)
+
+    def _read_from(self, topic: str) -> None:
+        """Raises source_position.TopicChanged; not asked at the start, where a Kafka that is away would hold up all."""
+        self._silver.read_from(self._broker.topic(topic))
+        if not self._begun:
+            self._silver.refuse_gap(self._broker.offsets(topic).begin)
+            self._begun = True
 
     def _write(self, batch: DataFrame, limit: Optional[int] = None) -> None:
         try:
