@@ -50,3 +50,15 @@ def test_a_batch_is_written_in_parts_when_it_has_too_many_bytes(
     query = silver_query.SilverQuery(spark, other, other, writing, Progress(), other)
     query._write(topic, size)
     assert writing.wrote == written
+
+
+def test_a_gap_is_looked_for_once_before_the_first_batch() -> None:
+    """Not at the start, which runs in the thread that keeps all tables: a Kafka that is away would hold it up."""
+    asked: list[Any] = []
+    broker: Any = Namespace(topic=lambda name: name, offsets=lambda name: Namespace(begin={0: 7}))
+    guard: Any = Namespace(silver=Namespace(read_from=asked.append, refuse_gap=asked.append))
+    other: Any = None
+    query = silver_query.SilverQuery(other, other, broker, guard, Progress(), other)
+    for _ in range(2):
+        query._read_from("lab.public.t")
+    assert asked == ["lab.public.t", {0: 7}, "lab.public.t"]
