@@ -44,7 +44,7 @@ class Spark(_Part):
     """The size of the Spark driver."""
 
     driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1536m"
-    short_lived: StrictBool = False  # a lake of minutes: the streaming job compiles quickly instead of well
+    short_lived: StrictBool = False  # a lake of minutes: its JVMs compile quickly instead of well
 
 
 HISTORY_COMMITS = 100

@@ -21,7 +21,7 @@ from lake import progress
 from lake.definition import Database, load_database
 from lake.local.home import PROJECT, Home, load_home
 from lake.local.stream import Stream
-from lake.spark import spark_conf, spark_environment
+from lake.spark import SHORT_JOB, spark_conf, spark_environment
 from lake.streamer import class_path
 from tests.remains import drop_slot
 
@@ -166,7 +166,7 @@ def _session(home: Home) -> SparkSession:
     (home.data / "tmp").mkdir(exist_ok=True)
     builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", MEMORY)
     ours = {"spark.ui.showConsoleProgress": "false", "spark.driver.extraClassPath": class_path(home)}
-    for name, value in {**spark_conf(home.environment), **ours}.items():
+    for name, value in {**spark_conf(home.environment), **SHORT_JOB, **ours}.items():
         builder = builder.config(name, value)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in spark_environment(home.environment, home.secrets.s3_keys).items():

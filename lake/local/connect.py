@@ -76,7 +76,7 @@ class Connect(Service):
         log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'connect-log4j2.properties').as_uri()}"
         command = [
             java.jdk_tool("java"),
-            *java.SMALL,
+            *(java.QUICK if self.home.environment.spark.short_lived else java.SMALL),
             "-Xmx768m",
             "-Duser.timezone=UTC",  # what a converter makes of a time must not depend on the machine's zone
             log4j,
