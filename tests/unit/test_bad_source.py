@@ -1,0 +1,198 @@
+"""Sources, topics and tables that a definition does not fit, case by case: refused before anything is changed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lake import plan_commands
+from lake.definition import load_database, load_databases
+from lake.environment import load_environment
+from lake.plan_facts import Facts
+from lake.refusals import refuse_source
+from lake.rendering.pipeline import pipeline
+from lake.rendering.topics import Topic, topics
+from lake.source_catalog import Publication, Source, SourceTable
+from tests.unit.refused import LOCAL, SHOP, Capture, Case, assert_refused, lay_out, table
+
+
+def relation(**changed: object) -> SourceTable:
+    name = "public.a"
+    return replace(
+        SourceTable(name, "r", "p", ["id", "kind", "note"], [], ["id"], [], {name: "f"}),
+        **changed,  # type: ignore[arg-type]
+    )
+
+
+Spoil = Callable[[Facts], Facts]
+
+
+def with_source(**changed: object) -> Spoil:
+    return lambda facts: replace(facts, sources={"shop": replace(facts.sources["shop"], **changed)})  # type: ignore[arg-type]
+
+
+def with_table(**changed: object) -> Spoil:
+    return with_source(tables={"public.a": relation(**changed)})
+
+
+def with_applied(**changed: object) -> Spoil:
+    return lambda facts: replace(facts, pipeline={"tables": [{**facts.pipeline["tables"][0], **changed}]})
+
+
+def with_topics(found: dict[str, Topic]) -> Spoil:
+    return lambda facts: replace(facts, topics=found)
+
+
+def with_partitions(found: int, applied: int) -> Spoil:
+    there = with_topics({"shop.public.a": Topic("shop.public.a", found, 1)})
+    return lambda facts: with_applied(partitions=applied)(there(facts))
+
+
+REALITY: list[tuple[str, Spoil, str, list[str]]] = [
+    ("wal_level", with_source(wal_level="replica"), SHOP, ["wal_level is 'replica'", "ALTER SYSTEM"]),
+    ("no capture role", with_source(has_capture_user=False), SHOP, ["no role lake_capture", "lake up"]),
+    ("no replication", with_source(may_replicate=False), SHOP, ["may not replicate", "rds_replication"]),
+    ("hidden rows", with_table(hidden_from=["lake_verify"]), SHOP, ["row-level security", "BYPASSRLS for lake_verify"]),
+    (
+        "no table",
+        with_source(tables={}),
+        SHOP,
+        ["no table public.a", "shop.yaml, key tables.public.a", "create it"],
+    ),
+    ("a view", with_table(kind="v"), SHOP, ["public.a is not a table"]),
+    ("unlogged", with_table(persistence="u"), SHOP, ["not in the write-ahead log", "SET LOGGED"]),
+    ("no primary key", with_table(key=[]), SHOP, ["has no primary key", "ADD PRIMARY KEY"]),
+    ("other key", with_table(key=["id", "kind"]), SHOP, ["(id, kind), not (id)", "write key: [id, kind]"]),
+    ("no partition column", with_table(columns=["id"]), SHOP, ["no column 'kind'", "choose one of id"]),
+    ("column of the lake", with_table(columns=["id", "kind", "__Op"]), SHOP, ["'__Op' has the name of one"]),
+    (
+        "column name",
+        with_table(columns=["id", "kind", "a b"]),
+        SHOP,
+        ["'a b' can't be named so", "rename it"],
+    ),
+    ("case twins", with_table(columns=["id", "kind", "N", "n"]), SHOP, ["both 'n' in lower case"]),
+    (
+        "generated column",
+        with_table(generated=["twice"]),
+        SHOP,
+        ["generated columns: twice", "leave the table out"],
+    ),
+    (
+        "type without a place",
+        with_table(unmapped=["area polygon"]),
+        SHOP,
+        ["types without a place: area polygon", "docs/types.md"],
+    ),
+    (
+        "large values and no row to take them from",
+        with_table(toastable=["note"]),
+        table("{key: [id], partition: kind, replica_identity: default, delete: hard}"),
+        ["large value of note does not come", ".delete", "use delete: soft"],
+    ),
+    (
+        "large values that a message set aside may have brought",
+        with_table(toastable=["note"]),
+        table("{key: [id], partition: kind, replica_identity: default, on_bad_message: quarantine}"),
+        ["large value of note does not come", ".on_bad_message", "use on_bad_message: stop, or replica_identity: full"],
+    ),
+    (
+        "bytes in a composite key",
+        with_table(key=["id", "kind"], types={"kind": "bytea"}),
+        table("{key: [id, kind]}"),
+        ["kind is bytea", "key of several columns", "another type"],
+    ),
+    (
+        "bytes as a key by which large values are taken over",
+        with_table(toastable=["note"], types={"id": "bytea"}),
+        table("{key: [id], partition: kind, replica_identity: default}"),
+        ["id is bytea", "under replica_identity: default", "use replica_identity: full"],
+    ),
+    (
+        "partition by time",
+        with_table(types={"kind": "timestamp without time zone"}),
+        SHOP,
+        ["column kind is timestamp without time zone", ".partition", "choose a column of text"],
+    ),
+    (
+        "large values without a placeholder",
+        with_table(toastable=["flags", "note"], unmarked=["flags"]),
+        table("{key: [id], partition: kind, replica_identity: default}"),
+        ["Debezium can't say", "flags did not change", ".replica_identity", "use full"],
+    ),
+    (
+        "partition count",
+        with_partitions(found=3, applied=3),
+        SHOP,
+        ["has 3 partitions, not 1", "set it back to 3"],
+    ),
+    (
+        "partitions added",
+        with_partitions(found=3, applied=1),
+        SHOP,
+        ["has 3 partitions, not 1", "tables stand still", "docs/runbooks/lost-topic.md"],
+    ),
+    ("topic gone", with_topics({}), SHOP, ["topic shop.public.a is gone", "write epoch: 1"]),
+    (
+        "epoch lowered",
+        with_applied(epoch=2),
+        SHOP,
+        ["epoch 0 is below the one applied, 2", "epoch: 2 or more"],
+    ),
+    ("partition changed", with_applied(partition="note"), SHOP, ["built with partition note", "set it back"]),
+    ("key changed", with_applied(keys=["old"]), SHOP, ["built with key ['old']", "set it back"]),
+]
+
+
+@pytest.mark.parametrize(("spoil", "shop", "says"), [row[1:] for row in REALITY], ids=[row[0] for row in REALITY])
+def test_reality(
+    spoil: Spoil, shop: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    lay_out(tmp_path, Case("", [], shop))
+    monkeypatch.setattr(plan_commands, "read_facts", lambda databases, place: spoil(settled(tmp_path)))
+    monkeypatch.setattr(plan_commands, "perform", forbidden)
+    monkeypatch.setattr(plan_commands, "validate", forbidden)
+    assert_refused(tmp_path, says, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize(
+    ("changed", "shop"),
+    [
+        ({"types": {"id": "bytea", "kind": "date"}, "toastable": ["note"]}, SHOP),
+        ({"types": {"id": "bytea"}}, table("{key: [id], replica_identity: default}")),
+        ({"types": {"id": "uuid", "kind": "text"}, "key": ["id", "kind"]}, table("{key: [id, kind]}")),
+        ({}, table("{key: [id], replica_identity: default, on_bad_message: quarantine}")),
+    ],
+)
+def test_what_only_looks_like_what_is_refused(changed: dict[str, Any], shop: str, tmp_path: Path) -> None:
+    (tmp_path / "shop.yaml").write_text(shop)
+    source = Source("logical", True, frozenset(), {"public.a": relation(**changed)}, None, {}, frozenset())
+    refuse_source(load_database(tmp_path / "shop.yaml"), source)
+
+
+def test_large_values_keep_their_order_in_one_partition_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    shop = table("{key: [id], partition: kind, replica_identity: default}")
+    lay_out(tmp_path, Case("", [], shop, local=LOCAL + "kafka: {partitions: 3}\n"))
+    monkeypatch.setattr(
+        plan_commands, "read_facts", lambda databases, place: with_table(toastable=["note"])(settled(tmp_path))
+    )
+    assert_refused(tmp_path, ["note of public.a may be large", "set kafka.partitions to 1"], monkeypatch, capsys)
+
+
+def settled(root: Path) -> Facts:
+    """The facts of a lake to which the definition has been applied, as far as the rules look."""
+    databases, local = load_databases(root), load_environment(root)
+    members = frozenset({"public.a", "lake.heartbeat", "lake.signal"})
+    published = Publication(members, as_wanted=True)
+    found = Source("logical", True, members, {"public.a": relation()}, published, {}, frozenset())
+    wanted = topics(databases[0], local)
+    present = {topic.name: topic for topic in wanted}
+    return Facts({"shop": found}, wanted, present, {"shop": None}, pipeline(databases, local))
+
+
+def forbidden(*_: object, **__: object) -> None:
+    raise AssertionError("something would have been changed")
