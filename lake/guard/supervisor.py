@@ -4,12 +4,23 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 
 from lake.local.home import Home
 from lake.local.processes import MARK
 from lake.local.supervisor import Supervisor
 
 LOG = logging.getLogger("guardian")
+LOOK_EVERY_S = 1.0
+
+
+def keep(home: Home, stopping: threading.Event) -> None:
+    """attend() until stopped, however long a look at a source takes; a guardian that can't go on with it ends."""
+    try:
+        while not stopping.wait(LOOK_EVERY_S):
+            attend(home)
+    finally:
+        stopping.set()
 
 
 def attend(home: Home) -> None:

@@ -45,7 +45,6 @@ class Watch:
     def run(self) -> None:
         """Until stopped."""
         while not self.stopping.wait(LOOK_EVERY_S):
-            supervisor.attend(self._home)
             try:
                 defined = load_databases(self._home.root)
             except LakeError as error:
@@ -125,8 +124,10 @@ def main() -> None:
     """Runs until SIGTERM."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    watch = Watch(load_home())
+    home = load_home()
+    watch = Watch(home)
     signal.signal(signal.SIGTERM, lambda *_: watch.stopping.set())
+    threading.Thread(target=supervisor.keep, args=(home, watch.stopping), daemon=True).start()
     watch.run()
 
 

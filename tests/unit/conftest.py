@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+from lake.local.home import PROJECT
 from lake.rendering.spark import SESSION
-from lake.spark import JVM_OPTIONS, SHORT_JOB
+from lake.spark import JVM_OPTIONS, SHORT_JOB, class_archive
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +18,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
         "spark.driver.extraClassPath": "build/spark/*",
-        "spark.driver.defaultJavaOptions": " ".join(JVM_OPTIONS),
+        "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, *class_archive(PROJECT))),
         **SESSION,
         "spark.sql.shuffle.partitions": "1",
         # Compiling code for some rows takes longer than interpreting it; the tests on a lake compile it.
