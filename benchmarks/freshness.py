@@ -24,11 +24,13 @@ from lake.progress import reported
 from lake.spark import spark_conf, spark_environment
 
 PER_SECOND = 100.0  # changes to each table
-WARM_S = 120.0  # the just-in-time compilers of both sessions are busy until then
-MEASURE_S = 480.0  # 60 samples: their p50 and p95 are good to about 7 %
-# A query keeps one of two cores busy for a second, and the commits beside it take longer. `lake status` counts those
-# too, while the probe asks when no query runs: asked twice as often, the two were 17 % apart.
-EVERY_S = 8.0
+WARM_S = 180.0  # the just-in-time compilers of both sessions are busy until then
+MEASURE_S = 720.0  # some 60 samples: their p50 and p95 are good to about 7 %
+# On average. A query keeps one of two cores busy for a second, and the commits beside it take longer. `lake status`
+# counts those, so the probe must meet as many of them: moments of a Poisson process see what there is on average over
+# time (Wolff 1982, "Poisson arrivals see time averages"). One moment in each 8 s hardly ever came upon another query,
+# and was up to 26 % off.
+EVERY_S = 12.0
 POINTS = {"visible": "started", "planned": "planned", "answered": "answered"}
 Sample = dict[str, Any]
 BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
@@ -114,9 +116,9 @@ def _line(lines: Iterable[str], beginning: str) -> str:
 
 def _repeat(ask: Callable[[], Sample], seconds: float) -> list[Sample]:
     """Asks at moments fixed beforehand: a slow answer must not put off the next question (coordinated omission)."""
-    begin, samples = time.monotonic(), []
-    for number in range(round(seconds / EVERY_S)):
-        due = begin + (number + random.random()) * EVERY_S
+    due, samples = time.monotonic(), []
+    end = due + seconds
+    while (due := due + random.expovariate(1 / EVERY_S)) < end:
         time.sleep(max(0.0, due - time.monotonic()))
         samples.append(ask())
     return samples

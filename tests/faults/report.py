@@ -1,10 +1,13 @@
 """The table of a run: which fault, in which phase, with which seed, and what came of it."""
 
+import fcntl
 import json
+import os
 import re
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -44,14 +47,28 @@ def plain(entries: Iterable[Entry]) -> str:
 
 
 def write(page: Path, entries: list[Entry], now: float) -> None:
-    """Adds the run to the page, and to the file of its lines beside it (.json); now in seconds since 1970."""
+    """Adds the run to the page, and to the file of its lines beside it (.json); now in seconds since 1970.
+
+    Several runs side by side may write one page.
+    """
     lines = page.with_suffix(".json")
-    known = [Entry(**line) for line in json.loads(lines.read_text())] if lines.exists() else []
     for entry in entries:
         entry.date, entry.commit = time.strftime("%Y-%m-%d", time.gmtime(now)), commit()
-    merged = _ordered({entry.test: entry for entry in (*known, *entries)}.values())
-    lines.write_text(json.dumps([asdict(entry) for entry in merged], indent=1) + "\n")
-    page.write_text(markdown(merged))
+    with _alone_in(page.parent):
+        known = [Entry(**line) for line in json.loads(lines.read_text())] if lines.exists() else []
+        merged = _ordered({entry.test: entry for entry in (*known, *entries)}.values())
+        lines.write_text(json.dumps([asdict(entry) for entry in merged], indent=1) + "\n")
+        page.write_text(markdown(merged))
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
 
 
 def markdown(entries: list[Entry]) -> str:
