@@ -11,6 +11,7 @@ import psutil
 # Set in the supervisor's environment and inherited by all that it starts; the value is the data folder.
 MARK = "LAKE_SUPERVISED"
 POLL_S = 0.05
+AT_ONCE_S = 0.5
 GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 
@@ -31,6 +32,16 @@ def _belongs(process: psutil.Process, data: Path) -> bool:
         return False
 
 
+def stop_orphans(found: list[psutil.Process], within_s: float) -> None:
+    """End what a supervisor has left behind: PostgreSQL last, once it has no client that it would wait for.
+
+    The others are hardly asked: Kafka and Connect wait for each other, and nothing here minds being killed.
+    """
+    servers = [process for process in found if _is_server(process)]
+    stop([process for process in found if process not in servers], AT_ONCE_S)
+    stop(servers, within_s)
+
+
 def stop(found: list[psutil.Process], within_s: float) -> None:
     """End processes: ask first, then kill what is left after within_s seconds."""
     for process in found:
@@ -44,7 +55,14 @@ def stop(found: list[psutil.Process], within_s: float) -> None:
 def _ask(process: psutil.Process) -> None:
     with suppress(*GONE):
         # PostgreSQL takes SIGTERM as "once the last client has gone".
-        process.send_signal(signal.SIGINT if process.name() == "postgres" else signal.SIGTERM)
+        process.send_signal(signal.SIGINT if _is_server(process) else signal.SIGTERM)
+
+
+def _is_server(process: psutil.Process) -> bool:
+    try:
+        return bool(process.name() == "postgres")
+    except GONE:
+        return False
 
 
 def _left(found: list[psutil.Process], within_s: float) -> list[psutil.Process]:

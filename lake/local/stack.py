@@ -72,7 +72,7 @@ class Stack:
         orphans = self._processes()
         if orphans:
             names = ", ".join(sorted({process.name() for process in orphans}))
-            processes.stop(orphans, GONE_WITHIN_S)
+            processes.stop_orphans(orphans, GONE_WITHIN_S)
             left = f"{len(orphans)} processes ({names})"
             self._say("supervisor", f"was killed; stopped what it left behind: {left}")
         secrets.load_or_create(self.home.environment.secrets_path)
