@@ -27,7 +27,7 @@ def _belongs(process: psutil.Process, data: Path) -> bool:
         if process.environ().get(MARK) == str(data):
             return True
         # PostgreSQL overwrites its environment with its process title; it works inside its data folder.
-        return bool(process.name() == "postgres" and process.cwd() == str(data / "postgres"))
+        return _is_server(process) and process.cwd() == str(data / "postgres")
     except GONE:
         return False
 
