@@ -28,7 +28,6 @@ check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	$(BESIDE) .venv/bin/ruff check .
 	$(BESIDE) .venv/bin/ruff format --check .
 	$(BESIDE) .venv/bin/mypy
-	$(BESIDE) .venv/bin/mypy --explicit-package-bases tests/emulated_account
 	$(BESIDE) .venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs constructs/lake_constructs/scripts
 
 unit: setup ## fast tests, no services

@@ -152,7 +152,7 @@ def _status(reports: list[list[dict[str, float | None]]]) -> dict[str, float]:
     silent: how many reports there were of a table that had no change in its last minute, which no mean can tell.
     """
     later = [lag for report in reports[round(60 / EVERY_S) :] for lag in report]
-    told = {share: [lag[share] for lag in later if lag[share] is not None] for share in ("p50", "p95", "p99")}
+    told = {share: [told for lag in later if (told := lag[share]) is not None] for share in ("p50", "p95", "p99")}
     means = {share: round(statistics.mean(lags) / 1000, 2) for share, lags in told.items() if lags}
     return {**means, "silent": sum(lag["p50"] is None for lag in later)}
 

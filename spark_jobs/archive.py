@@ -54,7 +54,7 @@ def _begins_file(path: str, topic: str) -> str:
 
 def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
     """The next offset of each partition, by its number as text; of each only the newest file is read."""
-    files = {}  # type: Dict[str, Tuple[int, str, str]]
+    files: Dict[str, Tuple[int, str, str]] = {}
     for folder in folders(path, topic):
         for partition in storage.names(spark, folder):
             for name in storage.names(spark, "{}/{}".format(folder, partition)):
@@ -112,7 +112,7 @@ def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
 
     begin: by partition, the first offset that the archive must have, unless it has older ones
     """
-    found = []  # type: List[str]
+    found: List[str] = []
     for partition in sorted({file.partition for file in files} | set(begin)):
         expected = None
         for file in sorted((file for file in files if file.partition == partition), key=lambda file: file.start):

@@ -13,7 +13,7 @@ class Backlog:
     """What the topic held at each look, as far as the table has not reached it."""
 
     def __init__(self) -> None:
-        self._marks = deque()  # type: Marks
+        self._marks: Marks = deque()
 
     def age_s(self, reached: Dict[str, int], held: Dict[int, int], now: float) -> float:
         """How long ago the topic held what the table has not, s; at most since the first look.

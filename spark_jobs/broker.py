@@ -43,7 +43,7 @@ class Broker:
         self._spark = spark
         self._settings = settings
         self._lock = threading.Lock()
-        self._made = None  # type: Any
+        self._made: Any = None
 
     def close(self) -> None:
         if self._made is not None:

@@ -5,7 +5,7 @@ Messages that can't be decoded are archived as they came, in files of the same n
 
 import json
 import logging
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -55,12 +55,12 @@ class BronzeTopic:
         self._spark = spark
         self._path = path
         self._ask = ask
-        self._topic_id = None  # type: Optional[str]
+        self._topic_id: Optional[str] = None
         self._folder, self._raw = archive.folders(path, table.topic)
         self._scratch = "{}/_scratch/{}".format(path, table.topic)
         self._registry = registry
         self._max_records = max_records
-        self._next = {}  # type: Dict[int, int]
+        self._next: Dict[int, int] = {}
         self._resumed = False
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
@@ -144,7 +144,7 @@ class BronzeTopic:
 
     def _written(self) -> List[Tuple[str, str]]:
         """'<partition>+<start offset>' and folder of each file of the batch."""
-        written = []
+        written: List[Tuple[str, str]] = []
         for writer in storage.names(self._spark, self._scratch):
             scratch = "{}/{}".format(self._scratch, writer)
             folders = [name for name in storage.names(self._spark, scratch) if name.startswith(FILE + "=")]

@@ -139,7 +139,9 @@ def _metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
 
 def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
     fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_FIELDS]
-    wanted = {name: writer_schema[name] for name in ("type", "name", "namespace") if name in writer_schema}
+    wanted: Dict[str, Any] = {
+        name: writer_schema[name] for name in ("type", "name", "namespace") if name in writer_schema
+    }
     options = {"avroSchema": json.dumps(dict(wanted, fields=fields)), "mode": mode}
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
 

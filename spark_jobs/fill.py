@@ -36,7 +36,7 @@ class Fill:
         self._spark = spark
         self._table = table
         self._path = path
-        self._kept = []  # type: List[DataFrame]
+        self._kept: List[DataFrame] = []
 
     def release(self) -> None:
         """To call once the rows are written."""
@@ -50,7 +50,8 @@ class Fill:
         """
         newest = self._keep(newest)
         lacking = newest.where("{} IS NOT NULL".format(UNAVAILABLE))
-        names = sorted(lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).first()[0])
+        (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
+        names = sorted(found[0])
         if not names:
             return newest
         stored = self._keep(self._stored(wanted(lacking, self._table), names))

@@ -50,7 +50,7 @@ def compared(spark: SparkSession, table: Table, moment: Moment, bound: int) -> C
     names, types = [column.name for column in columns], [pg_type(column) for column in columns]
     texts = moment.rows(table.schema + "." + table.table, names, types)
     present = lake_rows.of_source(texts, table, names, types).rows.select("key")
-    found = {"ghosts": {}, "unread": 0}  # type: Content
+    found: Content = {"ghosts": {}, "unread": 0}
     for target in table.targets:
         kind = "rt" if target.type == "mor" else "cow"
         rows = old(lake_rows.of_target(spark, target.path, kind, table, names, types), bound)
@@ -79,7 +79,7 @@ def main(argv: List[str]) -> int:
 def _all(spark: SparkSession, args: Any) -> Content:
     pipeline = read_pipeline(spark, args.config)
     bounds = json.loads(args.bounds)
-    found = {}  # type: Content
+    found: Content = {}
     for database in sorted({name.split(".")[0] for name in bounds}):
         source = source_of(spark, args.jdbc_url, database, args.user)
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}

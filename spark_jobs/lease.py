@@ -15,7 +15,7 @@ import socket
 import threading
 import time
 import uuid
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -109,7 +109,7 @@ class Leases:
         self._spark = spark
         self._holder = holder
         self._lost = lost
-        self._held = {}  # type: Dict[str, Lease]
+        self._held: Dict[str, Lease] = {}
         self._ended = threading.Event()
         threading.Thread(target=self._keep, daemon=True).start()
 
@@ -126,7 +126,7 @@ class Leases:
             self._await(path)
 
     def _await(self, path: str) -> None:
-        seen = None  # type: Optional[Tuple[str, float]]
+        seen: Optional[Tuple[str, float]] = None
         while True:
             try:
                 return self.take(path)

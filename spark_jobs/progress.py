@@ -14,8 +14,8 @@ class Progress:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._tables = {}  # type: Dict[str, Dict[str, Any]]
-        self._samples = {}  # type: Dict[str, Deque[Sample]]
+        self._tables: Dict[str, Dict[str, Any]] = {}
+        self._samples: Dict[str, Deque[Sample]] = {}
 
     def committed(self, name: str, position: Dict[str, Any], committed_ms: List[int], now: float) -> None:
         """A batch became visible at `now` (epoch seconds); committed_ms: quantiles of its source commit times."""

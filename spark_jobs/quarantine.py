@@ -104,7 +104,7 @@ class Quarantines:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._lock = threading.Lock()
-        self._known = {}  # type: Dict[str, Quarantine]
+        self._known: Dict[str, Quarantine] = {}
 
     def of(self, pipeline: Pipeline, database: str) -> Quarantine:
         """Read at the first call: an error when the storage is away."""

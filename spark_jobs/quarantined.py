@@ -33,7 +33,7 @@ def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str
 
 def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
     """The messages of the databases, each with its database."""
-    messages = []  # type: List[Dict[str, Any]]
+    messages: List[Dict[str, Any]] = []
     for database in args.databases.split(","):
         stored = quarantine.stored(spark, pipeline.quarantine[database].path)
         messages.extend(dict(entry, database=database) for entry in facts(stored, args.id, args.all))

@@ -17,7 +17,7 @@ class Registry:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._known = {}  # type: Dict[int, Dict[str, Any]]
+        self._known: Dict[int, Dict[str, Any]] = {}
 
     def schema(self, schema_id: int) -> Dict[str, Any]:
         """The Avro schema of an id, parsed; UnknownSchema when the registry has none, URLError when it is away."""

@@ -73,7 +73,7 @@ class Desk:
             if ids:
                 quarantine.settle(wanted, DROPPED, request["by"])
             return {"settled": ids, "refused": refused}
-        settled = []  # type: List[str]
+        settled: List[str] = []
         for topic in sorted(row[0] for row in wanted.select("topic").distinct().collect()):
             asked = Replay(quarantine, wanted.where(F.col("topic") == topic), self._progress)
             done, kept = asked.run(*lacking(pipeline, guards, topic), by=request["by"])

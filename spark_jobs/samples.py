@@ -6,8 +6,7 @@ moment. Asked from the moment on until the lake is read, the source shows most v
 
 import json
 import threading
-from collections import Counter
-from typing import Any, List
+from typing import Any, Counter, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -28,10 +27,10 @@ class Samples:
     """
 
     def __init__(self, source: Source, query: str) -> None:
-        self.seen = Counter()  # type: Counter[str]
+        self.seen: Counter[str] = Counter()
         self.times = 0
         self._stopping = threading.Event()
-        self._error = None  # type: Optional[Exception]
+        self._error: Optional[Exception] = None
         self._thread = threading.Thread(target=self._run, args=(source, query), daemon=True)
         self._thread.start()
 

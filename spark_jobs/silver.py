@@ -23,7 +23,7 @@ LOG = logging.getLogger("silver")
 SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
 # By path: a table that begins anew may still meet a service of its former life.
-_LOCKS = {}  # type: Dict[str, threading.Lock]
+_LOCKS: Dict[str, threading.Lock] = {}
 
 
 class Oversized(Exception):
@@ -44,15 +44,15 @@ class SilverTable:
         self.lock = _LOCKS.setdefault(target.path, threading.Lock())
         self._spark = spark
         self._registry = registry
-        self._schemas = {}  # type: changes.Schemas
-        self._decoders = {}  # type: Dict[int, changes.Decoder]
+        self._schemas: changes.Schemas = {}
+        self._decoders: Dict[int, changes.Decoder] = {}
         line = commits.timeline(spark, target.path)
         commits.refuse_clock(spark, line, target.path)
         self._position = commits.last_position(line)
         self._broken_off = commits.unfinished(line)
         self.commits_since_service = commits.since_service(spark, line, target.type)
         self.bytes_since_service = self._position.get("bytes_since_service", 0)
-        self._topic_id = self._reached().get("topic_id")  # type: Optional[str]
+        self._topic_id: Optional[str] = self._reached().get("topic_id")
         self._columns = stored_columns(spark, target.path, self._position)
         self._sync_lock = threading.Lock()
         self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
@@ -164,7 +164,7 @@ class SilverTable:
 
     def _runs(self, messages: DataFrame, read: List[Any]) -> Dict[str, fencing.Firsts]:
         """What is known of the runs of the connector; only a batch with a new one is read for it."""
-        known = self._reached()["runs"]  # type: Dict[str, fencing.Firsts]
+        known: Dict[str, fencing.Firsts] = self._reached()["runs"]
         if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in read):
             return known
         return fencing.runs(messages, changes.sender(self._schemas), known)

@@ -44,13 +44,13 @@ class Flow:
 
     def __init__(self, spec: Any, begin: Callable[[], Any]) -> None:
         self.spec = spec
-        self.guard = None  # type: Optional[Guard]
+        self.guard: Optional[Guard] = None
         self.backlog = Backlog()
         self.begin = begin
-        self.query = None  # type: Any
+        self.query: Any = None
         self.failures = 0
         self.retry_at = 0.0
-        self._began_at = {}  # type: Dict[str, Any]
+        self._began_at: Dict[str, Any] = {}
 
     def retire(self) -> None:
         """Nothing more is written through what was begun before."""
@@ -98,7 +98,7 @@ class Stream:
         self._spark = spark
         self._config = config
         self._layers = layers
-        self._flows = {}  # type: Dict[str, Flow]
+        self._flows: Dict[str, Flow] = {}
         self._progress = Progress()
         self._broker = Broker(spark, read_pipeline(spark, config).kafka)
         self._turns = Turns(spark.sparkContext.defaultParallelism)

@@ -49,7 +49,7 @@ class StreamedTable:
         self._target = target
         self._registry = registry
         self._schemas = schemas
-        self.result = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}  # type: Dict[str, Any]
+        self.result: Dict[str, Any] = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}
 
     def sync(self, replay: bool) -> None:
         """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
@@ -115,11 +115,13 @@ def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
 
     Every column may be missing, because a file of another version may lack it.
     """
-    fields = {}  # type: Dict[str, Dict[str, Any]]
+    fields: Dict[str, Dict[str, Any]] = {}
     for version in reversed(versions):
         for field in version["fields"]:
             fields.setdefault(field["name"], optional(field))
-    newest = {name: versions[-1][name] for name in ("type", "name", "namespace") if name in versions[-1]}
+    newest: Dict[str, Any] = {
+        name: versions[-1][name] for name in ("type", "name", "namespace") if name in versions[-1]
+    }
     return dict(newest, fields=list(fields.values()) + [{"name": OFFSET_FIELD, "type": "long"}])
 
 

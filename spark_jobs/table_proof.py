@@ -36,20 +36,20 @@ class TableProof:
         self._settle_s = settle_s
         self.table = table
         self.name = "{}.{}.{}".format(table.database, table.schema, table.table)
-        self.result = {
+        self.result: Dict[str, Any] = {
             "equal": False,
             "rounds": 0,
             "rows": {},
             "differences": [],
             "unsettled": [],
-        }  # type: Dict[str, Any]
+        }
         self.done = False
-        self.end_offsets = {}  # type: Dict[int, int]
-        self._until = None  # type: Optional[Deadline]
-        self._before = None  # type: Optional[DataFrame]
-        self._keys = None  # type: Optional[DataFrame]
-        self._few = None  # type: Optional[List[str]]
-        self._samples = None  # type: Optional[Samples]
+        self.end_offsets: Dict[int, int] = {}
+        self._until: Optional[Deadline] = None
+        self._before: Optional[DataFrame] = None
+        self._keys: Optional[DataFrame] = None
+        self._few: Optional[List[str]] = None
+        self._samples: Optional[Samples] = None
 
     def begin(self, moment: Moment) -> None:
         """Before the lake covers the moment: rows that never rest are asked for from now on."""
@@ -71,7 +71,7 @@ class TableProof:
         """One round at one source position, which the lake covers. After an error the same round can be tried again."""
         late = self._until is not None and self._until.passed()
         columns = self._columns(moment)
-        sides = {}  # type: Dict[str, LakeRows]
+        sides: Dict[str, LakeRows] = {}
         try:
             self._read(sides, moment, columns)
             told = self._check_lake(sides) if self._before is None else {}
@@ -153,9 +153,9 @@ class TableProof:
     def _check_lake(self, sides: Dict[str, LakeRows]) -> Dict[str, Any]:
         """What the first round says of the lake alone."""
         found = {name: self._summary(name, side) for name, side in sides.items()}
-        told = {"rows": {name: numbers["live"] for name, numbers in found.items()}}  # type: Dict[str, Any]
+        told: Dict[str, Any] = {"rows": {name: numbers["live"] for name, numbers in found.items()}}
         told["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
-        wrong = []  # type: List[Dict[str, Any]]
+        wrong: List[Dict[str, Any]] = []
         if "ro" in sides:
             told["ro_behind"], impossible = parity.lag(sides["rt"].rows, sides["ro"].rows)
             keys = parity.impossible(sides["rt"].rows, sides["ro"].rows, SHOWN) if impossible else []
@@ -199,7 +199,7 @@ class TableProof:
         self, found: DataFrame, counts: Dict[Tuple[str, bool], int], sides: Dict[str, LakeRows]
     ) -> List[Dict[str, Any]]:
         """The first keys of each pair, with the columns that differ."""
-        shown = []  # type: List[Dict[str, Any]]
+        shown: List[Dict[str, Any]] = []
         for (pair, real), number in sorted(counts.items()):
             rows = found.where((F.col("pair") == pair) & (F.col("real") == real)).select("key").distinct()
             keys = [row["key"] for row in rows.orderBy("key").limit(SHOWN).collect()]

@@ -135,9 +135,9 @@ def life_spans(moves: List[Move]) -> List[Span]:
     A life has the name of the key that its row had before the batch, '@...' when it began within. moves: in their
     order. When Debezium sends the change of a key again, its old key and LSN say so: it is about the same life.
     """
-    held = {}  # type: Dict[str, str]
-    left = {}  # type: Dict[Tuple[str, int], str]
-    starts = []  # type: List[Tuple[str, int, str]]
+    held: Dict[str, str] = {}
+    left: Dict[Tuple[str, int], str] = {}
+    starts: List[Tuple[str, int, str]] = []
     for move in moves:
         old = move.key if move.source is None else move.source
         life = left.setdefault((old, move.lsn), held.get(old, old))

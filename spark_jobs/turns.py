@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from contextlib import contextmanager
-from typing import Callable, Dict, Iterator
+from typing import Callable, Deque, Dict, Iterator
 
 KEPT_S = 0.25  # a table without changes gives its turn back after this
 PATIENCE_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
@@ -23,8 +23,8 @@ class Turns:
         self._at_once = at_once
         self._clock = clock
         self._changed = threading.Condition()
-        self._waiting = deque()  # type: Deque[str]
-        self._ends = {}  # type: Dict[str, float]  # who has a turn, and when it ends by itself
+        self._waiting: Deque[str] = deque()
+        self._ends: Dict[str, float] = {}  # who has a turn, and when it ends by itself
 
     @contextmanager
     def turn(self, name: str) -> Iterator[None]:

@@ -289,7 +289,7 @@ def _point(column: str) -> Converted:
     return _always("CASE WHEN {0} IS NOT NULL THEN named_struct('x', {0}.x, 'y', {0}.y) END".format(column))
 
 
-SEMANTIC = {
+SEMANTIC: Dict[str, Callable[[str], Converted]] = {
     "io.debezium.time.Date": _date,
     "io.debezium.time.Time": _time_text(1000),
     "io.debezium.time.MicroTime": _time_text(1000000),
@@ -298,4 +298,4 @@ SEMANTIC = {
     "io.debezium.time.NanoTimestamp": _timestamp_nanos,
     "io.debezium.time.ZonedTimestamp": _timestamp_text,
     "io.debezium.data.geometry.Point": _point,
-}  # type: Dict[str, Callable[[str], Converted]]
+}

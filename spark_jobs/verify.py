@@ -41,7 +41,7 @@ class Proof:
         self._url = args.jdbc_url
         self._user = args.user
         self._timeout_s = args.timeout_s
-        self._retries = {}  # type: Dict[str, int]
+        self._retries: Dict[str, int] = {}
         self.proofs = [TableProof(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
 
     def run(self) -> Dict[str, Any]:
@@ -164,7 +164,7 @@ def chosen(pipeline: Pipeline, names: str) -> List[Table]:
     """The tables of these names, comma separated; all for ''. Refused if one is unknown."""
     if not names:
         return list(pipeline.tables)
-    found = []  # type: List[Table]
+    found: List[Table] = []
     for name in names.split(","):
         matches = [table for table in pipeline.tables if name in table.names()]
         if not matches:

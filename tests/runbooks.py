@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from lake.local.home import PROJECT
@@ -11,6 +12,7 @@ from lake.local.home import PROJECT
 FOLDER = PROJECT / "docs/runbooks"
 BLOCK = re.compile(r"^ *```sh( here)?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`(lake [^`\n]+)`")
+QUOTED = re.compile(r"\"(?:\\.|[^\"])*\"|'[^']*'")
 # Where a shell begins another command.
 PARTS = re.compile(r"\||&&|;|\bdo\b")
 
@@ -45,7 +47,7 @@ def inline(page: Path) -> list[list[str]]:
 
 def split(line: str) -> Iterator[str]:
     """The commands of a line; what is quoted stays whole."""
-    held: list[str] = []
-    outside = re.sub(r"\"(?:\\.|[^\"])*\"|'[^']*'", lambda found: held.append(found[0]) or f"\0{len(held) - 1}\0", line)
+    held, places = QUOTED.findall(line), count()
+    outside = QUOTED.sub(lambda _: f"\0{next(places)}\0", line)
     for part in PARTS.split(outside):
         yield re.sub(r"\0(\d+)\0", lambda found: held[int(found[1])], part)

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +44,8 @@ def seed(config: pytest.Config) -> int:
 @pytest.fixture
 def entry(request: pytest.FixtureRequest) -> Entry:
     """This test's line of the table."""
-    return request.node.stash[ENTRY]
+    found: Entry = request.node.stash[ENTRY]
+    return found
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,7 +60,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: "pytest.CallInfo[None]"
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """No line of a former run stays: a trial whose preparation or end fails has failed, and one may be skipped."""
     result = yield
     if (made := item.stash.get(ENTRY, None)) and (call.when == "call" or result.outcome != "passed"):

@@ -27,7 +27,8 @@ BACK_WITHIN_S = 90.0
 class Fault(Protocol):
     """What a trial does to a lake."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def inject(self, rig: Rig) -> None: ...
 

@@ -104,7 +104,8 @@ class Rig:
     # --- What the product says.
 
     def source_status(self, database: str) -> dict[str, Any]:
-        return {one["database"]: one for one in self.lake.json("status")["sources"]}[database]
+        sources: list[dict[str, Any]] = self.lake.json("status")["sources"]
+        return {one["database"]: one for one in sources}[database]
 
     def drifts(self, database: str) -> list[str]:
         """What the guardian tells of a database."""

@@ -34,8 +34,8 @@ def texts(rig: Rig) -> Iterator[tuple[str, str]]:
             yield str(path), path.read_text(errors="replace")
     for process in of_lake(rig.home.data):
         yield f"the command line of {process.pid}", command_line(process)
-    for path in ("connectors?expand=info", "connectors?expand=status"):
-        yield f"GET {path}", httpx.get(f"{rig.home.connect}/{path}", trust_env=False).text
+    for asked in ("connectors?expand=info", "connectors?expand=status"):
+        yield f"GET {asked}", httpx.get(f"{rig.home.connect}/{asked}", trust_env=False).text
 
 
 def command_line(process: psutil.Process) -> str:

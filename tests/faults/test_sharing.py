@@ -96,7 +96,7 @@ class Reader:
         self._spark = rig.spark
         self._config = (rig.home.rendered / "pipeline.json").as_uri()
         pipeline = read_pipeline(rig.spark, self._config)
-        own = replace(pipeline, tables=[replace(silver.table, targets=[silver.target])])
+        own = replace(pipeline, tables=(replace(silver.table, targets=(silver.target,)),))
         monkeypatch.setattr(query, "read_pipeline", lambda spark, config: own)
         self._view = silver.target.hive[0]
         self.instants: list[str] = []

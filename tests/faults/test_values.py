@@ -1,5 +1,6 @@
 """Values, names and sizes at the edge of what is possible."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import psycopg
@@ -66,7 +67,7 @@ FROM generate_series(1, {MB_AT_ONCE}) i
 """
 
 
-def insert(rig: Rig, database: str, table: Table, values: list[object]) -> None:
+def insert(rig: Rig, database: str, table: Table, values: Sequence[object]) -> None:
     """A row per value, which is the key or the place."""
     with rig.session(database) as connection:
         for number, value in enumerate(values):

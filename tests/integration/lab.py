@@ -233,7 +233,7 @@ class Lab:
         """The partitions of a table as the metastore has them; none of a table that it does not know yet."""
         if not self._catalogue().tableExists(*name.split(".")):
             return []
-        nothing = self.spark._jvm.scala.Option.apply(None)  # type: ignore[union-attr]
+        nothing = self.spark._jvm.scala.Option.apply(None)
         names = self._catalogue().listPartitionNames(*name.split("."), nothing)
         return str(names.mkString("\n")).splitlines()
 

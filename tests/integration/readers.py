@@ -54,7 +54,7 @@ def topic_values(home: Home, topic: str, begin: int = 0) -> list[bytes]:
         while len(values) < count:
             found = consumer.consume(min(count - len(values), 5000), timeout=10)
             assert found, f"{topic} ends at {begin + len(values)}, not {begin + count}"
-            values += [message.value() for message in found]
+            values += [message.value() or b"" for message in found]
         return values
     finally:
         consumer.close()
@@ -67,7 +67,8 @@ def _consumer(home: Home) -> Consumer:
 def _decoded(home: Home, value: bytes) -> Record:
     assert value[0] == 0, "the frame starts with a zero"
     schema = _schema(home.registry, int.from_bytes(value[1:5]))
-    return dict(fastavro.schemaless_reader(io.BytesIO(value[5:]), schema))  # type: ignore[call-overload]
+    decoded: Any = fastavro.schemaless_reader(io.BytesIO(value[5:]), schema)
+    return dict(decoded)
 
 
 def changed(home: Home, value: bytes, **fields: Any) -> bytes:

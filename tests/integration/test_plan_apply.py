@@ -1,6 +1,6 @@
 """Plan and apply against real services: once, twice, one table more, one table less, and refusals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import psycopg
 import pytest
@@ -43,7 +43,7 @@ CREATE TABLE timed (id int PRIMARY KEY, sizes size, at timestamp);
 """
 
 
-def depot(**tables: dict[str, object]) -> Database:
+def depot(**tables: Mapping[str, object]) -> Database:
     named = {f"public.{name}": settings for name, settings in tables.items()}
     return Database.model_validate({"database": NAME, "tables": named})
 

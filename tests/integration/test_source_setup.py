@@ -66,7 +66,7 @@ class Prepared:
         """What a run says; fails where it fails."""
         done = self.attempt(definition, captured, admin)
         assert done.returncode == 0, done.stderr
-        return done.stdout + done.stderr
+        return str(done.stdout + done.stderr)
 
     def attempt(self, definition: Database = ITEMS, captured: str = "", admin: tuple[str, str] | None = None):  # type: ignore[no-untyped-def]
         logins = {"admin": admin or self.admin, **{user: (user, word) for user, word in self.passwords.items()}}

@@ -165,7 +165,7 @@ def test_batches_cut_anywhere_and_again(
     torn: RunningLake, spark: SparkSession, tmp_path: Path, table: str, kind: str
 ) -> None:
     written = contents(spark, f"{torn.home.environment.bucket_uri}/silver/{NAME}/{table}_{kind}")
-    silver = own_table.writer(spark, torn.home, f"{NAME}.{table}", kind, tmp_path / "again")
+    silver = own_table.writer(spark, torn.home, f"{NAME}.{table}", kind, (tmp_path / "again").as_uri())
     for first, end in batches(torn, table, random.Random(f"{table} {kind}")):
         silver.write(own_table.messages(spark, torn.home, silver.table.topic, first, end), Progress())
     assert contents(spark, silver.target.path) == written
@@ -175,7 +175,7 @@ def test_without_the_fill_the_values_are_gone(
     torn: RunningLake, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(toast, "left_out", lambda summary: [])
-    silver = own_table.writer(spark, torn.home, f"{NAME}.placed", "mor", tmp_path / "torn")
+    silver = own_table.writer(spark, torn.home, f"{NAME}.placed", "mor", (tmp_path / "torn").as_uri())
     end = readers.end_of(torn.home, silver.table.topic)
     silver.write(own_table.messages(spark, torn.home, silver.table.topic, 0, end), Progress())
     lost = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false' AND t IS NULL").count()
