@@ -2,10 +2,9 @@
 
 At random moments the probe asks a table for its newest change; how long ago that one was committed is how stale
 the table is. At a steady rate of changes the staleness over time and the lag over changes have one distribution.
-`visible` counts to the start of the query that saw the change, `planned` to when that query had read the table's
-timeline, `answered` to its last row. `stored` is how stale the timeline itself is (stored.py), asked so often that its
-quantiles are exact: what `lake status` reports must agree with it. A commit that ends between start and planned is
-seen by a query, so `stored` lies between `visible` and `planned`.
+`visible` counts to when the query had read the table's timeline, `answered` to its last row. `stored` is how stale the
+timeline itself is (stored.py), asked so often that its quantiles are exact: what `lake status` reports must agree with
+it.
 """
 
 import json
@@ -15,8 +14,9 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
 
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
 from benchmarks.stored import Stored
@@ -27,14 +27,13 @@ from lake.spark import spark_conf, spark_environment
 
 PER_SECOND = 100.0  # changes to each table
 WARM_S = 180.0  # the just-in-time compilers of both sessions are busy until then
-MEASURE_S = 720.0  # some 60 samples: their p50 and p95 are good to about 7 %
+MEASURE_S = 720.0  # some 120 samples: their p50 is good to about 5 %, their p95 to 10 %
 # On average. A query keeps one of two cores busy for a second, and the commits beside it take longer. `lake status`
 # counts those, so the probe must meet as many of them: moments of a Poisson process see what there is on average over
-# time (Wolff 1982, "Poisson arrivals see time averages"). One moment in each 8 s hardly ever came upon another query,
-# and was up to 26 % off.
-EVERY_S = 12.0
+# time (Wolff 1982, "Poisson arrivals see time averages"), if a question does not wait for the answer before.
+EVERY_S = 6.0
 STORED_EVERY_S = 2.0  # for each table: a hundredth of a core
-POINTS = {"visible": "started", "planned": "planned", "answered": "answered"}
+POINTS = {"visible": "planned", "answered": "answered"}
 Sample = dict[str, Any]
 BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
 STATUS_WITHIN = 0.1  # `lake status` may be off by this share of `stored`
@@ -101,13 +100,17 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter], stored: Stored) ->
         assert probe.stdin and probe.stdout
         _line(probe.stdout, "ready")
         console.print(f"probe ready; {WARM_S:.0f} s to warm up, {MEASURE_S:.0f} s to measure")
-        ask = lambda: _ask(probe, random.choice(list(hive)), hive, writers, home)  # noqa: E731
-        _repeat(ask, WARM_S)
-        stored.start()
-        samples = _repeat(ask, MEASURE_S)
-        stored.stop()
-        probe.stdin.close()
-    return samples
+        with ThreadPoolExecutor(1) as reader:
+            answers = reader.submit(_answers, probe.stdout, hive, writers, home)
+            with probe.stdin as questions:  # the probe ends with them, and so the answers
+                early = _ask(questions, list(hive), WARM_S)
+                stored.start()
+                asked = _ask(questions, list(hive), MEASURE_S)
+                stored.stop()
+            samples = answers.result()
+    if len(samples) < early + asked:
+        raise RuntimeError(f"{early + asked} questions, {len(samples)} answers: see probe.log")
+    return samples[early:]
 
 
 def _submit_arguments(home: Home) -> str:
@@ -123,23 +126,29 @@ def _line(lines: Iterable[str], beginning: str) -> str:
     raise RuntimeError("the probe ended: see probe.log")
 
 
-def _repeat(ask: Callable[[], Sample], seconds: float) -> list[Sample]:
-    """Asks at moments fixed beforehand: a slow answer must not put off the next question (coordinated omission)."""
-    due, samples = time.monotonic(), []
+def _ask(questions: IO[str], tables: list[str], seconds: float) -> int:
+    """Asks at moments fixed beforehand: a slow answer must not put off the next question (coordinated omission).
+
+    How often it asked; BrokenPipeError when the probe has ended.
+    """
+    due, asked = time.monotonic(), 0
     end = due + seconds
     while (due := due + random.expovariate(1 / EVERY_S)) < end:
         time.sleep(max(0.0, due - time.monotonic()))
-        samples.append(ask())
-    return samples
+        print(random.choice(tables), file=questions, flush=True)
+        asked += 1
+    return asked
 
 
-def _ask(probe: Any, table: str, hive: dict[str, str], writers: dict[str, SteadyWriter], home: Home) -> Sample:
-    """Seconds since the newest change that a new query of one table sees, and what `lake status` says of them all."""
-    probe.stdin.write(table + "\n")
-    probe.stdin.flush()
-    answer = json.loads(_line(probe.stdout, "{"))
-    committed = writers[hive[table]].committed[answer["seq"]]
-    facts = reported(home)
+def _answers(lines: Iterable[str], hive: dict[str, str], writers: dict[str, SteadyWriter], home: Home) -> list[Sample]:
+    """Of each answer, seconds since the newest change that the query saw, and what `lake status` says of all tables."""
+    return [_sample(json.loads(line), hive, writers, reported(home)) for line in lines if line.startswith("{")]
+
+
+def _sample(
+    answer: dict[str, Any], hive: dict[str, str], writers: dict[str, SteadyWriter], facts: dict[str, Any]
+) -> Sample:
+    committed = writers[hive[answer["table"]]].committed[answer["seq"]]
     return {
         **{point: answer[moment] - committed for point, moment in POINTS.items()},
         "status": [facts[f"{DATABASE}_mor.{name}"]["lag_ms"] for name in writers],

@@ -1,15 +1,18 @@
 """The independent probe: a warm Spark session of its own that asks each table for its newest change.
 
-spark-submit benchmarks/probe.py TABLE... ; a line "ready" comes when warm; each line on standard input
-starts one round; each answer is a JSON line {"table", "seq", "started", "planned", "answered"} (epoch seconds).
-The query reads the table's timeline between started and planned: it sees no later commit.
+spark-submit benchmarks/probe.py TABLE... ; a line "ready" comes when warm; each line on standard input names a table
+to ask, at once, whether or not the queries before have ended; each answer is a JSON line {"table", "seq", "planned",
+"answered"} (epoch seconds). The query has read the table's timeline when it is planned: it sees no later commit.
 """
 
 import json
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import SparkSession
+
+AT_ONCE = 8  # more than ever come together
 
 
 def main(tables: list[str]) -> None:
@@ -20,19 +23,23 @@ def main(tables: list[str]) -> None:
         for table in tables:
             newest(spark, table)
     print("ready", flush=True)
-    for line in sys.stdin:
-        table = line.strip()
-        print(json.dumps({"table": table, **newest(spark, table)}), flush=True)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for line in sys.stdin:
+            pool.submit(answer, spark, line.strip())
+
+
+def answer(spark: SparkSession, table: str) -> None:
+    """Prints one answer, as a whole: several threads do so."""
+    print(json.dumps({"table": table, **newest(spark, table)}) + "\n", end="", flush=True)
 
 
 def newest(spark: SparkSession, table: str) -> dict[str, float]:
     """The greatest sequence number that a new query sees, and the times of the query."""
     spark.catalog.refreshTable(table)  # or the session would answer from the files that it already knows
-    started = time.time()
     query = spark.sql("select max(seq) from " + table)
     planned = time.time()
     (row,) = query.collect()
-    return {"seq": row[0], "started": started, "planned": planned, "answered": time.time()}
+    return {"seq": row[0], "planned": planned, "answered": time.time()}
 
 
 if __name__ == "__main__":
