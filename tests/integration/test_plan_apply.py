@@ -15,6 +15,7 @@ from lake.local.home import Home
 from lake.plan import Change, changes
 from lake.plan_facts import read_facts
 from lake.refusals import refuse
+from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "depot"
@@ -98,20 +99,45 @@ def assert_arrived(home: Home, topic: str, least: int) -> None:
     assert end_of(home, topic) >= least
 
 
-def test_life_of_a_definition(home: Home) -> None:
+def pids(lake: RunningLake) -> dict[str, int]:
+    return {name: service["pid"] for name, service in lake.services().items()}
+
+
+@retry(stop=stop_after_delay(90), wait=wait_fixed(0.5), reraise=True)
+def settled(lake: RunningLake, name: str, behind: str = "0/0") -> str:
+    """The LSN up to which `lake status` says that a table has all its rows; behind: an earlier one."""
+    (table,) = [table for table in lake.json("status")["tables"] if table["name"] == name]
+    assert (table["state"], table["rows"], table["behind_s"]) == ("running", ROWS, 0.0)
+    assert table["committed_at"] > 0 and position(table["lsn"]) > position(behind)
+    return str(table["lsn"])
+
+
+def position(lsn: str) -> int:
+    high, low = lsn.split("/")
+    return int(high, 16) << 32 | int(low, 16)
+
+
+def test_life_of_a_definition(home: Home, lake: RunningLake) -> None:
     assert applied(home, depot(a=A)) != []
     assert applied(home, depot(a=A)) == []
     assert_arrived(home, f"{NAME}.public.a", ROWS)
 
+    before = pids(lake)
     more = applied(home, depot(a=A, b=B))
     assert [change.object for change in more if change.kind == "snapshot"] == ["public.b"]
     assert applied(home, depot(a=A, b=B)) == []
     assert_arrived(home, f"{NAME}.public.b", ROWS)
     assert end_of(home, f"{NAME}.public.a") == ROWS  # the table that was there is not read again
 
+    loaded = settled(lake, f"{NAME}_cow.b")
     with psycopg.connect(home.dsn(NAME)) as connection:
         connection.execute("UPDATE b SET n = 0 WHERE x = 1")
     assert_arrived(home, f"{NAME}.public.b", ROWS + 1)
+    settled(lake, f"{NAME}_cow.b", loaded)
+    question = f"SELECT n FROM {NAME}_cow.b WHERE x = 1"
+    assert lake.json("sql", question)["rows"] == [{"n": 0}]
+    assert lake.json("sql", question, "--as-of", loaded)["rows"] == [{"n": 1}]
+    assert pids(lake) == before  # the table came, and is queried, without a restart of anything
 
     less = applied(home, depot(a=A))
     assert any("drop public.b" in change.action for change in less)

@@ -120,6 +120,18 @@ def test_a_full_disk_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert said is not None and "1000000 GiB of free disk are needed" in said and str(tmp_path) in said
 
 
+@pytest.mark.parametrize("version", [(3, 9, 18), (3, 13, 1)])
+def test_a_python_too_old_or_too_new_is_named(version: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import preflight
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version_info", version)
+        said = preflight.python_problem()
+    assert said is not None and said.startswith("Python 3.11 or 3.12 ")
+    assert f"found {'.'.join(map(str, version))} at {sys.executable}; install one and run: make PYTHON=" in said
+
+
 @pytest.fixture
 def listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with one downloaded jar that is on the list."""
