@@ -2,9 +2,8 @@
 
 At random moments the probe asks a table for its newest change; how long ago that one was committed is how stale
 the table is. At a steady rate of changes the staleness over time and the lag over changes have one distribution.
-`visible` counts to when the query had read the table's timeline, `answered` to its last row. `stored` is how stale the
-timeline itself is (stored.py), asked so often that its quantiles are exact: what `lake status` reports must agree with
-it.
+`visible` counts to when the query had read the table's timeline, `answered` to its last row. What `lake status` reports
+must agree with `visible`.
 """
 
 import json
@@ -19,7 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
-from benchmarks.stored import Stored
 from benchmarks.writer import SteadyWriter, ddl
 from lake.local.home import PROJECT, Home
 from lake.progress import reported
@@ -32,11 +30,10 @@ MEASURE_S = 720.0  # some 120 samples: their p50 is good to about 5 %, their p95
 # counts those, so the probe must meet as many of them: moments of a Poisson process see what there is on average over
 # time (Wolff 1982, "Poisson arrivals see time averages"), if a question does not wait for the answer before.
 EVERY_S = 6.0
-STORED_EVERY_S = 2.0  # for each table: a hundredth of a core
 POINTS = {"visible": "planned", "answered": "answered"}
 Sample = dict[str, Any]
 BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
-STATUS_WITHIN = 0.1  # `lake status` may be off by this share of `stored`
+STATUS_WITHIN = 0.1  # `lake status` may be off by this share of what the probe sees
 
 
 def measure(tables: int) -> dict[str, Any]:
@@ -56,22 +53,18 @@ def measure(tables: int) -> dict[str, Any]:
 
 def met(figures: dict[str, Any]) -> bool:
     """Whether changes are visible within the bars, and `lake status` says so, too."""
-    stored, told, bar = figures["stored_s"], figures["status_s"], figures["bar_s"]
-    agrees = all(share in told and abs(told[share] / stored[share] - 1) <= STATUS_WITHIN for share in bar)
-    return agrees and all(figures["visible_s"][share] <= bar[share] for share in bar)
+    seen, told, bar = figures["visible_s"], figures["status_s"], figures["bar_s"]
+    agrees = all(share in told and abs(told[share] / seen[share] - 1) <= STATUS_WITHIN for share in bar)
+    return agrees and all(seen[share] <= bar[share] for share in bar)
 
 
 def _figures(lake: BenchLake, writers: dict[str, SteadyWriter], tables: int) -> dict[str, Any]:
     _wait_for_tables(lake, list(writers))
-    folders = {name: f"silver/{DATABASE}/{name}_mor" for name in writers}
-    stored = Stored(lake.home, folders, writers, STORED_EVERY_S)
-    samples = _probe(lake, writers, stored)
+    samples = _probe(lake, writers)
     p50, p95 = BARS[tables]
     return {
         "samples": len(samples),
         **{f"{point}_s": _quantiles([sample[point] for sample in samples]) for point in POINTS},
-        "looks": len(stored.staleness),
-        "stored_s": _quantiles(stored.staleness),
         "status_s": _status([sample["status"] for sample in samples]),
         "bar_s": {"p50": p50, "p95": p95},
     }
@@ -85,7 +78,7 @@ def _wait_for_tables(lake: BenchLake, names: list[str]) -> None:
         time.sleep(0.5)
 
 
-def _probe(lake: BenchLake, writers: dict[str, SteadyWriter], stored: Stored) -> list[Sample]:
+def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
     home = lake.home
     hive = {f"{DATABASE}_mor.{name}_rt": name for name in writers}
     variables = spark_environment(home.environment, home.secrets.s3_keys)
@@ -104,9 +97,7 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter], stored: Stored) ->
             answers = reader.submit(_answers, probe.stdout, hive, writers, home)
             with probe.stdin as questions:  # the probe ends with them, and so the answers
                 early = _ask(questions, list(hive), WARM_S)
-                stored.start()
                 asked = _ask(questions, list(hive), MEASURE_S)
-                stored.stop()
             samples = answers.result()
     if len(samples) < early + asked:
         raise RuntimeError(f"{early + asked} questions, {len(samples)} answers: see probe.log")
