@@ -104,14 +104,13 @@ def test_a14_as_of_an_instant(museum: Museum, changed: Changed, table: str) -> N
     assert [tuple(row) for row in rows] == [T4]
 
 
-@pytest.mark.parametrize("table", ["moma_cow.artists", "moma_mor.artists"])
 @pytest.mark.parametrize(("form", "moment", "expected"), [("instants", 1, T2), ("time", 2, T3), ("lsn", 4, T5)])
 def test_a11_to_a15_on_the_command_line(
-    museum: Museum, changed: Changed, table: str, form: str, moment: int, expected: tuple[Any, ...]
+    museum: Museum, changed: Changed, form: str, moment: int, expected: tuple[Any, ...]
 ) -> None:
     given = getattr(changed.moments[moment], form)
-    when = given[table] if form == "instants" else given
-    answer = museum.lake.json("sql", BAKKER.format(view_of(table)), "--as-of", when)
+    when = given["moma_mor.artists"] if form == "instants" else given
+    answer = museum.lake.json("sql", BAKKER.format("moma_mor.artists_rt"), "--as-of", when)
     assert [tuple(row.values()) for row in answer["rows"]] == [expected]
 
 
@@ -122,8 +121,6 @@ def test_incremental_between_two_instants(museum: Museum, changed: Changed, tabl
     statement = f"select artist_id, name, gender, __op from {view_of(table)}"
     renamed = museum.past(statement, since=t2, until=t3)
     assert [tuple(row) for row in renamed] == [(299, "Gerhard M. Bakker", "Male", "u")]
-    answer = museum.lake.json("sql", statement, "--since", t2, "--until", t3)
-    assert [tuple(row.values()) for row in answer["rows"]] == [tuple(row) for row in renamed]
     earlier = museum.past(statement, since=t1, until=t2)
     assert sorted((row.artist_id, row.gender, row["__op"]) for row in earlier) == [
         (201, "Male", "u"),

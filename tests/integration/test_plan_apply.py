@@ -1,6 +1,7 @@
 """Plan and apply against real services: once, twice, one table more, one table less, and refusals."""
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -12,9 +13,11 @@ from lake.apply import apply, validate
 from lake.definition import Database, load_database
 from lake.errors import BadInput
 from lake.local.home import Home
+from lake.local.stack import Stack
 from lake.plan import Change, changes
 from lake.plan_facts import read_facts
 from lake.refusals import refuse
+from lake.table_status import tables
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -99,22 +102,17 @@ def assert_arrived(home: Home, topic: str, least: int) -> None:
     assert end_of(home, topic) >= least
 
 
-def pids(lake: RunningLake) -> dict[str, int]:
-    return {name: service["pid"] for name, service in lake.services().items()}
+def pids(home: Home) -> dict[str, int]:
+    return {name: service.pid for name, service in Stack(home).supervisor.states().items()}
 
 
-@retry(stop=stop_after_delay(90), wait=wait_fixed(0.5), reraise=True)
-def settled(lake: RunningLake, name: str, behind: str = "0/0") -> str:
-    """The LSN up to which `lake status` says that a table has all its rows; behind: an earlier one."""
-    (table,) = [table for table in lake.json("status")["tables"] if table["name"] == name]
-    assert (table["state"], table["rows"], table["behind_s"]) == ("running", ROWS, 0.0)
-    assert table["committed_at"] > 0 and position(table["lsn"]) > position(behind)
-    return str(table["lsn"])
-
-
-def position(lsn: str) -> int:
-    high, low = lsn.split("/")
-    return int(high, 16) << 32 | int(low, 16)
+@retry(stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
+def settled(home: Home, name: str, after: float = 0.0) -> float:
+    """When a table had its last commit, once all its rows are counted; after: an earlier one, seconds since 1970."""
+    (table,) = [table for table in tables(home) if table.name == name]
+    assert (table.state, table.rows) == ("running", ROWS)
+    assert table.committed_at and table.committed_at > after
+    return table.committed_at
 
 
 def test_life_of_a_definition(home: Home, lake: RunningLake) -> None:
@@ -122,22 +120,23 @@ def test_life_of_a_definition(home: Home, lake: RunningLake) -> None:
     assert applied(home, depot(a=A)) == []
     assert_arrived(home, f"{NAME}.public.a", ROWS)
 
-    before = pids(lake)
+    Stack(home).start_if_idle("stream")  # as the command does after the first apply
+    before = pids(home)
     more = applied(home, depot(a=A, b=B))
     assert [change.object for change in more if change.kind == "snapshot"] == ["public.b"]
     assert applied(home, depot(a=A, b=B)) == []
     assert_arrived(home, f"{NAME}.public.b", ROWS)
     assert end_of(home, f"{NAME}.public.a") == ROWS  # the table that was there is not read again
 
-    loaded = settled(lake, f"{NAME}_cow.b")
+    loaded = settled(home, f"{NAME}_cow.b")
     with psycopg.connect(home.dsn(NAME)) as connection:
         connection.execute("UPDATE b SET n = 0 WHERE x = 1")
     assert_arrived(home, f"{NAME}.public.b", ROWS + 1)
-    settled(lake, f"{NAME}_cow.b", loaded)
+    settled(home, f"{NAME}_cow.b", loaded)
     question = f"SELECT n FROM {NAME}_cow.b WHERE x = 1"
     assert lake.json("sql", question)["rows"] == [{"n": 0}]
-    assert lake.json("sql", question, "--as-of", loaded)["rows"] == [{"n": 1}]
-    assert pids(lake) == before  # the table came, and is queried, without a restart of anything
+    assert lake.json("sql", question, "--as-of", datetime.fromtimestamp(loaded, UTC).isoformat())["rows"] == [{"n": 1}]
+    assert pids(home) == before  # the table came, and is queried, without a restart of anything
 
     less = applied(home, depot(a=A))
     assert any("drop public.b" in change.action for change in less)
