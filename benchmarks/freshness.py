@@ -91,7 +91,7 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
         ) as probe,
     ):
         assert probe.stdin and probe.stdout
-        _line(probe.stdout, "ready")
+        _await_ready(probe.stdout)
         console.print(f"probe ready; {WARM_S:.0f} s to warm up, {MEASURE_S:.0f} s to measure")
         with ThreadPoolExecutor(1) as reader:
             answers = reader.submit(_answers, probe.stdout, hive, writers, home)
@@ -109,12 +109,10 @@ def _submit_arguments(home: Home) -> str:
     return " ".join([*flags, "--master local[1] --driver-memory 1g pyspark-shell"])
 
 
-def _line(lines: Iterable[str], beginning: str) -> str:
-    """The next line of the probe that begins so; RuntimeError when it ends without."""
-    for line in lines:
-        if line.startswith(beginning):
-            return line
-    raise RuntimeError("the probe ended: see probe.log")
+def _await_ready(lines: Iterable[str]) -> None:
+    """Returns once the probe is warm; RuntimeError when it ends before."""
+    if not any(line.startswith("ready") for line in lines):
+        raise RuntimeError("the probe ended: see probe.log")
 
 
 def _ask(questions: IO[str], tables: list[str], seconds: float) -> int:
