@@ -139,11 +139,13 @@ def _metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
 
 def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
     fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_FIELDS]
-    wanted: Dict[str, Any] = {
-        name: writer_schema[name] for name in ("type", "name", "namespace") if name in writer_schema
-    }
-    options = {"avroSchema": json.dumps(dict(wanted, fields=fields)), "mode": mode}
+    options = {"avroSchema": json.dumps(with_fields(writer_schema, fields)), "mode": mode}
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
+
+
+def with_fields(record: Dict[str, Any], fields: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """The Avro schema of a record, with other fields: a reader matches records by name, so that stays."""
+    return dict({kept: record[kept] for kept in ("type", "name", "namespace") if kept in record}, fields=fields)
 
 
 def newest(rows: DataFrame, keys: Sequence[str]) -> DataFrame:

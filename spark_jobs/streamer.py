@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from spark_jobs import commits, once, row_sql, storage
 from spark_jobs.archive import OFFSET_FIELD
 from spark_jobs.causes import cause
+from spark_jobs.changes import with_fields
 from spark_jobs.jvm import java
 from spark_jobs.lease import Held, Leases
 from spark_jobs.once import Refused
@@ -119,10 +120,7 @@ def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
     for version in reversed(versions):
         for field in version["fields"]:
             fields.setdefault(field["name"], optional(field))
-    newest: Dict[str, Any] = {
-        name: versions[-1][name] for name in ("type", "name", "namespace") if name in versions[-1]
-    }
-    return dict(newest, fields=list(fields.values()) + [{"name": OFFSET_FIELD, "type": "long"}])
+    return with_fields(versions[-1], list(fields.values()) + [{"name": OFFSET_FIELD, "type": "long"}])
 
 
 def optional(field: Dict[str, Any]) -> Dict[str, Any]:
