@@ -76,6 +76,26 @@ def test_an_empty_moment_reaches_the_job(given: list[list[str]]) -> None:
     assert given == [["--sql", "select 1", "--limit", "1000", "--as-of", ""]]
 
 
+def test_a_window_reaches_the_job(given: list[list[str]]) -> None:
+    CliRunner().invoke(app, ["sql", "select 1", "--since", "0/65", "--until", "0/C9", "--limit", "7"])
+    assert given == [["--sql", "select 1", "--limit", "7", "--since", "0/65", "--until", "0/C9"]]
+
+
+@pytest.mark.parametrize(
+    ("mixture", "problem"),
+    [
+        (["--as-of", "0/65", "--since", "0/65"], "--as-of and --since exclude each other"),
+        (["--until", "0/C9"], "--until needs --since"),
+    ],
+)
+def test_moments_that_mean_nothing_together_reach_no_job(
+    mixture: list[str], problem: str, given: list[list[str]]
+) -> None:
+    refused = CliRunner().invoke(app, ["sql", "select 1", *mixture]).exception
+    assert isinstance(refused, BadInput) and problem in str(refused)
+    assert given == []
+
+
 def test_json_is_one_object(given: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql, "run_job", lambda *_: content(["a"], ["10.50"]))
     answer = CliRunner().invoke(app, ["sql", "select 10.50 a", "--json"])

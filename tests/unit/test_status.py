@@ -1,7 +1,10 @@
 """`lake status` and its likes: free text as it came, facts for machines, and mixtures that mean nothing."""
 
 import json
+import time
+from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,3 +96,22 @@ def test_watching_goes_with_nothing_else(mixture: list[str], monkeypatch: pytest
     refused = CliRunner().invoke(app, ["status", "--watch", *mixture]).exception
     assert isinstance(refused, BadInput)
     assert "leave out --watch" in str(refused)
+
+
+def test_watching_shows_it_anew_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing: Any = lambda *_: []  # noqa: E731
+    states, slept = iter(["starting", "running"]), iter([None, KeyboardInterrupt()])
+    monkeypatch.setattr(status, "services", lambda home: [replace(STREAM, state=next(states))])
+    for module, name in ((table_status, "tables"), (table_status, "sources"), (commands.report, "read")):
+        monkeypatch.setattr(module, name, nothing)
+    console = Console(file=StringIO(), width=300, force_terminal=True)
+    monkeypatch.setattr(commands, "console", console)
+    monkeypatch.setattr(commands, "time", SimpleNamespace(sleep=lambda seconds: raised(next(slept)), time=time.time))
+    CliRunner().invoke(app, ["status", "--watch"])
+    first, second = console.file.getvalue().split("starting")  # type: ignore[attr-defined]
+    assert "running" in second and "running" not in first
+
+
+def raised(error: BaseException | None) -> None:
+    if error:
+        raise error
