@@ -8,6 +8,8 @@ from lake.connect_rest import Connect, cause, runs
 from lake.definition import Database
 from lake.environment import Environment
 from lake.errors import LakeError, in_the_middle
+from lake.guard.look import note_unread
+from lake.local.home import Home
 from lake.plan import Change
 from lake.plan_facts import Facts
 from lake.rendering.connector import source_connector
@@ -61,6 +63,7 @@ class _Performer:
 
     def connector(self, database: str, group: list[Change]) -> None:
         definition = self._databases[database]
+        note_unread(Home(self._environment), definition)
         self._readers_before[database] = slot_reader(self._environment, definition)
         self._connect.put(source_connector(definition, self._environment))
         self._wait(lambda: self._runs(definition), f"connector {definition.connector}")

@@ -19,7 +19,7 @@ class Accepted:
     tables: dict[str, TableFacts]
 
     def with_new(self, tables: dict[str, TableFacts]) -> "Accepted":
-        """The same, and the tables that were not known: `lake apply` reads each of them when it joins."""
+        """The same, and the tables that were not known."""
         return Accepted(self.server, {**tables, **self.tables})
 
     def spoiled(self, reasons: Mapping[str, str]) -> "Accepted":
@@ -79,6 +79,21 @@ def save(home: Home, database: str, accepted: Accepted) -> None:
         write_private(_path(home, database), json.dumps(content, indent=2) + "\n")
 
 
+def note(home: Home, database: str, tables: dict[str, TableFacts]) -> None:
+    """Keeps what tables were before `lake apply` had them read."""
+    content = [table.as_json() for table in tables.values()]
+    write_private(_unread_path(home, database), json.dumps(content, indent=2) + "\n")
+
+
+def noted(home: Home, database: str) -> dict[str, TableFacts]:
+    """By name; {} before anything was noted."""
+    try:
+        content: list[dict[str, Any]] = json.loads(_unread_path(home, database).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return {one["full_name"]: TableFacts(**one) for one in content}
+
+
 def forget(home: Home, database: str) -> None:
     """A database that is captured again later is another one."""
     _path(home, database).unlink(missing_ok=True)
@@ -91,3 +106,7 @@ def databases(home: Home) -> list[str]:
 
 def _path(home: Home, database: str) -> Path:
     return home.data / "guardian" / f"{database}.json"
+
+
+def _unread_path(home: Home, database: str) -> Path:
+    return home.data / "guardian" / "unread" / f"{database}.json"

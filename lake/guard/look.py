@@ -50,7 +50,8 @@ def look(home: Home, database: Database) -> Look:
         tables = facts.read_tables(connection, database.publication, names)
     source = read_source(home.environment, database)
     there = Accepted(server, tables)
-    known = (accepted.load(home, database.database) or there).with_new(tables)
+    unread = {name: one for name, one in accepted.noted(home, database.database).items() if name in tables}
+    known = (accepted.load(home, database.database) or Accepted(server, {})).with_new({**tables, **unread})
     known = known.left(list(applied)).spoiled(_spoiled(database, known, tables, applied)) if pipeline else known
     known = known.with_columns(tables)
     accepted.save(home, database.database, known)
@@ -97,6 +98,16 @@ def _spoiled(
         for name, identities in asked.items()
     }
     return {name: why for name, why in found.items() if why}
+
+
+def note_unread(home: Home, database: Database) -> None:
+    """Notes tables as they are before they are read for the first time: what happens to them from then on is told.
+
+    A first look at what is read already would take the values that came without an event for what was always there.
+    """
+    names = [table.full_name for table in database.tables]
+    with connect_source(home.environment, database.database) as connection:
+        accepted.note(home, database.database, facts.read_tables(connection, database.publication, names))
 
 
 def accept(home: Home, before: Look, names: list[str]) -> None:

@@ -25,6 +25,7 @@ def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, mon
 
     executed: list[str] = []
     monkeypatch.setattr(apply, "execute_source", lambda place, database, statements: executed.extend(statements))
+    monkeypatch.setattr(apply, "note_unread", lambda *_: None)
     monkeypatch.setattr(apply, "slot_reader", gone)
     with pytest.raises(LakeError, match=r"does not answer, and part of it may be done.*then run: lake apply") as failed:
         apply.apply(PLANNED, [SHOP], Environment(name="local", root=tmp_path), Facts({}, [], {}, {}, {}), print)

@@ -1,13 +1,16 @@
-"""The order in which the guardian reads what goes on meanwhile."""
+"""What the guardian reads of a source in which order, and what it holds it against."""
 
 from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from lake.guard import look
+from lake.guard import accepted, look
 from lake.local.home import load_home
-from tests.unit.test_guard_rules import DATABASE
+from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT, TABLE
 
 
 class Enough(Exception):
@@ -36,3 +39,26 @@ def test_a_server_is_never_behind_what_was_taken_from_it(monkeypatch: pytest.Mon
     with pytest.raises(Enough):
         look.look(load_home(), DATABASE)
     assert [name for name in read if name != "tables"] == ["slot", "connector", "server"]
+
+
+@pytest.mark.parametrize(("is_noted", "told"), [(True, ["was emptied or rewritten"]), (False, [])])
+def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_noted: bool, told: list[str]
+) -> None:
+    """The first look comes when the snapshot is under way: what it finds may have been rewritten already."""
+    monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
+    home = load_home()
+    if is_noted:
+        accepted.note(home, "shop", {"public.a": replace(TABLE, files={"1": 10})})
+    applied = [{"database": "shop", "schema": "public", "table": "a", "replica_identity": "full"}]
+    monkeypatch.setattr(look, "read_pipeline", lambda environment: {"tables": applied})
+    monkeypatch.setattr(look, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, configs=dict))
+    monkeypatch.setattr(look, "connect_source", lambda *_: nullcontext())
+    monkeypatch.setattr(look, "read_source", lambda *_: None)
+    monkeypatch.setattr(look.rules, "of_definition", lambda *_: [])
+    monkeypatch.setattr(look.facts, "read_slot", lambda *_: SLOT)
+    monkeypatch.setattr(look.facts, "read_server", lambda *_: SERVER)
+    monkeypatch.setattr(look.facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 11})})
+    for _ in range(2):  # the second goes by what the first has kept
+        found = [drift.what for drift in look.look(home, DATABASE).drifts]
+        assert [word for word in told if word in " ".join(found)] == told and len(found) == len(told), found
