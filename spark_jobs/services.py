@@ -4,7 +4,7 @@ import logging
 import time
 from contextlib import closing
 from functools import partial
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from pyspark.sql import SparkSession
 
@@ -43,6 +43,19 @@ def attend(spark: SparkSession, silver: SilverTable, progress: Progress, request
     silver.service_failures = silver.service_failures + 1 if failures else 0
     silver.service_due_at = time.time() + _wait_s(silver.service_failures)
     progress.note(silver.name, service_failure="; ".join(failures), sync_failure=silver.sync_failure)
+
+
+def sync_overdue(tables: Sequence[SilverTable], progress: Progress) -> None:
+    """Tells the metastore what it missed of tables, up to the first that it does not take: then it may be away.
+
+    That takes a moment, and would wait until all tables before are counted and compacted.
+    """
+    for silver in tables:
+        if silver.sync_failure:
+            silver.sync_catalogue()
+            progress.note(silver.name, sync_failure=silver.sync_failure)
+            if silver.sync_failure:
+                return
 
 
 def _failure(name: str, service: Callable[[], None]) -> str:

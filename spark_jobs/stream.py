@@ -251,7 +251,9 @@ class Stream:
             every = pipeline.silver["service_commits"]
             guards = [flow.guard for flow in list(self._flows.values()) if flow.guard is not None]
             self._desk.serve(pipeline, guards)
-            for table in [guard.silver for guard in guards]:
+            tables = [guard.silver for guard in guards]
+            for table in tables:
+                services.sync_overdue(tables, self._progress)
                 began = time.monotonic()
                 with self._background.turn():
                     if self._leases.holds(table.target.path):

@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from functools import partial
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -80,6 +81,35 @@ def test_the_wait_grows_with_each_failure(serving: Serving) -> None:
         waits.append(serving.silver.service_due_at - serving.now)
         serving.now = serving.silver.service_due_at
     assert waits == [10, 20, 40, 60, 60, 60, 60, 60]
+
+
+@pytest.mark.parametrize(
+    ("lacking", "refused", "asked", "left"),
+    [
+        ("abc", "", "abc", ""),
+        ("ac", "", "ac", ""),
+        ("abc", "abc", "a", "abc"),  # away: the others need not ask
+        ("abc", "b", "ab", "bc"),
+    ],
+)
+def test_the_metastore_is_told_what_it_missed(lacking: str, refused: str, asked: str, left: str) -> None:
+    told, progress, tables = "", Progress(), {}
+
+    def sync(name: str) -> None:
+        nonlocal told
+        told += name
+        tables[name].sync_failure = "refused" if name in refused else ""
+
+    for name in "abc":
+        progress.update(name, state="running")
+        failure = "away" if name in lacking else ""
+        tables[name] = Namespace(name=name, sync_failure=failure, sync_catalogue=partial(sync, name))
+    services.sync_overdue(list[Any](tables.values()), progress)
+    assert (told, "".join(name for name, table in tables.items() if table.sync_failure)) == (asked, left)
+    facts = json.loads(progress.to_json(0))["tables"]
+    assert {name: facts[name]["sync_failure"] for name in asked} == {
+        name: "refused" if name in refused else "" for name in asked
+    }
 
 
 def test_a_table_that_is_no_longer_written_does_not_come_back(serving: Serving) -> None:
