@@ -7,11 +7,11 @@ from typing import Any
 
 import typer
 
-from benchmarks import footprint, freshness, machine, rebuild, throughput
+from benchmarks import footprint, freshness, machine, rebuild, recovery, throughput
 from lake.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
-NAMES = ("freshness1", "freshness5", "throughput", "footprint", "rebuild")
+NAMES = ("freshness1", "freshness5", "throughput", "footprint", "rebuild", "recovery")
 
 
 @app.command()
@@ -46,6 +46,8 @@ def _measure(name: str) -> dict[str, Any]:
         return footprint.measure()
     if name == "rebuild":
         return rebuild.measure()
+    if name == "recovery":
+        return recovery.measure()
     if name not in NAMES:
         raise typer.BadParameter(f"no benchmark '{name}'; there are {', '.join(NAMES)}")
     figures = freshness.measure(int(name[-1]))

@@ -4,6 +4,8 @@ import random
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import LiteralString
 
 import psycopg
 
@@ -22,7 +24,10 @@ def ddl(table: str) -> str:
 
 
 class SteadyWriter(threading.Thread):
-    """One change per transaction at a fixed rate. `committed[seq]` is when the client knew of the commit (epoch s)."""
+    """One change per transaction at a fixed rate. `committed[seq]` is when the client knew of the commit (epoch s).
+
+    A lost connection is opened again.
+    """
 
     def __init__(self, dsn: str, table: str, per_second: float) -> None:
         super().__init__(daemon=True)
@@ -38,13 +43,17 @@ class SteadyWriter(threading.Thread):
             "ON CONFLICT (id) DO UPDATE "
             "SET seq = excluded.seq, changed = excluded.changed, quantity = excluded.quantity + 1"
         )
+        while not self._stopping.wait(self._gap):
+            with suppress(psycopg.OperationalError), psycopg.connect(self._dsn, autocommit=True) as connection:
+                self._write(connection, statement)
+
+    def _write(self, connection: psycopg.Connection, statement: LiteralString) -> None:
         due = time.time()
-        with psycopg.connect(self._dsn, autocommit=True) as connection:
-            while not self._stopping.is_set():
-                connection.execute(statement, [len(self.committed) % 2000, len(self.committed)])
-                self.committed.append(time.time())
-                due += self._gap
-                time.sleep(max(0.0, due - time.time()))
+        while not self._stopping.is_set():
+            connection.execute(statement, [len(self.committed) % 2000, len(self.committed)])
+            self.committed.append(time.time())
+            due += self._gap
+            time.sleep(max(0.0, due - time.time()))
 
     def stop(self) -> None:
         self._stopping.set()
