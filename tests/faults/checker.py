@@ -108,7 +108,7 @@ def sequence(evidence: Evidence) -> Iterator[str]:
 
 def history(evidence: Evidence) -> Iterator[str]:
     """f: no row that the lake shows or ever showed is one that PostgreSQL did not commit."""
-    known = {_print(evidence, version) for version in evidence.audit}
+    known = {_print(evidence, one) for version in evidence.audit for one in (version, _early(evidence, version))}
     for kind, rows in evidence.observed.items():
         foreign = [row for row in [*rows, *evidence.lake[kind]] if _print(evidence, row) not in known]
         yield from (f"{kind}: {row.key} was never {_shown(row)}" for row in foreign)
@@ -201,7 +201,16 @@ def _by_key(evidence: Evidence, versions: list[Version]) -> dict[Key, list[tuple
 
 
 def _sent(evidence: Evidence, row: Row) -> Row:
-    return {name: text for name, text in row.items() if name not in evidence.table.unsent}
+    return _without(row, *evidence.table.unsent, *evidence.table.late)
+
+
+def _early(evidence: Evidence, version: Version) -> Version:
+    """As a snapshot reads it that began before its latest columns came."""
+    return version._replace(row=_without(version.row, *evidence.table.late))
+
+
+def _without(row: Row, *columns: str) -> Row:
+    return {name: text for name, text in row.items() if name not in columns}
 
 
 def _shown(version: Version) -> str:

@@ -33,6 +33,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.seed = seed(config) or random.SystemRandom().randrange(1, 2**31)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Before any is left out: no line stays on the page whose test is gone, or has another name."""
+    page = config.getoption("--report", None)
+    if page and not any("::" in argument for argument in config.args):
+        nodes = {item.nodeid for item in items}
+        report.forget(page, {node.split("::")[0] for node in nodes}, nodes)
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     return f"faults: --seed {seed(config)}"
 

@@ -9,6 +9,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -83,33 +84,49 @@ class Evidence:
 def gather(
     home: Home, spark: SparkSession, database: str, tables: Iterable[Table], seed: int = 0, compacted: bool = False
 ) -> dict[str, Evidence]:
-    """All of it, by table. The lake must have come to rest; the source is read in one snapshot."""
+    """All of it, by table. The lake must have come to rest."""
+    found = ends(home, spark, database, tables)
+    for one in found.values():
+        _add_way(home, spark, database, one, seed, compacted)
+    return found
+
+
+def ends(home: Home, spark: SparkSession, database: str, tables: Iterable[Table]) -> dict[str, Evidence]:
+    """The source, read in one snapshot, and the lake, without what lies between them."""
     with psycopg.connect(home.dsn(database)) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         sources = {table.name: (_live(connection, table), _audit(connection, table)) for table in tables}
     return {
-        table.name: _with_lake(
-            home, spark, database, Evidence(table, *sources[table.name], [], [], {}), seed, compacted
+        table.name: Evidence(
+            table,
+            *sources[table.name],
+            topic=[],
+            archive=[],
+            lake={
+                kind: versions(table, spark.read.format("hudi").load(_path(home, database, table, kind)))
+                for kind in table.types
+            },
         )
         for table in tables
     }
 
 
-def _with_lake(home: Home, spark: SparkSession, database: str, found: Evidence, seed: int, compacted: bool) -> Evidence:
+def _add_way(home: Home, spark: SparkSession, database: str, found: Evidence, seed: int, compacted: bool) -> None:
     table = found.table
     topic = f"{database}.public.{table.name}"
     found.topic = [_version(table, record) for record in readers.topic_records(home, topic)]
     found.archive = _archive(home, spark, topic)
     for kind in table.types:
-        path = f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
-        stored = spark.read.format("hudi").load(path)
-        found.lake[kind] = versions(table, stored)
+        path = _path(home, database, table, kind)
         found.observed[kind] = list(_observed(home, spark, table, path, kind, seed))
         found.consumed[kind] = sum(position(home, database, table, kind).values())
         if kind == "mor" and compacted:
             view = spark.read.format("hudi").option("hoodie.datasource.query.type", "read_optimized").load(path)
             found.optimised = versions(table, view)
-    return found
+
+
+def _path(home: Home, database: str, table: Table, kind: str) -> str:
+    return f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
 
 
 # --- PostgreSQL.
@@ -175,18 +192,47 @@ def _has(home: Home, path: str, ending: str) -> bool:
     return any(key.endswith(ending) for key in readers.object_keys(home, prefix))
 
 
-def _timeline(home: Home, path: str) -> list[str]:
+def commits(home: Home, database: str, table: Table, kind: str) -> list[str]:
     """The names of the completed commits, oldest first."""
+    return _timeline(home, _path(home, database, table, kind))
+
+
+def _timeline(home: Home, path: str) -> list[str]:
     prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/.hoodie/"
     names = [key.removeprefix(prefix) for key in readers.object_keys(home, prefix)]
     return sorted(name for name in names if "/" not in name and name.endswith((".commit", ".deltacommit")))
 
 
+def served(home: Home) -> dict[str, set[str]]:
+    """What table services have left in the timelines of all tables: compactions, cleanings, archived instants."""
+    endings = {"compaction": "_mor/.hoodie/{}.commit", "cleaning": "/.hoodie/{}.clean", "archiving": "/archived/{}"}
+    patterns = {what: ending.format("*") for what, ending in endings.items()}
+    keys = _of_timelines(home)
+    return {what: {key for key in keys if fnmatch(key, f"*{pattern}")} for what, pattern in patterns.items()}
+
+
+def in_service(home: Home) -> list[str]:
+    """The compactions and cleanings that are planned and not done."""
+    keys = _of_timelines(home)
+    planned = {"compaction": ".commit", "clean": ".clean"}
+    return [
+        key
+        for key in sorted(keys)
+        for kind, done in planned.items()
+        if key.endswith(f".{kind}.requested") and key.removesuffix(f".{kind}.requested") + done not in keys
+    ]
+
+
+def _of_timelines(home: Home) -> set[str]:
+    """The files of all timelines, without those of Hudi's own metadata tables."""
+    keys = readers.object_keys(home, "silver/")
+    return {key for key in keys if "/.hoodie/" in key and "/.hoodie/metadata/" not in key}
+
+
 def position(home: Home, database: str, table: Table, kind: str) -> dict[str, int]:
     """Partition to next offset, as the newest commit says that has it."""
-    path = f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
-    prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/.hoodie/"
-    for name in reversed(_timeline(home, path)):
+    prefix = f"silver/{database}/{table.name}_{kind}/.hoodie/"
+    for name in reversed(commits(home, database, table, kind)):
         metadata = json.loads(readers.object_text(home, prefix + name))
         if "lake.offsets" in (metadata.get("extraMetadata") or {}):
             return dict(json.loads(metadata["extraMetadata"]["lake.offsets"]))

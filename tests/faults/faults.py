@@ -17,8 +17,10 @@ import psutil
 
 from lake import progress
 from lake.local.supervisor import RUNNING
+from tests.faults import evidence
 from tests.faults.rig import Rig
 from tests.faults.workload import until
+from tests.integration.lab import in_background
 
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore", "guardian")
 BACK_WITHIN_S = 90.0
@@ -39,7 +41,10 @@ class Fault(Protocol):
 
 @dataclass
 class Kill:
-    """kill -9, or another signal; the supervisor must start it again."""
+    """kill -9, or another signal; the supervisor must start it again.
+
+    halved: the compactions and cleanings that were ended with the streaming job, if they were asked for.
+    """
 
     service: str
     signal: int = signal.SIGKILL
@@ -58,6 +63,7 @@ class Kill:
         self._logged = _supervisor_log(rig).stat().st_size
         self.broke_at = time.monotonic()
         os.kill(self._pid, self.signal)
+        self.halved = evidence.in_service(rig.home) if self.services and self.service == "stream" else []
 
     def heal(self, rig: Rig) -> None:
         until(lambda: is_back(rig, self.service, self._pid), f"{self.service} is not back", BACK_WITHIN_S)
@@ -77,6 +83,7 @@ class KillSupervisor:
     def inject(self, rig: Rig) -> None:
         self._pid = rig.stack.supervisor.pid()
         assert self._pid
+        self.broke_at = time.monotonic()
         os.kill(self._pid, signal.SIGKILL)
 
     def heal(self, rig: Rig) -> None:
@@ -91,7 +98,7 @@ class KillSupervisor:
 class KillAll:
     """kill -9 of several in one moment, as when a machine fails."""
 
-    services: tuple[str, ...] = ("connect", "kafka", "registry", "stream", "s3")
+    services: tuple[str, ...] = tuple(service for service in SERVICES if service != "postgres")
 
     @property
     def name(self) -> str:
@@ -273,6 +280,33 @@ class Password:
 
 
 @dataclass
+class Alter:
+    """A column more, with values in the same transaction; on a table that somebody reads it waits for the reader."""
+
+    name = "ADD COLUMN"
+
+    def inject(self, rig: Rig) -> None:
+        """On the newest database, which is the one that is read."""
+        database = list(rig.databases)[-1]
+        self._altered = in_background(lambda: self._alter(rig, database))
+
+    def _alter(self, rig: Rig, database: str) -> None:
+        for table in ("item", "account"):
+            with rig.session(database) as connection:
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN extra text".encode())
+                update = f"UPDATE {table} SET extra = 'new', version = 1 - id WHERE id BETWEEN 100001 AND 101000"
+                connection.execute(update.encode())
+                connection.commit()
+
+    def heal(self, rig: Rig) -> None:
+        self._altered()
+
+    def seen(self, rig: Rig) -> bool:
+        """It is no fault: nothing has to be told."""
+        return True
+
+
+@dataclass
 class SecondConnector:
     """A connector of another name that reads the same slot."""
 
@@ -336,6 +370,25 @@ class SecondJob:
 
     def seen(self, rig: Rig) -> bool:
         return self._done.returncode == 1 and "is written by stream local-" in self._done.stdout
+
+
+@dataclass
+class Cleaner:
+    """A cleaner that is not the lake's own, as somebody runs it from a session of Spark."""
+
+    database: str
+    name = "somebody's cleaner"
+
+    def inject(self, rig: Rig) -> None:
+        for name in (f"{self.database}_cow.account", f"{self.database}_mor.account_rt"):
+            rig.spark.sql(f"CALL run_clean(table => '{name}', retain_commits => 5)").collect()
+
+    def heal(self, rig: Rig) -> None:
+        """It is gone already."""
+
+    def seen(self, rig: Rig) -> bool:
+        """It may: what it takes away is the past."""
+        return True
 
 
 def ended_at(fault: Fault) -> float | None:

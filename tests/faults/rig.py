@@ -208,6 +208,10 @@ class Rig:
 
         until(lambda: not behind(), "the archive does not catch up", within_s, every_s=1)
 
+    def ends(self, database: str) -> dict[str, evidence.Evidence]:
+        """The source and the lake alone."""
+        return evidence.ends(self.home, self.spark, database, self.databases[database])
+
     def gather(self, database: str, compacted: bool = False) -> dict[str, evidence.Evidence]:
         """All that is found of the database's tables."""
         return evidence.gather(self.home, self.spark, database, self.databases[database], self.seed, compacted)

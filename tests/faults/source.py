@@ -65,6 +65,7 @@ class Table:
     """One captured table: its columns in SQL, its key, and what its definition says beside the key.
 
     unsent: the columns that an event may lack, since their large values did not change (identity DEFAULT, F8).
+    late: those that rows of a snapshot may lack: it reads the columns that there were when it began, and later rows.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Table:
     key: tuple[str, ...] = ("id",)
     settings: dict[str, Any] = field(default_factory=dict)
     unsent: tuple[str, ...] = ()
+    late: tuple[str, ...] = ()
 
     @property
     def types(self) -> list[str]:

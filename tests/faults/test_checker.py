@@ -212,6 +212,14 @@ def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:
     assert "1 of 2 as they should be" in page.read_text()
 
 
+def test_a_line_goes_with_its_test(tmp_path: Path) -> None:
+    page, names = tmp_path / "reliability.md", ("a.py::kept", "a.py::gone", "b.py::not_collected")
+    report.write(page, [trial.Entry("1", name, "streaming", 7, verdict="passed", test=name) for name in names], 0)
+    report.forget(page, {"a.py"}, {"a.py::kept", "a.py::new"})
+    assert [name for name in names if name in page.read_text()] == ["a.py::kept", "b.py::not_collected"]
+    assert "2 of 2 as they should be" in page.read_text()
+
+
 class Untold:
     """A fault of which the product says nothing."""
 
@@ -229,7 +237,7 @@ def test_a_fault_that_nothing_tells_of_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(trial, "SEEN_WITHIN_S", 0)
     nowhere: Any = None
     entry = trial.Entry("1", "nothing", "streaming", 7)
-    assert trial._hold(nowhere, entry, Untold(), 0) == ["h: nothing told of nothing within 0 s"]
+    assert trial.hold(nowhere, entry, Untold(), 0) == ["h: nothing told of nothing within 0 s"]
 
 
 @pytest.mark.parametrize(("code", "wrong"), [(0, []), (1, ["h: lake status is not well again:", "stream is silent"])])

@@ -13,12 +13,12 @@ from lake.environment import Wal
 from lake.guard import watch
 from lake.guard.watch import Watch
 from lake.local.home import Home
-from tests.faults import checker
-from tests.faults.conftest import SHOP
+from tests.faults import checker, source
+from tests.faults.conftest import FIRST, SHOP
 from tests.faults.evidence import Version
 from tests.faults.rig import Rig
-from tests.faults.source import OTHER
-from tests.faults.test_resnapshot import GAP, differences
+from tests.faults.source import ACCOUNT, OTHER
+from tests.faults.test_resnapshot import GAP, differences, rows_read
 from tests.faults.trial import Entry, conclude
 from tests.faults.workload import until
 
@@ -147,7 +147,9 @@ def test_publication(rig: Rig, entry: Entry, small: str, back: bool) -> None:
     if back:
         rig.execute(small, f"ALTER PUBLICATION lake_{small} ADD TABLE account")
     await_told(rig, small, "was out of the publication" if back else "differs from the definition")
+    read = rows_read(rig, small, "other")
     recovered(rig, small)
+    assert rows_read(rig, small, "other") == read, "a table without a gap was read again"
     assert differences(rig, small) == []
 
 
@@ -159,17 +161,21 @@ FILTERED = (
 
 @pytest.mark.matrix("18", "changes are captured in part, until the source is put right:")
 @pytest.mark.parametrize(
-    ("statements", "told"),
+    ("statements", "told", "all_tables"),
     [
-        pytest.param(["ALTER TABLE account REPLICA IDENTITY DEFAULT"], "the replica identity DEFAULT", id="identity"),
         pytest.param(
-            ["ALTER PUBLICATION lake_{0} SET (publish = 'insert')"], "does not tell of all", id="inserts only"
+            ["ALTER TABLE account REPLICA IDENTITY DEFAULT"], "the replica identity DEFAULT", False, id="identity"
         ),
-        pytest.param(FILTERED, "row filter", id="row filter"),
+        pytest.param(
+            ["ALTER PUBLICATION lake_{0} SET (publish = 'insert')"], "does not tell of all", True, id="inserts only"
+        ),
+        pytest.param(FILTERED, "row filter", False, id="row filter"),
     ],
 )
-def test_captured_in_part(rig: Rig, entry: Entry, small: str, statements: list[str], told: str) -> None:
-    """What is lost does not come back with the definition's being restored: the table must be read again."""
+def test_captured_in_part(
+    rig: Rig, entry: Entry, small: str, statements: list[str], told: str, all_tables: bool
+) -> None:
+    """What is lost does not come back with the definition's being restored: the tables must be read again."""
     _await_known(rig, small)
     rig.execute(small, *[statement.format(small) for statement in statements])
     await_told(rig, small, told)
@@ -180,7 +186,9 @@ def test_captured_in_part(rig: Rig, entry: Entry, small: str, statements: list[s
     )
     rig.lake.apply()
     await_told(rig, small, told)
+    read = rows_read(rig, small, "other")
     recovered(rig, small)
+    assert (rows_read(rig, small, "other") > read) is all_tables
     assert live_differences(rig, small) == []
 
 
@@ -227,6 +235,36 @@ def test_truncate(rig: Rig, entry: Entry, small: str) -> None:
     _await_known(rig, small)
     rig.execute(small, "TRUNCATE account", "INSERT INTO account (id, version) VALUES (1000, 1)")
     await_told(rig, small, "was emptied or rewritten")
+    recovered(rig, small)
+    assert list(checker.equality(rig.gather(small)["account"])) == []
+    rig.databases[small] = (OTHER,)
+    conclude(rig, entry, small, [])
+
+
+@pytest.mark.matrix("18", "DROP TABLE")
+def test_table_dropped(rig: Rig, entry: Entry, small: str) -> None:
+    """The lake keeps what it was; the other table goes on."""
+    _await_known(rig, small)
+    rig.execute(small, "DROP TABLE account")
+    await_told(rig, small, "public.account")
+    rig.databases[small] = (OTHER,)
+    rig.reach(small)
+    stored = rig.spark.read.format("hudi").load(f"s3a://{rig.home.bucket}/silver/{small}/account_mor")
+    assert stored.where("__deleted = 'false'").count() == FIRST
+    conclude(rig, entry, small, [])
+
+
+@pytest.mark.matrix("18", "DROP TABLE and CREATE TABLE of the same name")
+def test_table_made_anew(rig: Rig, entry: Entry, small: str) -> None:
+    """Rows of the old one are ghosts."""
+    _await_known(rig, small)
+    rig.execute(small, "DROP TABLE account", f"CREATE TABLE account ({ACCOUNT.columns})")
+    with rig.session(small) as connection:
+        source.watch(connection, ACCOUNT)
+        connection.commit()
+    rig.execute(small, "INSERT INTO account (id, version, note) VALUES (5, 5000, 'new'), (1000, 5001, 'new')")
+    await_told(rig, small, "was dropped and made anew")
+    rig.lake.apply()
     recovered(rig, small)
     assert list(checker.equality(rig.gather(small)["account"])) == []
     rig.databases[small] = (OTHER,)

@@ -1,13 +1,16 @@
 """Messages that no connector wrote."""
 
+import base64
 import io
 import json
+import time
+from datetime import datetime
 from typing import Any
 
 import fastavro
 import httpx
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from spark_jobs import archive
 from tests.faults.conftest import FIRST
@@ -19,6 +22,7 @@ from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 60.0
+RECENT_S = 300.0
 POISON: dict[str, bytes | None] = {
     "a tombstone": None,
     "random bytes": bytes(range(200, 256)),
@@ -55,6 +59,19 @@ def produce(rig: Rig, topic: str, value: bytes | None) -> int:
     producer.flush(10)
     assert delivered and delivered[0][0] is None, delivered
     return int(delivered[0][1].offset())
+
+
+def value_at(rig: Rig, topic: str, offset: int) -> bytes | None:
+    """What Kafka holds there."""
+    consumer = Consumer({"bootstrap.servers": rig.home.kafka, "group.id": "value-at", "enable.auto.commit": False})
+    try:
+        consumer.assign([TopicPartition(topic, 0, offset)])
+        message = consumer.poll(10)
+        assert message is not None and message.error() is None and message.offset() == offset
+        value: bytes | None = message.value()
+        return value
+    finally:
+        consumer.close()
 
 
 def quarantined(rig: Rig, database: str, *more: str) -> list[dict[str, Any]]:
@@ -105,6 +122,11 @@ def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None
     rig.lake.drain(aside)
     found = quarantined(rig, aside)
     assert [(one["offset"], one["state"]) for one in found] == [(offset, "waiting")], found
+    shown = rig.lake.json("quarantine", "show", aside, found[0]["id"])
+    kept = [shown[name] and base64.b64decode(shown[name]) for name in ("key", "value")]
+    assert kept == [b"poison", value_at(rig, f"{aside}.public.account", offset)], "not as it came"
+    assert (shown["topic"], shown["partition"]) == (f"{aside}.public.account", 0)
+    assert abs(time.time() - datetime.fromisoformat(shown["set_aside_at"]).timestamp()) < RECENT_S
     assert [rig.table_status(f"{aside}_{kind}.account")["quarantined"] for kind in ("cow", "mor")] == [1, 1]
     archived_to(rig, aside, offset + 1)
     told = rig.lake.json("verify", aside)["tables"][f"{aside}.public.account"]

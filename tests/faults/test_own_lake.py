@@ -93,6 +93,12 @@ def test_restored(abroad: Rig, entry: Entry) -> None:
     assert stopped, abroad.source_status(database)
     abroad.execute(database, "UPDATE account SET note = 'another future', version = version + 1000 WHERE id > 90")
     recovered(abroad, database)
+    columns = "SELECT id, version, note FROM"
+    source = abroad.rows(database, f"{columns} account ORDER BY id")
+    for name in (f"{database}_cow.account", f"{database}_mor.account_rt"):
+        found = abroad.lake.json("sql", f"{columns} {name} WHERE __deleted = 'false' ORDER BY id")["rows"]
+        assert [tuple(row.values()) for row in found] == source
+        entry.checked += len(source)
 
 
 @contextmanager

@@ -76,18 +76,18 @@ def test_truncated(rig: Rig, entry: Entry, small: str) -> None:
     conclude(rig, entry, small, [])
 
 
-def _rows_read(rig: Rig, database: str) -> int:
-    """How many rows of table account were read, and not streamed, until now."""
-    return sum(record["__op"] == "r" for record in readers.topic_records(rig.home, f"{database}.public.account"))
+def rows_read(rig: Rig, database: str, table: str = "account") -> int:
+    """How many rows of the table were read, and not streamed, until now."""
+    return sum(record["__op"] == "r" for record in readers.topic_records(rig.home, f"{database}.public.{table}"))
 
 
 @pytest.mark.matrix("15", "tables are read again under load")
 def test_under_load(rig: Rig, entry: Entry, shop: str) -> None:
     """The load ends while the tables are settled: keys that never rest can't be proven equal."""
     with rig.load(shop, entry.load_seed) as writing:
-        before, read = writing.committed, _rows_read(rig, shop)
+        before, read = writing.committed, rows_read(rig, shop)
         again = in_background(lambda: rig.lake.json("resnapshot", *(f"{shop}.{name}" for name in AGAIN)))
-        until(lambda: _rows_read(rig, shop) > read, "nothing is read again", every_s=1)
+        until(lambda: rows_read(rig, shop) > read, "nothing is read again", every_s=1)
         entry.injected.append(f"{writing.committed - before} transactions meanwhile")
         if writing.committed - before < LEAST_DURING:
             raise Void(entry.injected[-1])

@@ -14,28 +14,33 @@ import pytest
 from lake.local.processes import of_lake
 from tests.faults.rig import Rig
 from tests.faults.test_intruders import delete, put
-from tests.faults.test_messages import produce
+from tests.faults.test_messages import produce, quarantined
+from tests.faults.test_values import LIMIT, TEXT
 from tests.faults.trial import Entry
 from tests.integration import readers
 
 pytestmark = pytest.mark.faults
 ROW = "canary-row-5d1c"
 WRONG = "canary-password-1f9e"
+STORES = ("postgres", "s3", "tmp", "secrets", "secrets.json")
 
 
 def texts(rig: Rig) -> Iterator[tuple[str, str]]:
-    """Everything that is written or shown in plain text, by where it stands."""
-    for folder in (rig.home.logs, rig.home.rendered):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
+    """Everything that is written or shown, by where it stands; not what is there to hold rows or passwords."""
+    for path in sorted(rig.home.data.rglob("*")):
+        with suppress(FileNotFoundError):
+            if path.is_file() and not is_store(path.relative_to(rig.home.data)):
                 yield str(path), path.read_text(errors="replace")
-    for path in sorted([*rig.home.data.glob("*.json"), *(rig.home.data / "requests").rglob("*")]):
-        if path.is_file() and path != rig.home.environment.secrets_path:
-            yield str(path), path.read_text(errors="replace")
     for process in of_lake(rig.home.data):
         yield f"the command line of {process.pid}", command_line(process)
     for asked in ("connectors?expand=info", "connectors?expand=status"):
         yield f"GET {asked}", httpx.get(f"{rig.home.connect}/{asked}", trust_env=False).text
+
+
+def is_store(path: Path) -> bool:
+    """Of Kafka's topics only those of Connect, and of Kafka itself, must be without rows."""
+    first, *rest = path.parts
+    return first in STORES or (first == "kafka" and not rest[0].startswith(("connect-", "__")))
 
 
 def command_line(process: psutil.Process) -> str:
@@ -104,12 +109,26 @@ def test_rows(rig: Rig, entry: Entry, small: str) -> None:
     assert places(rig, ROW) == []
 
 
+@pytest.mark.matrix("34", "the data of rows that are set aside: a value that its column refuses, and too large a row")
+def test_rows_set_aside(rig: Rig, entry: Entry, aside: str) -> None:
+    rig.execute(
+        aside,
+        f"UPDATE account SET note = '{ROW}', amount = 'NaN' WHERE id = 1",
+        f"UPDATE account SET note = '{ROW}' || {TEXT.format(size=LIMIT * 11 // 10)} WHERE id = 2",
+    )
+    rig.lake.drain(aside)
+    assert len(quarantined(rig, aside)) == 2
+    assert places(rig, ROW) == []
+
+
 @pytest.mark.matrix("34", "the search itself finds what is planted")
 def test_search(rig: Rig, entry: Entry, shop: str) -> None:
-    path = rig.home.logs / "planted.log"
+    planted = [rig.home.data / folder / "planted" for folder in ("kafka/connect-status-0", "logs", "metastore/derby")]
     try:
-        path.write_text(f"... {ROW} ...")
-        assert places(rig, ROW) == [str(path)]
+        for path in planted:
+            path.write_bytes(b"\xff ... " + ROW.encode())
+        assert places(rig, ROW) == [str(path) for path in planted]
     finally:
-        path.unlink()
+        for path in planted:
+            path.unlink()
     assert any("KafkaConnect" in text or "ConnectDistributed" in text for _, text in texts(rig))

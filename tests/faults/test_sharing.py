@@ -20,7 +20,7 @@ from spark_jobs.pipeline import read_pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.silver import SilverTable
 from spark_jobs.write_client import write_client
-from tests.faults.faults import SecondJob
+from tests.faults.faults import Cleaner, SecondJob
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, under_load
 from tests.integration import own_table, readers
@@ -34,6 +34,11 @@ KEPT = {"hoodie.cleaner.commits.retained": "2", "hoodie.keep.min.commits": "4", 
 @pytest.mark.matrix("28", "the same job is started a second time")
 def test_second_writer(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, SecondJob(), hold_s=0)
+
+
+@pytest.mark.matrix("28", "a cleaner that is not the lake's own, three times")
+def test_another_cleaner(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, *[Cleaner(shop)] * 3)
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])

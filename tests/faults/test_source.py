@@ -12,6 +12,7 @@ from tests.faults.workload import until
 
 pytestmark = pytest.mark.faults
 TOLD_WITHIN_S = 60.0
+LOGINS = 30  # refused at most, in half a minute
 
 
 @pytest.mark.matrix("17", "UPDATE, ALTER TYPE ... USING, UPDATE in one transaction")
@@ -60,9 +61,17 @@ def test_refused(rig: Rig, entry: Entry, small: str, table: str, reason: str) ->
 
 @pytest.mark.matrix("20", "the password is changed and all sessions are ended")
 def test_password(rig: Rig, entry: Entry, shop: str) -> None:
-    under_load(rig, entry, shop, Password(), hold_s=15)
+    """Each refused login may count towards a lock-out: who is refused has to wait longer each time."""
+    before = _refused(rig)
+    under_load(rig, entry, shop, Password(), hold_s=30)
+    assert 0 < _refused(rig) - before <= LOGINS, f"{_refused(rig) - before} logins were refused in half a minute"
     secret = rig.home.secrets.lake_capture
     assert [log.name for log in rig.home.logs.iterdir() if secret in log.read_text(errors="replace")] == []
+
+
+def _refused(rig: Rig) -> int:
+    log = rig.stack.log("postgres").read_text(errors="replace")
+    return log.count('password authentication failed for user "lake_capture"')
 
 
 @pytest.mark.matrix("21", "a second connector on the slot")

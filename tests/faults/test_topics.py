@@ -8,6 +8,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from tests import remains
+from tests.faults import checker
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.test_messages import TOLD_WITHIN_S, produce, stopped_by
@@ -41,6 +42,8 @@ def read_anew(rig: Rig, database: str) -> None:
     rig.execute(database, "UPDATE account SET version = version + 1000")
     rig.come_to_rest(database)
     rig.lake.run("verify", database)
+    for one in rig.ends(database).values():
+        assert [*checker.equality(one), *checker.uniqueness(one)] == []
 
 
 def put_archive_away(rig: Rig, topic: str) -> None:

@@ -7,7 +7,7 @@ what came of it is in the audit.
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ COPIED = 20
 COPIED_AT_ONCE = 1000
 AFTER_A_LOST_CONNECTION_S = 0.2
 ROLLED_BACK = 0.1  # of all transactions
-GROWS_AT = (30, 120)  # transactions of the first session that add a column
+SOON = (30, 120)  # transactions of the first session, which may add a column
 STRANGE = ["", "ж日本😀", "e\u0301", "\u202eabc", "a\r\nb\tc", 'it\'s "so"', "back\\slash", "%s ? {}", "__op", "null"]
 CROSSED = (psycopg.errors.DeadlockDetected, psycopg.errors.UniqueViolation, psycopg.errors.SerializationFailure)
 
@@ -38,7 +38,7 @@ class Statement(NamedTuple):
 class Sequel:
     """The endless sequence of one session's transactions; those of the given numbers add a column."""
 
-    def __init__(self, seed: str, tables: tuple[Table, ...] = TABLES, grows_at: tuple[int, ...] = ()) -> None:
+    def __init__(self, seed: str, tables: tuple[Table, ...] = TABLES, grows_at: Sequence[int] = ()) -> None:
         self._chance = random.Random(seed)
         self._tables = tables
         self._grows_at = grows_at
@@ -189,13 +189,13 @@ class Workload:
         tables: tuple[Table, ...] = TABLES,
         sessions: int = 3,
         pause_s: float = 0.1,
-        grows: bool = False,
+        grows_at: Sequence[int] = (),
         sequel: type[Sequel] = Sequel,
     ) -> None:
         self._dsn = dsn
         self._pause_s = pause_s
         self._stopping = threading.Event()
-        sequels = [sequel(f"{seed}.{n}", tables, GROWS_AT if grows and n == 0 else ()) for n in range(sessions)]
+        sequels = [sequel(f"{seed}.{n}", tables, grows_at if n == 0 else ()) for n in range(sessions)]
         self._threads = [threading.Thread(target=self._session, args=[one], daemon=True) for one in sequels]
         self.committed = 0  # transactions; counted by several threads, so a little low
         self.failures: list[BaseException] = []
