@@ -48,6 +48,7 @@ class WrongClock:
             "FAKETIME_TIMESTAMP_FILE": str(self.path),
             "FAKETIME_CACHE_DURATION": "1",
             "DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_FORCE_MONOTONIC_FIX": "0",  # with it, each wait of a JVM for a time is over at once
         }
         return replace(program, environment={**program.environment, **clock})
 

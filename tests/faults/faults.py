@@ -74,6 +74,11 @@ class Kill:
             return any(f"exited: {self.service} " in line for line in log)
 
 
+def all_but_the_source() -> "Together":
+    """kill -9 of every process that a service keeps, in one moment."""
+    return Together([Kill(service) for service in SERVICES if service != "postgres"])
+
+
 @dataclass
 class KillSupervisor:
     """kill -9 of what brings all others back; the guardian must see to it."""
@@ -95,27 +100,29 @@ class KillSupervisor:
 
 
 @dataclass
-class KillAll:
-    """kill -9 of several in one moment, as when a machine fails."""
+class Together:
+    """Faults in one moment, as when a machine fails."""
 
-    services: tuple[str, ...] = tuple(service for service in SERVICES if service != "postgres")
+    faults: Sequence[Fault]
 
     @property
     def name(self) -> str:
-        return f"SIGKILL {', '.join(self.services)}"
+        return ", ".join(fault.name for fault in self.faults)
 
     def inject(self, rig: Rig) -> None:
-        self._kills = [Kill(service) for service in self.services]
-        self.broke_at = time.monotonic()
-        for kill in self._kills:
-            kill.inject(rig)
+        for fault in self.faults:
+            fault.inject(rig)
+
+    @property
+    def broke_at(self) -> float | None:
+        return ended_at(self.faults[0])
 
     def heal(self, rig: Rig) -> None:
-        for kill in self._kills:
-            kill.heal(rig)
+        for fault in self.faults:
+            fault.heal(rig)
 
     def seen(self, rig: Rig) -> bool:
-        return all(kill.seen(rig) for kill in self._kills)
+        return all(fault.seen(rig) for fault in self.faults)
 
 
 @dataclass

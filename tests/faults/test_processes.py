@@ -17,13 +17,13 @@ from tests.faults.faults import (
     SERVICES,
     EmptyStore,
     Kill,
-    KillAll,
     KillSupervisor,
     Pause,
     Restart,
     Series,
     Stall,
     Stop,
+    all_but_the_source,
 )
 from tests.faults.onlooker import Onlooker
 from tests.faults.rig import Rig
@@ -210,4 +210,4 @@ def test_guardian_killed(rig: Rig, entry: Entry, shop: str) -> None:
 
 @pytest.mark.matrix("33", "all but the source and the supervisor killed in one moment")
 def test_all_killed(rig: Rig, entry: Entry, shop: str) -> None:
-    under_load(rig, entry, shop, KillAll(), recovers_within_s=120)
+    under_load(rig, entry, shop, all_but_the_source(), recovers_within_s=120)
