@@ -250,7 +250,7 @@ def test_table_dropped(rig: Rig, entry: Entry, small: str) -> None:
     rig.databases[small] = (OTHER,)
     rig.reach(small)
     stored = rig.spark.read.format("hudi").load(f"s3a://{rig.home.bucket}/silver/{small}/account_mor")
-    assert stored.where("__deleted = 'false'").count() == FIRST
+    assert stored.where("__deleted = 'false'").count() == FIRST + 1  # the marker of the rest
     conclude(rig, entry, small, [])
 
 
@@ -263,7 +263,7 @@ def test_table_made_anew(rig: Rig, entry: Entry, small: str) -> None:
         source.watch(connection, ACCOUNT)
         connection.commit()
     rig.execute(small, "INSERT INTO account (id, version, note) VALUES (5, 5000, 'new'), (1000, 5001, 'new')")
-    await_told(rig, small, "was dropped and made anew")
+    await_told(rig, small, "public.account ")  # the first of several reasons: the new one has another identity, too
     rig.lake.apply()
     recovered(rig, small)
     assert list(checker.equality(rig.gather(small)["account"])) == []
