@@ -66,11 +66,8 @@ def _again(known: TableFacts, before: TableFacts, there: TableFacts) -> TableFac
 
 def load(home: Home, database: str) -> Accepted | None:
     """None before anything was accepted."""
-    try:
-        content: dict[str, Any] = json.loads(_path(home, database).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    return Accepted(Server(**content["server"]), {one["full_name"]: TableFacts(**one) for one in content["tables"]})
+    content = _read(_path(home, database))
+    return None if content is None else Accepted(Server(**content["server"]), _by_name(content["tables"]))
 
 
 def save(home: Home, database: str, accepted: Accepted) -> None:
@@ -87,11 +84,7 @@ def note(home: Home, database: str, tables: dict[str, TableFacts]) -> None:
 
 def noted(home: Home, database: str) -> dict[str, TableFacts]:
     """By name; {} before anything was noted."""
-    try:
-        content: list[dict[str, Any]] = json.loads(_unread_path(home, database).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    return {one["full_name"]: TableFacts(**one) for one in content}
+    return _by_name(_read(_unread_path(home, database)) or [])
 
 
 def forget(home: Home, database: str) -> None:
@@ -102,6 +95,18 @@ def forget(home: Home, database: str) -> None:
 def databases(home: Home) -> list[str]:
     """Those of which anything is accepted."""
     return sorted(path.stem for path in (home.data / "guardian").glob("*.json"))
+
+
+def _read(path: Path) -> Any:
+    """None before it was written."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def _by_name(tables: list[dict[str, Any]]) -> dict[str, TableFacts]:
+    return {one["full_name"]: TableFacts(**one) for one in tables}
 
 
 def _path(home: Home, database: str) -> Path:
