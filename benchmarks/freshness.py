@@ -17,13 +17,13 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
-from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
-from benchmarks.writer import SteadyWriter, ddl
+from benchmarks.bench_lake import DATABASE, BenchLake, console
+from benchmarks.steady import steady_lake
+from benchmarks.writer import SteadyWriter
 from lake.local.home import PROJECT, Home
 from lake.progress import reported
 from lake.spark import spark_conf, spark_environment
 
-PER_SECOND = 100.0  # changes to each table
 WARM_S = 180.0  # the just-in-time compilers of both sessions are busy until then
 MEASURE_S = 720.0  # some 120 samples: their p50 is good to about 5 %, their p95 to 10 %
 # On average. A query keeps one of two cores busy for a second, and the commits beside it take longer. `lake status`
@@ -37,18 +37,9 @@ STATUS_WITHIN = 0.1  # `lake status` may be off by this share of what the probe 
 
 
 def measure(tables: int) -> dict[str, Any]:
-    """Figures for so many tables, each changed PER_SECOND times a second."""
-    names = [f"orders{n}" for n in range(tables)]
-    with bench_lake() as lake:
-        lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
-        writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, PER_SECOND) for name in names}
-        for writer in writers.values():
-            writer.start()
-        try:
-            return {"tables": tables, **_figures(lake, writers, tables)}
-        finally:
-            for writer in writers.values():
-                writer.stop()
+    """Figures for so many tables."""
+    with steady_lake(tables) as (lake, writers):
+        return {"tables": tables, **_figures(lake, writers, tables)}
 
 
 def met(figures: dict[str, Any]) -> bool:

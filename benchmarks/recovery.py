@@ -12,8 +12,8 @@ from collections import deque
 from typing import Any
 
 from benchmarks import freshness
-from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
-from benchmarks.writer import SteadyWriter, ddl
+from benchmarks.bench_lake import DATABASE, console
+from benchmarks.steady import steady_lake
 from lake.local.home import Home
 from lake.local.stack import SERVICES
 from lake.local.supervisor import Supervisor
@@ -31,28 +31,19 @@ SUPERVISOR = "supervisord"
 
 def measure() -> dict[str, Any]:
     """Seconds by process."""
-    names = [f"orders{n}" for n in range(TABLES)]
-    with bench_lake() as lake:
-        lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
-        writers = [SteadyWriter(lake.home.dsn(DATABASE), name, freshness.PER_SECOND) for name in names]
-        for writer in writers:
-            writer.start()
-        try:
-            return _figures(lake, [f"{DATABASE}_mor.{name}" for name in names])
-        finally:
-            for writer in writers:
-                writer.stop()
+    with steady_lake(TABLES) as (lake, writers):
+        return _figures(lake.home, [f"{DATABASE}_mor.{name}" for name in writers])
 
 
-def _figures(lake: BenchLake, tables: list[str]) -> dict[str, Any]:
-    warm = _until_fresh(lake.home, tables)
+def _figures(home: Home, tables: list[str]) -> dict[str, Any]:
+    warm = _until_fresh(home, tables)
     console.print(f"fresh after {warm:.0f} s; {freshness.WARM_S:.0f} s to warm up")
     time.sleep(freshness.WARM_S)
     seconds = {}
     for victim in (*(service.name for service in SERVICES), SUPERVISOR):
         time.sleep(REST_S)
-        os.kill(_pid(lake.home, victim), signal.SIGKILL)
-        seconds[victim] = round(_until_fresh(lake.home, tables), 1)
+        os.kill(_pid(home, victim), signal.SIGKILL)
+        seconds[victim] = round(_until_fresh(home, tables), 1)
         console.print(f"kill -9 {victim}: fresh again after {seconds[victim]} s")
     met = all(taken <= BAR_S for taken in seconds.values())
     return {"recovered_s": seconds, "fresh_s": FRESH_S, "bar_s": BAR_S, "met": met}

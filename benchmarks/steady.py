@@ -1,0 +1,25 @@
+"""A lake with tables that are changed at a steady rate."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake
+from benchmarks.writer import SteadyWriter, ddl
+
+PER_SECOND = 100.0  # changes to each table
+
+
+@contextmanager
+def steady_lake(tables: int) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
+    """So many merge-on-read tables, and who writes them, by name."""
+    names = [f"orders{n}" for n in range(tables)]
+    with bench_lake() as lake:
+        lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
+        writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, PER_SECOND) for name in names}
+        for writer in writers.values():
+            writer.start()
+        try:
+            yield lake, writers
+        finally:
+            for writer in writers.values():
+                writer.stop()
