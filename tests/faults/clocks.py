@@ -12,7 +12,7 @@ LIBRARY = files("libfaketime") / "vendor" / "libfaketime" / "src" / "libfaketime
 
 @dataclass
 class WrongClock:
-    """A process is restarted with a clock that is off by seconds; steps: offsets that come one after the other."""
+    """A process is restarted with a clock that is off by seconds, and with the right one in the end."""
 
     service: str
     seconds: int
@@ -27,11 +27,11 @@ class WrongClock:
         self.set(self.seconds)
         service = rig.stack.service(self.service)
         service.program = lambda: self._program(service)  # type: ignore[method-assign]
-        self._restart(rig)
+        rig.stack.restart(self.service)
 
     def heal(self, rig: Rig) -> None:
         del rig.stack.service(self.service).program
-        self._restart(rig)
+        rig.stack.restart(self.service)
 
     def set(self, seconds: int) -> None:
         """From now on, for whoever has this clock."""
@@ -51,7 +51,3 @@ class WrongClock:
             "FAKETIME_FORCE_MONOTONIC_FIX": "0",  # with it, each wait of a JVM for a time is over at once
         }
         return replace(program, environment={**program.environment, **clock})
-
-    def _restart(self, rig: Rig) -> None:
-        rig.stack.supervisor.stop_service(self.service)
-        rig.stack.start(self.service)

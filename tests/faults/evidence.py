@@ -4,12 +4,12 @@ Nothing of the pipeline is asked: PostgreSQL's own audit, a Kafka consumer, and 
 by path. A row is its columns as text, without those that are NULL and those that the lake adds.
 """
 
+import fnmatch
 import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -27,6 +27,7 @@ Row = dict[str, str]
 Text = Callable[[Any], str]
 LONG_TEXT = "%s... %d characters, SHA-256 %s"
 LONG = 100  # characters of a value that are kept; of a longer one there is a digest, too
+SERVED = {"compaction": "*_mor/.hoodie/*.commit", "cleaning": "*/.hoodie/*.clean", "archiving": "*/archived/*"}
 INSTANTS = 4  # earlier states of a merge-on-read table that are looked at
 ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", "__offset"}
 ADDED |= {"__unavailable", "__moved_from", "__run"}  # of messages
@@ -205,10 +206,8 @@ def _timeline(home: Home, path: str) -> list[str]:
 
 def served(home: Home) -> dict[str, set[str]]:
     """What table services have left in the timelines of all tables: compactions, cleanings, archived instants."""
-    endings = {"compaction": "_mor/.hoodie/{}.commit", "cleaning": "/.hoodie/{}.clean", "archiving": "/archived/{}"}
-    patterns = {what: ending.format("*") for what, ending in endings.items()}
     keys = _of_timelines(home)
-    return {what: {key for key in keys if fnmatch(key, f"*{pattern}")} for what, pattern in patterns.items()}
+    return {what: set(fnmatch.filter(keys, pattern)) for what, pattern in SERVED.items()}
 
 
 def in_service(home: Home) -> list[str]:

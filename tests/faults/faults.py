@@ -17,10 +17,8 @@ import psutil
 
 from lake import progress
 from lake.local.supervisor import RUNNING
-from tests.faults import evidence
 from tests.faults.rig import Rig
 from tests.faults.workload import until
-from tests.integration.lab import in_background
 
 SERVICES = ("connect", "kafka", "registry", "postgres", "s3", "stream", "metastore", "guardian")
 BACK_WITHIN_S = 90.0
@@ -41,10 +39,7 @@ class Fault(Protocol):
 
 @dataclass
 class Kill:
-    """kill -9, or another signal; the supervisor must start it again.
-
-    halved: the compactions and cleanings that were ended with the streaming job, if they were asked for.
-    """
+    """kill -9, or another signal; the supervisor must start it again."""
 
     service: str
     signal: int = signal.SIGKILL
@@ -63,7 +58,6 @@ class Kill:
         self._logged = _supervisor_log(rig).stat().st_size
         self.broke_at = time.monotonic()
         os.kill(self._pid, self.signal)
-        self.halved = evidence.in_service(rig.home) if self.services and self.service == "stream" else []
 
     def heal(self, rig: Rig) -> None:
         until(lambda: is_back(rig, self.service, self._pid), f"{self.service} is not back", BACK_WITHIN_S)
@@ -263,53 +257,6 @@ class Rewind:
         rig.stack.start("stream")
 
     def seen(self, rig: Rig) -> bool:
-        return True
-
-
-@dataclass
-class Password:
-    """The capture user's password is another one, and its sessions end."""
-
-    name = "password changed"
-
-    def inject(self, rig: Rig) -> None:
-        rig.execute(
-            "postgres",
-            "ALTER ROLE lake_capture PASSWORD 'another'",
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'lake_capture'",
-        )
-
-    def heal(self, rig: Rig) -> None:
-        rig.execute("postgres", f"ALTER ROLE lake_capture PASSWORD '{rig.home.secrets.lake_capture}'")
-
-    def seen(self, rig: Rig) -> bool:
-        return unwell(rig)
-
-
-@dataclass
-class Alter:
-    """A column more, with values in the same transaction; on a table that somebody reads it waits for the reader."""
-
-    name = "ADD COLUMN"
-
-    def inject(self, rig: Rig) -> None:
-        """On the newest database, which is the one that is read."""
-        database = list(rig.databases)[-1]
-        self._altered = in_background(lambda: self._alter(rig, database))
-
-    def _alter(self, rig: Rig, database: str) -> None:
-        for table in ("item", "account"):
-            with rig.session(database) as connection:
-                connection.execute(f"ALTER TABLE {table} ADD COLUMN extra text".encode())
-                update = f"UPDATE {table} SET extra = 'new', version = 1 - id WHERE id BETWEEN 100001 AND 101000"
-                connection.execute(update.encode())
-                connection.commit()
-
-    def heal(self, rig: Rig) -> None:
-        self._altered()
-
-    def seen(self, rig: Rig) -> bool:
-        """It is no fault: nothing has to be told."""
         return True
 
 

@@ -4,13 +4,14 @@ import base64
 import io
 import json
 import time
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import fastavro
 import httpx
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Producer
 
 from spark_jobs import archive
 from tests.faults.conftest import FIRST
@@ -31,7 +32,7 @@ POISON: dict[str, bytes | None] = {
     "a frame without a row": b"\x00\x00\x00\x00\x01",
 }
 # These take the frame, or all, of a message that is there.
-LIKE_ANOTHER = {
+LIKE_ANOTHER: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "a row of another table": ("other", lambda value: value),
     "a row that is cut off": ("account", lambda value: value[:-4]),
     "a text of 2 GB": ("account", lambda value: value[:5] + b"\x02\x02\x02\xfe\xff\xff\xff\x0f" + b"x" * 20),
@@ -41,15 +42,12 @@ UNFIT = "UPDATE account SET amount = 'NaN', version = version + 1000"
 REFUSED = "column amount holds a value that DECIMAL(12,2) cannot hold"
 
 
-def poison(rig: Rig, database: str, kind: str) -> int:
-    """Puts the message into the topic of account; its offset."""
-    topic = f"{database}.public.account"
+def poison(rig: Rig, database: str, kind: str) -> bytes | None:
+    """A message for the topic of account."""
     if kind in POISON:
-        value = POISON[kind]
-    else:
-        table, change = LIKE_ANOTHER[kind]
-        value = change(readers.topic_values(rig.home, f"{database}.public.{table}")[-1])
-    return produce(rig, topic, value)
+        return POISON[kind]
+    table, change = LIKE_ANOTHER[kind]
+    return change(readers.topic_values(rig.home, f"{database}.public.{table}")[-1])
 
 
 def produce(rig: Rig, topic: str, value: bytes | None) -> int:
@@ -61,19 +59,6 @@ def produce(rig: Rig, topic: str, value: bytes | None) -> int:
     return int(delivered[0][1].offset())
 
 
-def value_at(rig: Rig, topic: str, offset: int) -> bytes | None:
-    """What Kafka holds there."""
-    consumer = Consumer({"bootstrap.servers": rig.home.kafka, "group.id": "value-at", "enable.auto.commit": False})
-    try:
-        consumer.assign([TopicPartition(topic, 0, offset)])
-        message = consumer.poll(10)
-        assert message is not None and message.error() is None and message.offset() == offset
-        value: bytes | None = message.value()
-        return value
-    finally:
-        consumer.close()
-
-
 def quarantined(rig: Rig, database: str, *more: str) -> list[dict[str, Any]]:
     return list(rig.lake.json("quarantine", "list", database, *more))
 
@@ -83,7 +68,7 @@ def quarantined(rig: Rig, database: str, *more: str) -> list[dict[str, Any]]:
 def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
     """The table stops, and names the message; the other one goes on, and so does the archive."""
     before = rig.consumed(small, "account")
-    offset = poison(rig, small, kind)
+    offset = produce(rig, f"{small}.public.account", poison(rig, small, kind))
     rig.execute(small, "UPDATE account SET version = version + 1000", "INSERT INTO other VALUES (1000, 1)")
     waits_in_front(rig, small, before, offset)
 
@@ -117,15 +102,16 @@ def archived_to(rig: Rig, database: str, end: int, table: str = "account") -> No
 @pytest.mark.parametrize("kind", KINDS)
 def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None:
     """Counted as missing until it is dropped; the table goes on meanwhile."""
-    offset = poison(rig, aside, kind)
+    topic, value = f"{aside}.public.account", poison(rig, aside, kind)
+    offset = produce(rig, topic, value)
     rig.execute(aside, "UPDATE account SET version = version + 1000", "DELETE FROM account WHERE id = 1")
     rig.lake.drain(aside)
     found = quarantined(rig, aside)
     assert [(one["offset"], one["state"]) for one in found] == [(offset, "waiting")], found
     shown = rig.lake.json("quarantine", "show", aside, found[0]["id"])
     kept = [shown[name] and base64.b64decode(shown[name]) for name in ("key", "value")]
-    assert kept == [b"poison", value_at(rig, f"{aside}.public.account", offset)], "not as it came"
-    assert (shown["topic"], shown["partition"]) == (f"{aside}.public.account", 0)
+    assert kept == [b"poison", value], "not as it came"
+    assert (shown["topic"], shown["partition"]) == (topic, 0)
     assert abs(time.time() - datetime.fromisoformat(shown["set_aside_at"]).timestamp()) < RECENT_S
     assert [rig.table_status(f"{aside}_{kind}.account")["quarantined"] for kind in ("cow", "mor")] == [1, 1]
     archived_to(rig, aside, offset + 1)

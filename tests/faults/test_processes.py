@@ -4,6 +4,7 @@ import random
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -40,6 +41,17 @@ LEAST_READS = 20
 RESTARTS, AT_ONCE = 100, 10
 CUT = ("postgres", "kafka", "registry", "s3")
 own_network = pytest.mark.skipif(not isolated(), reason="needs a network namespace of its own: make faults makes one")
+
+
+@dataclass
+class KillServing(Kill):
+    """halved: the compactions and cleanings that ended with the streaming job."""
+
+    halved: list[str] = field(default_factory=list)
+
+    def inject(self, rig: Rig) -> None:
+        super().inject(rig)
+        self.halved = evidence.in_service(rig.home)
 
 
 @contextmanager
@@ -110,18 +122,15 @@ def test_driver_killed(rig: Rig, entry: Entry, shop: str) -> None:
     Void unless enough kills ended a table service, and services of each kind were done all the same.
     """
     chance = random.Random(entry.seed)
-    kills = [Kill("stream", services=True, after_s=chance.uniform(0, 8)) for _ in range(DRIVER_KILLS)]
+    kills = [KillServing("stream", services=True, after_s=chance.uniform(0, 8)) for _ in range(DRIVER_KILLS)]
     series = [Series(kills[first : first + 3]) for first in range(0, DRIVER_KILLS, 3)]
     before = evidence.served(rig.home)
     under_load(rig, entry, shop, *series, hold_s=0, compacted=True)
-    entry.fault += f": {_halved(kills)} ended one"
+    halved = sum(bool(kill.halved) for kill in kills)
+    entry.fault += f": {halved} ended one"
     done = {what: len(names - before[what]) for what, names in evidence.served(rig.home).items()}
-    if _halved(kills) < LEAST_HALVED or not all(done.values()):
-        raise Void(f"{_halved(kills)} of {DRIVER_KILLS} kills ended a table service; done meanwhile: {done}")
-
-
-def _halved(kills: list[Kill]) -> int:
-    return sum(bool(kill.halved) for kill in kills)
+    if halved < LEAST_HALVED or not all(done.values()):
+        raise Void(f"{halved} of {DRIVER_KILLS} kills ended a table service; done meanwhile: {done}")
 
 
 @pytest.mark.matrix("6", "queries one after the other while the Spark driver is killed")

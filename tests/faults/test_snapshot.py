@@ -4,8 +4,9 @@ import pytest
 
 from tests.faults import checker
 from tests.faults.apart import Cut, FullDisk, isolated, own_disk
-from tests.faults.faults import Alter, Fault, Kill, Password, Pause, Stop, all_but_the_source
+from tests.faults.faults import Fault, Kill, Pause, Stop, all_but_the_source
 from tests.faults.rig import Rig
+from tests.faults.source_faults import Alter, Password
 from tests.faults.test_guardian import await_told, recovered
 from tests.faults.trial import SNAPSHOT_SIZE, Entry, await_share, filled, in_snapshot, resume
 from tests.integration.lab import in_background

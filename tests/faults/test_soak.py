@@ -24,7 +24,7 @@ LOOK_S = 60.0  # what earlier states the cleaner takes away has been seen by the
 
 @pytest.mark.matrix("33", "soak: kills spread over all processes", phase="streaming")
 def test_soak(rig: Rig, entry: Entry, shop: str, pytestconfig: pytest.Config) -> None:
-    """Void below KILLS_AN_HOUR or LEAST_PER_S. Tables are served all the time, and read by name of file."""
+    """Void below KILLS_AN_HOUR or LEAST_PER_S. Tables are served, and two of them read, all the time."""
     seconds = int(pytestconfig.getoption("--soak"))
     chance, end, begin = random.Random(entry.seed), time.monotonic() + seconds, evidence.committed(rig.home, shop)
     wrong: list[str] = []

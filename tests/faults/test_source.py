@@ -4,9 +4,10 @@ import httpx
 import pytest
 
 from tests.faults import workload
-from tests.faults.faults import Password, SecondConnector
+from tests.faults.faults import SecondConnector
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, OTHER
+from tests.faults.source_faults import Password
 from tests.faults.trial import Entry, conclude, under_load
 from tests.faults.workload import until
 

@@ -112,8 +112,9 @@ def hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
 
 def _recovery(rig: Rig, entry: Entry, database: str, within_s: float) -> list[str]:
     """How long after the end of the fault, of a kill after itself, until every table is fresh again, under load."""
-    while rig.reach(database) > FRESH_S and time.monotonic() < entry.healing + within_s:
-        """A row that came late: the next one may not."""
+    lag = rig.reach(database)
+    while lag > FRESH_S and time.monotonic() < entry.healing + within_s:
+        lag = rig.reach(database)
     took = time.monotonic() - entry.healing
     entry.recovered_s = max(took, entry.recovered_s or 0.0)
     return [f"h: {took:.0f} s until a new row was in the lake within {FRESH_S:.0f} s"] if took > within_s else []
