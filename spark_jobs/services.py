@@ -110,6 +110,7 @@ def serve(spark: SparkSession, silver: SilverTable) -> None:
     with closing(write_client(spark, silver.target)) as client:
         try:
             if silver.target.type == "mor":
+                _compact_pending(spark, silver, client)  # a new plan leaves out file slices that an old one has
                 _plan_compaction(spark, silver, client)
                 _compact_pending(spark, silver, client)
         finally:
@@ -128,7 +129,7 @@ def _plan_compaction(spark: SparkSession, silver: SilverTable, client: Any) -> N
 
 
 def _compact_pending(spark: SparkSession, silver: SilverTable, client: Any) -> None:
-    """Runs every plan there is, also one that a crash left half done (it is rolled back and run again)."""
+    """Runs every plan there is. What a crash left half done of one is rolled back before."""
     line = commits.meta_client(spark, silver.target.path).getActiveTimeline()
     for instant in list(line.filterPendingCompactionTimeline().getInstants()):
         result = client.compact(instant.getTimestamp())

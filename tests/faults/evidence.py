@@ -181,7 +181,8 @@ def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: st
         options = {"recursiveFileLookup": "true", "pathGlobFilter": "*.parquet", "mergeSchema": "true"}
         files = spark.read.options(**options).parquet(path)
         yield from versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
-    completed = [name.split(".")[0] for name in _timeline(home, path)]
+    left = _timeline(home, path)[-home.environment.silver.history_commits :]  # by the cleaner
+    completed = [name.split(".")[0] for name in left]
     chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
     for instant in sorted(chosen):
         yield from versions(table, spark.read.format("hudi").option("as.of.instant", instant).load(path))
@@ -206,26 +207,28 @@ def _timeline(home: Home, path: str) -> list[str]:
 
 def served(home: Home) -> dict[str, set[str]]:
     """What table services have left in the timelines of all tables: compactions, cleanings, archived instants."""
-    keys = _of_timelines(home)
+    keys = timelines(home)
     return {what: set(fnmatch.filter(keys, pattern)) for what, pattern in SERVED.items()}
 
 
-def in_service(home: Home) -> list[str]:
-    """The compactions and cleanings that are planned and not done."""
-    keys = _of_timelines(home)
-    planned = {"compaction": ".commit", "clean": ".clean"}
-    return [
+def unfinished(keys: Iterable[str]) -> set[str]:
+    """The compactions and cleanings that are planned in timelines of these files, and not done."""
+    planned, there = {"compaction": ".commit", "clean": ".clean"}, set(keys)
+    return {
         key
-        for key in sorted(keys)
         for kind, done in planned.items()
-        if key.endswith(f".{kind}.requested") and key.removesuffix(f".{kind}.requested") + done not in keys
-    ]
+        for key in fnmatch.filter(there, f"*.{kind}.requested")
+        if key.removesuffix(f".{kind}.requested") + done not in there
+    }
 
 
-def _of_timelines(home: Home) -> set[str]:
-    """The files of all timelines, without those of Hudi's own metadata tables."""
-    keys = readers.object_keys(home, "silver/")
-    return {key for key in keys if "/.hoodie/" in key and "/.hoodie/metadata/" not in key}
+def timelines(home: Home) -> set[str]:
+    """The files of all timelines, without those of Hudi's own metadata tables.
+
+    As the store keeps them: who asks it twenty times a second takes a core from what is looked at.
+    """
+    silver = home.data / "s3" / home.bucket / "silver"
+    return {str(path) for files in ("*.*", "archived/*") for path in silver.glob(f"*/*/.hoodie/{files}")}
 
 
 def position(home: Home, database: str, table: Table, kind: str) -> dict[str, int]:

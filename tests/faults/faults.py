@@ -351,12 +351,12 @@ def ended_at(fault: Fault) -> float | None:
     return moment
 
 
-def ask_for_services(rig: Rig) -> None:
-    """As `lake compact` does, without waiting."""
+def ask_for_services(rig: Rig, table: str = "") -> None:
+    """As `lake compact` does, without waiting; for all tables, or for the one."""
     folder = rig.home.data / "requests"
     folder.mkdir(exist_ok=True)
     for name in progress.reported(rig.home):
-        if not name.startswith("bronze."):
+        if not name.startswith("bronze.") and table in ("", name):
             (folder / name).touch()
 
 

@@ -1,5 +1,7 @@
 """Processes that are killed, paused, stopped or cut off while changes are streamed."""
 
+import fnmatch
+import itertools
 import random
 import signal
 from collections.abc import Iterator
@@ -25,15 +27,23 @@ from tests.faults.faults import (
     Stall,
     Stop,
     all_but_the_source,
+    ask_for_services,
 )
 from tests.faults.onlooker import Onlooker
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, ITEM
 from tests.faults.trial import LEAST, Entry, Void, await_versions, conclude, under_load, well
-from tests.faults.workload import SOON, Copies
+from tests.faults.workload import SOON, Copies, until
 
 pytestmark = pytest.mark.faults
-DRIVER_KILLS = 30
+SERIES = 10  # of three kills
+SERVING = (  # behind a cleaning, commits are archived
+    ("mor.account", "compaction.requested"),
+    ("cow.account", "clean.requested"),
+    ("mor.item", "clean.requested"),
+    ("cow.account", "clean"),
+)
+SERVED_WITHIN_S = 120.0
 EXECUTOR_KILLS = 5
 LEAST_HALVED = 5
 LEAST_FAILED = 20
@@ -45,13 +55,22 @@ own_network = pytest.mark.skipif(not isolated(), reason="needs a network namespa
 
 @dataclass
 class KillServing(Kill):
-    """halved: the compactions and cleanings that ended with the streaming job."""
+    """At the moment when the timeline of a table gets such a file; halved: the services that this ended."""
 
-    halved: list[str] = field(default_factory=list)
+    table: str = ""
+    at: str = ""
+    halved: set[str] = field(default_factory=set)
 
     def inject(self, rig: Rig) -> None:
+        before = evidence.timelines(rig.home)
+        until(lambda: self._serves(rig, before), f"no {self.at} of {self.table}", SERVED_WITHIN_S, every_s=0.05)
         super().inject(rig)
-        self.halved = evidence.in_service(rig.home)
+        self.halved = evidence.unfinished(evidence.timelines(rig.home)) - evidence.unfinished(before)
+
+    def _serves(self, rig: Rig, before: set[str]) -> bool:
+        """Asks again and again: a table that is served may have nothing to clean yet."""
+        ask_for_services(rig, self.table)
+        return bool(fnmatch.filter(evidence.timelines(rig.home) - before, f"*.{self.at}"))
 
 
 @contextmanager
@@ -115,22 +134,32 @@ def test_archive_killed(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Kill("s3"), Kill("stream"), Kill("s3"))
 
 
-@pytest.mark.matrix("6", "kill -9 of the Spark driver at random moments, table services asked for each time")
-def test_driver_killed(rig: Rig, entry: Entry, shop: str) -> None:
+@pytest.mark.matrix("6", "kill -9 of the Spark driver, a third of them in table services")
+def test_driver_killed(rig: Rig, entry: Entry) -> None:
     """Two of three are killed before they have recovered from the one before.
 
-    Void unless enough kills ended a table service, and services of each kind were done all the same.
+    A database of few tables, for them to be written and served often. Void unless enough kills ended a table service,
+    and services of each kind were done all the same.
     """
-    chance = random.Random(entry.seed)
-    kills = [KillServing("stream", services=True, after_s=chance.uniform(0, 8)) for _ in range(DRIVER_KILLS)]
-    series = [Series(kills[first : first + 3]) for first in range(0, DRIVER_KILLS, 3)]
     before = evidence.served(rig.home)
-    under_load(rig, entry, shop, *series, hold_s=0, compacted=True)
-    halved = sum(bool(kill.halved) for kill in kills)
-    entry.fault += f": {halved} ended one"
+    with rig.temporary((ACCOUNT, ITEM)) as database:
+        rig.come_to_rest(database)
+        serving = serving_kills(database, chance := random.Random(entry.seed))
+        series = [Series([kill, *(Kill("stream", after_s=chance.uniform(0, 8)) for _ in range(2))]) for kill in serving]
+        under_load(rig, entry, database, *series, hold_s=0, compacted=True)
+    halved = len(set().union(*(kill.halved for kill in serving)))
+    entry.fault += f": {halved} were ended"
     done = {what: len(names - before[what]) for what, names in evidence.served(rig.home).items()}
     if halved < LEAST_HALVED or not all(done.values()):
-        raise Void(f"{halved} of {DRIVER_KILLS} kills ended a table service; done meanwhile: {done}")
+        raise Void(f"{len(serving)} kills ended {halved} table services; done meanwhile: {done}")
+
+
+def serving_kills(database: str, chance: random.Random) -> list[KillServing]:
+    """One for each series."""
+    moments = itertools.islice(itertools.cycle(SERVING), SERIES)
+    return [
+        KillServing("stream", after_s=chance.uniform(0, 0.3), table=f"{database}_{name}", at=at) for name, at in moments
+    ]
 
 
 @pytest.mark.matrix("6", "queries one after the other while the Spark driver is killed")

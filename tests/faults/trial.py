@@ -98,8 +98,8 @@ def under_load(
 def hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
     """From the fault to its end; what the product did not tell (step h)."""
     entry.injected.append(fault.name)
-    began = time.monotonic()
     fault.inject(rig)
+    began = time.monotonic()
     try:
         while not (seen := fault.seen(rig)) and time.monotonic() - began < SEEN_WITHIN_S:
             time.sleep(LOOK_EVERY_S)
