@@ -227,7 +227,7 @@ def timelines(home: Home) -> set[str]:
 
     As the store keeps them: who asks it twenty times a second takes a core from what is looked at.
     """
-    silver = home.data / "s3" / home.bucket / "silver"
+    silver = readers.bucket_folder(home) / "silver"
     return {str(path) for files in ("*.*", "archived/*") for path in silver.glob(f"*/*/.hoodie/{files}")}
 
 

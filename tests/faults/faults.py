@@ -17,6 +17,7 @@ import psutil
 
 from lake import progress
 from lake.local.supervisor import RUNNING
+from lake.requests import request
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 
@@ -351,13 +352,11 @@ def ended_at(fault: Fault) -> float | None:
     return moment
 
 
-def ask_for_services(rig: Rig, table: str = "") -> None:
-    """As `lake compact` does, without waiting; for all tables, or for the one."""
-    folder = rig.home.data / "requests"
-    folder.mkdir(exist_ok=True)
+def ask_for_services(rig: Rig) -> None:
+    """As `lake compact` does, without waiting."""
     for name in progress.reported(rig.home):
-        if not name.startswith("bronze.") and table in ("", name):
-            (folder / name).touch()
+        if not name.startswith("bronze."):
+            request(rig.home, name)
 
 
 def pid_of(rig: Rig, service: str) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from lake.requests import request
 from tests.faults import evidence
 from tests.faults.apart import Cut, FullDisk, isolated, own_disk
 from tests.faults.conftest import SHOP
@@ -27,7 +28,6 @@ from tests.faults.faults import (
     Stall,
     Stop,
     all_but_the_source,
-    ask_for_services,
 )
 from tests.faults.onlooker import Onlooker
 from tests.faults.rig import Rig
@@ -69,7 +69,7 @@ class KillServing(Kill):
 
     def _serves(self, rig: Rig, before: set[str]) -> bool:
         """Asks again and again: a table that is served may have nothing to clean yet."""
-        ask_for_services(rig, self.table)
+        request(rig.home, self.table)
         return bool(fnmatch.filter(evidence.timelines(rig.home) - before, f"*.{self.at}"))
 
 

@@ -47,7 +47,7 @@ def read_anew(rig: Rig, database: str) -> None:
 
 
 def put_archive_away(rig: Rig, topic: str) -> None:
-    bronze = rig.home.data / "s3" / rig.home.bucket / "bronze"
+    bronze = readers.bucket_folder(rig.home) / "bronze"
     stop = Stop("stream")
     stop.inject(rig)
     try:

@@ -4,6 +4,7 @@ import io
 import json
 import time
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -91,6 +92,11 @@ def object_keys(home: Home, prefix: str) -> list[str]:
     pages = _store(home).get_paginator("list_objects_v2").paginate(Bucket=home.bucket, Prefix=prefix)
     keys = (item["Key"] for page in pages for item in page.get("Contents", []))
     return sorted(key for key in keys if not key.endswith("/"))
+
+
+def bucket_folder(home: Home) -> Path:
+    """The objects as the S3 server keeps them: files."""
+    return home.data / "s3" / home.bucket
 
 
 def object_text(home: Home, key: str) -> str:

@@ -224,7 +224,7 @@ def test_a8_row(arrived: Seen, view: str) -> None:
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
 def test_a_base_file_is_as_large_as_its_rows(home: Home, kind: str) -> None:
-    folder = home.data / "s3" / home.bucket / "silver" / "moma" / f"artists_{kind}"
+    folder = readers.bucket_folder(home) / "silver" / "moma" / f"artists_{kind}"
     files = list(folder.glob("nationality=*/*.parquet"))
     assert files
     assert max(file.stat().st_size for file in files) < 150_000  # 430,000 more with the key filter that no one reads

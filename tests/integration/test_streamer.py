@@ -27,6 +27,7 @@ from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.silver import META_COLUMNS
 from spark_jobs.source import Moment, Source
 from spark_jobs.streamer import Job
+from tests.integration import readers
 from tests.integration.conftest import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -87,7 +88,7 @@ class Shop:
 
     def files(self) -> list[Path]:
         """The archive's files as the S3 server keeps them."""
-        root = self.home.data / "s3" / self.home.bucket / "bronze" / "topics"
+        root = readers.bucket_folder(self.home) / "bronze" / "topics"
         return sorted(path for table in self.tables for path in (root / table.topic).rglob("*.avro"))
 
     def read(self, *, replay: bool = False, schemas: str = "file") -> RESULT:

@@ -4,7 +4,6 @@ import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from spark_jobs import commits, services
 from spark_jobs.progress import Progress
 from spark_jobs.silver import META_COLUMNS, SilverTable
 from spark_jobs.write_client import write_client
-from tests.integration import own_table
+from tests.integration import own_table, readers
 from tests.integration.lab import Lab
 
 pytestmark = pytest.mark.integration
@@ -22,7 +21,7 @@ S3A_POOL = 96  # connections, by Hadoop's default
 
 def own(done: Lab, name: str) -> SilverTable:
     """A merge-on-read table of the test's own on the S3 server, without a commit."""
-    folder: Path = done.home.data / "s3" / done.home.bucket / name
+    folder = readers.bucket_folder(done.home) / name
     shutil.rmtree(folder, ignore_errors=True)
     return own_table.writer(done.spark, done.home, "lab.hot", "mor", f"s3a://{done.home.bucket}/{name}")
 

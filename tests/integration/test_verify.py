@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.pipeline import Target, read_pipeline
+from tests.integration import readers
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -98,7 +99,7 @@ def faulty(proof: RunningLake, untouched: dict[str, Any], spark: SparkSession) -
         forging = [pool.submit(forge, spark, target(proof, spark, "forged", kind), FORGED[kind]) for kind in FORGED]
         for one in forging:
             one.result()
-    folder = proof.home.data / "s3" / "lake" / "bronze" / "topics" / f"{NAME}.public.forged"
+    folder = readers.bucket_folder(proof.home) / "bronze" / "topics" / f"{NAME}.public.forged"
     without_offset(spark, next(folder.rglob("*.avro")), 5)
     proof.execute(NAME, "DROP TABLE silent")
     code, results = verified(proof, "silent", "forged")
