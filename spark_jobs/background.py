@@ -17,7 +17,8 @@ class Background:
 
     def __init__(self, context: SparkContext) -> None:
         self._context = context
-        self._free = threading.Semaphore(max(1, context.defaultParallelism // 2))
+        self.at_once = max(1, context.defaultParallelism // 2)
+        self._free = threading.Semaphore(self.at_once)
 
     @contextmanager
     def turn(self) -> Iterator[None]:

@@ -94,6 +94,8 @@ class Quarantine:
                 LOG.warning("%s is not in the metastore yet: %s", self._target.path, cause(error))
 
     def _count(self) -> Dict[str, int]:
+        if not commits.written(self._spark, self._target.path):
+            return {}  # at the start of a job, which has no time to lose, mostly
         counted = self.stored().where(F.col("state") == WAITING).groupBy("topic").agg(F.count("id").alias("waiting"))
         return {row["topic"]: row["waiting"] for row in counted.collect()}
 

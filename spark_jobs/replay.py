@@ -21,6 +21,7 @@ from spark_jobs.quarantine import DROPPED, REPLAYED, WAITING, Quarantine, Quaran
 from spark_jobs.row_sql import EPOCH_SIZE
 
 LOG = logging.getLogger("replay")
+FOLDER = "quarantine"  # of what is asked of it, beside what is asked of table services
 REQUEST, ANSWER = ".json", ".done"
 REPLAY = "replay"
 GONE = "no message of this id waits"
@@ -43,14 +44,17 @@ class Desk:
         except Exception as error:  # py4j: the storage is away, and the requests stay
             LOG.warning("requests are not served: %s", cause(error))
 
+    def asked(self, pipeline: Pipeline) -> List[str]:
+        """The paths of what is asked for."""
+        folder = "{}/{}".format(pipeline.requests, FOLDER)
+        names = storage.names(self._spark, folder)
+        return ["{}/{}".format(folder, name) for name in names if name.endswith(REQUEST)]
+
     def _serve(self, pipeline: Pipeline, guards: Sequence[Guard]) -> None:
-        folder = pipeline.requests + "/quarantine"
-        for name in storage.names(self._spark, folder):
-            if name.endswith(REQUEST):
-                path = "{}/{}".format(folder, name)
-                answer = self._answer(pipeline, guards, path)
-                storage.write_text(self._spark, path[: -len(REQUEST)] + ANSWER, json.dumps(answer))
-                storage.delete(self._spark, path)
+        for path in self.asked(pipeline):
+            answer = self._answer(pipeline, guards, path)
+            storage.write_text(self._spark, path[: -len(REQUEST)] + ANSWER, json.dumps(answer))
+            storage.delete(self._spark, path)
 
     def _answer(self, pipeline: Pipeline, guards: Sequence[Guard], path: str) -> Dict[str, Any]:
         try:

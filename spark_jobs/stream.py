@@ -26,7 +26,7 @@ from spark_jobs.pipeline import Pipeline, read_pipeline
 from spark_jobs.progress import Progress
 from spark_jobs.quarantine import Quarantines
 from spark_jobs.registry import Registry
-from spark_jobs.replay import Desk
+from spark_jobs.replay import FOLDER, Desk
 from spark_jobs.silver import SilverTable
 from spark_jobs.silver_query import SilverQuery
 from spark_jobs.turns import Turns
@@ -34,8 +34,9 @@ from spark_jobs.turns import Turns
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
 WATCH_EVERY_S = 5.0
-REST = 2.0  # table services rest this many times as long as they worked: tables fall due together
-TABLES_FIRST_S = 60.0  # at most
+REST = 2.0  # what works in the background rests this many times as long as it worked: all falls due together
+TABLES_FIRST_S = 90.0
+ARCHIVE = "bronze."
 RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
 
 
@@ -48,6 +49,8 @@ class Flow:
         self.backlog = Backlog()
         self.begin = begin
         self.query: Any = None
+        self.begun_at = 0.0
+        self.first_s: Optional[float] = None  # how long its first batch took, or the look that found nothing to do
         self.failures = 0
         self.retry_at = 0.0
         self._began_at: Dict[str, Any] = {}
@@ -57,8 +60,9 @@ class Flow:
         if self.guard is not None:
             self.guard.retire()
 
-    def began(self) -> None:
-        """Remembers where this start begins."""
+    def began(self, now: float) -> None:
+        """Remembers when and where this start begins."""
+        self.begun_at, self.first_s = now, None
         self._began_at = self._position()
 
     def failed(self, reason: str, now: float) -> None:
@@ -69,9 +73,22 @@ class Flow:
         self.failures, self.retry_at, self.query = self.failures + 1, now + wait, None
         LOG.error("%s; next try in %d s", reason, wait)
 
-    def has_run(self) -> bool:
-        """Whether its first batch is over, well or not, or there was none to run."""
-        return self.failures > 0 or (self.query is not None and self.query.lastProgress is not None)
+    def idle(self) -> bool:
+        """Whether its last look found nothing to do, or it can't do it."""
+        return self.failures > 0 or bool(self._last) and not self._last["numInputRows"]
+
+    def begins(self, now: float) -> bool:
+        """Whether its first batch goes on, or has ended less than REST times as long ago as it took."""
+        if self.query is None:
+            return False
+        if self.first_s is None and self._last:
+            self.first_s = self._last["durationMs"]["triggerExecution"] / 1000.0
+        return self.first_s is None or now < self.begun_at + (1 + REST) * self.first_s
+
+    @property
+    def _last(self) -> Dict[str, Any]:
+        """What Spark tells of its last batch, or look; {} before the first is over."""
+        return (self.query.lastProgress if self.query is not None else None) or {}
 
     @property
     def table(self) -> Optional[SilverTable]:
@@ -82,8 +99,7 @@ class Flow:
         """By partition, the offset behind what is committed, or was set aside or left out with nothing to commit."""
         if self.table is None:
             return {}
-        committed, query = self.table.offsets, self.query
-        sources = ((query.lastProgress if query is not None else None) or {}).get("sources") or [{}]
+        committed, sources = self.table.offsets, self._last.get("sources") or [{}]
         read = (sources[0].get("endOffset") or {}).get(self.table.table.topic, {})
         return {part: max(committed.get(part, 0), read.get(part, 0)) for part in {*committed, *read}}
 
@@ -106,8 +122,8 @@ class Stream:
         self._quarantines = Quarantines(spark)
         self._desk = Desk(spark, self._quarantines, self._progress)
         self._stopping = threading.Event()
-        # In a new JVM, which after a crash is late already, archives and table services wait for the tables.
-        self._tables_have_run = threading.Event()
+        # A new JVM is slow, and after a crash late: its first time is the tables', unless they have nothing to do.
+        self._tables_served = threading.Event()
         self._tables_first_until = time.monotonic() + TABLES_FIRST_S
         self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
         self.failed = False
@@ -137,18 +153,21 @@ class Stream:
         for work in (self._serve, self._watch_topics):
             threading.Thread(target=self._attended, args=(work,), daemon=True).start()
         origins = Origins(self._spark)
-        while not self._stopping.wait(LOOK_EVERY_S):
+        while not self._stopping.is_set():
             origins.forget()
-            pipeline = read_pipeline(self._spark, self._config)
-            self._reconcile(pipeline)
-            self._see_tables_run()
-            for name, flow in self._flows.items():
-                if flow.guard is not None:
-                    self._progress.update(name, quarantined=flow.guard.waiting)
-            storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
+            self._look(read_pipeline(self._spark, self._config))
+            self._stopping.wait(LOOK_EVERY_S)
         for flow in self._flows.values():
             self._halt(flow)
         self._leases.release_all()
+
+    def _look(self, pipeline: Pipeline) -> None:
+        self._reconcile(pipeline)
+        self._see_tables_served(pipeline)
+        for name, flow in self._flows.items():
+            if flow.guard is not None:
+                self._progress.update(name, quarantined=flow.guard.waiting)
+        storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
 
     def _attended(self, work: Callable[[], None]) -> None:
         """Runs what is to run as long as the job: nobody would notice a thread that ended."""
@@ -167,21 +186,27 @@ class Stream:
         for name in [name for name in self._flows if name not in wanted]:
             self._halt(self._flows.pop(name))
             self._progress.forget(name)
-        for name, (spec, begin) in wanted.items():
-            self._keep(name, spec, begin)
+        due = [name for name, (spec, begin) in wanted.items() if self._is_due(name, spec, begin)]
+        for name in self._few_archives(due, time.time()):
+            self._begin(name, self._flows[name])
 
-    def _see_tables_run(self) -> None:
-        if self._tables_have_run.is_set():
+    def _see_tables_served(self, pipeline: Pipeline) -> None:
+        if self._tables_served.is_set():
             return
         late = time.monotonic() > self._tables_first_until
-        if late or all(flow.has_run() for flow in self._flows.values()):
-            self._tables_have_run.set()
+        if late or all(flow.idle() for flow in self._flows.values()) or self._asked(pipeline):
+            self._tables_served.set()
+
+    def _asked(self, pipeline: Pipeline) -> bool:
+        """Whether somebody waits for what this job does besides the tables."""
+        services = set(storage.names(self._spark, pipeline.requests)) - {FOLDER}
+        return bool(services or self._desk.asked(pipeline))
 
     def _wanted(self, pipeline: Pipeline) -> Any:
         registry = Registry(pipeline.registry)
         for table, target in self._targets(pipeline):
             yield self._silver(pipeline, table, target, registry)
-        bronze_too = "bronze" in self._layers and self._tables_have_run.is_set()
+        bronze_too = "bronze" in self._layers and self._tables_served.is_set()
         for table in pipeline.tables if bronze_too else ():
             yield self._bronze(pipeline, table, registry)
 
@@ -208,10 +233,10 @@ class Stream:
             archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, ask)
             return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
 
-        return "bronze." + table.topic, ((table.topic, size), begin)
+        return ARCHIVE + table.topic, ((table.topic, size), begin)
 
-    def _keep(self, name: str, spec: Any, begin: Callable[[], Any]) -> None:
-        """Starts a flow that is new, changed, or due for another try."""
+    def _is_due(self, name: str, spec: Any, begin: Callable[[], Any]) -> bool:
+        """Whether a flow is to begin, because it is new, changed, or has waited long enough for another try."""
         flow = self._flows.get(name)
         if flow is None or flow.spec != spec:
             if flow is not None:
@@ -220,16 +245,22 @@ class Stream:
         now = time.time()
         if flow.query is not None and not flow.query.isActive:
             self._note_failure(name, flow, flow.query.exception(), now)
-        if flow.query is None and now >= flow.retry_at:
-            self._begin(name, flow, now)
+        return flow.query is None and now >= flow.retry_at
 
-    def _begin(self, name: str, flow: Flow, now: float) -> None:
+    def _few_archives(self, due: List[str], now: float) -> List[str]:
+        """Without the archives that wait for others: the first batch of each takes seconds from the commits."""
+        begin = [flow for name, flow in self._flows.items() if name.startswith(ARCHIVE) and flow.begins(now)]
+        room = max(0, self._background.at_once - len(begin))
+        waiting = [name for name in due if name.startswith(ARCHIVE)][room:]
+        return [name for name in due if name not in waiting]
+
+    def _begin(self, name: str, flow: Flow) -> None:
         try:
             flow.query = flow.begin()
-            flow.began()
+            flow.began(time.time())
             self._progress.update(name, state="running" if not flow.failures else "retrying")
         except Exception as error:  # py4j and urllib: whatever it is, this table alone waits
-            self._note_failure(name, flow, error, now)
+            self._note_failure(name, flow, error, time.time())
 
     def _note_failure(self, name: str, flow: Flow, error: Any, now: float) -> None:
         reason = cause(error)
@@ -245,7 +276,7 @@ class Stream:
 
     def _serve(self) -> None:
         """Table services, one table after the other, in a thread of their own."""
-        self._tables_have_run.wait()
+        self._tables_served.wait()
         while not self._stopping.wait(LOOK_EVERY_S):
             pipeline = read_pipeline(self._spark, self._config)
             every = pipeline.silver["service_commits"]
