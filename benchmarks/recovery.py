@@ -5,6 +5,7 @@ tables and STEADY_S. How old it is follows from the newest commit's own metadata
 agrees with what queries see (docs/measured.md). The time counts from the kill to the beginning of those STEADY_S.
 """
 
+import bisect
 import math
 import os
 import signal
@@ -29,7 +30,7 @@ GIVEN_UP_S = 300.0
 REST_S = 20.0  # before the next kill
 SUPERVISOR = "supervisord"
 Commit = tuple[float, float]  # when it was visible, when its newest change was committed in PostgreSQL; s since 1970
-Commits = dict[str, list[Commit]]  # by table
+Commits = dict[str, list[Commit]]  # by table, in their order
 
 
 def measure() -> dict[str, Any]:
@@ -91,5 +92,5 @@ def _share(commits: Commits, begin: float) -> float:
 
 def _age(known: list[Commit], moment: float) -> float:
     """Seconds since the newest change that was in the lake at that moment was committed in PostgreSQL."""
-    changed = [source_at for visible_at, source_at in known if visible_at <= moment]
-    return moment - changed[-1] if changed else math.inf
+    seen = bisect.bisect(known, (moment, math.inf))
+    return moment - known[seen - 1][1] if seen else math.inf

@@ -22,6 +22,7 @@ from spark_jobs.progress import Progress
 from spark_jobs.registry import Registry
 
 LOG = logging.getLogger("bronze")
+PREFIX = "bronze."  # of the name under which an archive is told of
 FILE = "__file"
 RAW = -2  # the writer of what can't be decoded; no frame has it
 RAW_SCHEMA = {
@@ -49,7 +50,7 @@ class BronzeTopic:
         max_records: int,
         ask: Callable[[], Topic],
     ) -> None:
-        self.name = "bronze." + table.topic
+        self.name = PREFIX + table.topic
         self.topic = table.topic
         self._table = table
         self._spark = spark

@@ -95,8 +95,13 @@ class Quarantine:
 
     def _count(self) -> Dict[str, int]:
         if not commits.written(self._spark, self._target.path):
-            return {}  # at the start of a job, which has no time to lose, mostly
-        counted = self.stored().where(F.col("state") == WAITING).groupBy("topic").agg(F.count("id").alias("waiting"))
+            return {}  # to count the rows of no table takes a new job a second that its tables lack
+        counted = (
+            _load(self._spark, self._target.path)
+            .where(F.col("state") == WAITING)
+            .groupBy("topic")
+            .agg(F.count("id").alias("waiting"))
+        )
         return {row["topic"]: row["waiting"] for row in counted.collect()}
 
 
@@ -139,6 +144,10 @@ def stored(spark: SparkSession, path: str) -> DataFrame:
     """All entries of the quarantine at a path; none where nothing was ever set aside."""
     if not commits.written(spark, path):
         return spark.createDataFrame([], COLUMNS)
+    return _load(spark, path)
+
+
+def _load(spark: SparkSession, path: str) -> DataFrame:
     return spark.read.format("hudi").load(path).select(*NAMES)
 
 

@@ -36,7 +36,6 @@ LOOK_EVERY_S = 1.0
 WATCH_EVERY_S = 5.0
 REST = 2.0  # what works in the background rests this many times as long as it worked: all falls due together
 TABLES_FIRST_S = 90.0
-ARCHIVE = "bronze."
 RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
 
 
@@ -53,7 +52,7 @@ class Flow:
         self.first_s: Optional[float] = None  # how long its first batch took, or the look that found nothing to do
         self.failures = 0
         self.retry_at = 0.0
-        self._began_at: Dict[str, Any] = {}
+        self._began_from: Dict[str, Any] = {}
 
     def retire(self) -> None:
         """Nothing more is written through what was begun before."""
@@ -63,11 +62,11 @@ class Flow:
     def began(self, now: float) -> None:
         """Remembers when and where this start begins."""
         self.begun_at, self.first_s = now, None
-        self._began_at = self._position()
+        self._began_from = self._position()
 
     def failed(self, reason: str, now: float) -> None:
         """Puts the next start off: a table that can't go on must not load the others."""
-        if self._position() != self._began_at:
+        if self._position() != self._began_from:
             self.failures = 0
         wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
         self.failures, self.retry_at, self.query = self.failures + 1, now + wait, None
@@ -75,14 +74,15 @@ class Flow:
 
     def idle(self) -> bool:
         """Whether its last look found nothing to do, or it can't do it."""
-        return self.failures > 0 or bool(self._last) and not self._last["numInputRows"]
+        return self.failures > 0 or self._last.get("numInputRows") == 0
 
     def begins(self, now: float) -> bool:
         """Whether its first batch goes on, or has ended less than REST times as long ago as it took."""
         if self.query is None:
             return False
-        if self.first_s is None and self._last:
-            self.first_s = self._last["durationMs"]["triggerExecution"] / 1000.0
+        if self.first_s is None:
+            last = self._last
+            self.first_s = last["durationMs"]["triggerExecution"] / 1000.0 if last else None
         return self.first_s is None or now < self.begun_at + (1 + REST) * self.first_s
 
     @property
@@ -233,7 +233,7 @@ class Stream:
             archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, ask)
             return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
 
-        return ARCHIVE + table.topic, ((table.topic, size), begin)
+        return bronze.PREFIX + table.topic, ((table.topic, size), begin)
 
     def _is_due(self, name: str, spec: Any, begin: Callable[[], Any]) -> bool:
         """Whether a flow is to begin, because it is new, changed, or has waited long enough for another try."""
@@ -249,9 +249,9 @@ class Stream:
 
     def _few_archives(self, due: List[str], now: float) -> List[str]:
         """Without the archives that wait for others: the first batch of each takes seconds from the commits."""
-        begin = [flow for name, flow in self._flows.items() if name.startswith(ARCHIVE) and flow.begins(now)]
+        begin = [flow for name, flow in self._flows.items() if name.startswith(bronze.PREFIX) and flow.begins(now)]
         room = max(0, self._background.at_once - len(begin))
-        waiting = [name for name in due if name.startswith(ARCHIVE)][room:]
+        waiting = [name for name in due if name.startswith(bronze.PREFIX)][room:]
         return [name for name in due if name not in waiting]
 
     def _begin(self, name: str, flow: Flow) -> None:
