@@ -26,7 +26,8 @@ class Stream(Service):
     """Runs once there is a pipeline to run: `lake apply` renders it."""
 
     name = "stream"
-    needs = ("kafka", "registry", "s3", "metastore")
+    # Where it claims its tables. What else it reads from is up before it asks, ten seconds later, or asked again.
+    needs = ("s3",)
     arrived = "started; its tables come up in: lake status"
 
     @property
