@@ -16,6 +16,7 @@ from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")
 ORIGIN = ("date", "commit")
+CODE = ("--", ".", ":!docs", ":!*.md")  # git's word for all but the pages
 PAGE = """\
 # Reliability: what was broken on purpose, and what came of it
 
@@ -103,8 +104,8 @@ def markdown(entries: list[Entry]) -> str:
 
 
 def commit() -> str:
-    """The commit of the code that ran, and whether it had changed since; the page itself does not count."""
-    state = [["rev-parse", "--short=12", "HEAD"], ["status", "--porcelain", "--", ".", ":!docs/reliability.*"]]
+    """The commit that last changed what ran, and whether it had changed since; what is only read does not count."""
+    state = [["log", "-1", "--format=%h", "--abbrev=12", *CODE], ["status", "--porcelain", *CODE]]
     known, changed = (
         subprocess.run(["git", *words], cwd=PROJECT, capture_output=True, text=True).stdout.strip() for words in state
     )
