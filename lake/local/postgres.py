@@ -11,11 +11,12 @@ import psycopg
 from psycopg import sql
 
 from lake.errors import BadInput, LakeError
-from lake.local import files
+from lake.local import files, processes
 from lake.local.home import HOST
 from lake.local.service import Program, Service
 
 NOBODY = 65534
+GONE_WITHIN_S = 8.0
 # The server refuses to run as root. DAC_OVERRIDE lets the other user pass folders that only root may enter.
 AS_NOBODY = [
     "setpriv",
@@ -102,6 +103,8 @@ class Postgres(Service):
         pid_file = self.folder / "postmaster.pid"
         if not pid_file.exists():
             return []
+        # The file is all that keeps a second server from the folder while processes of the first one work there.
+        processes.kill_servers(self.home.data, GONE_WITHIN_S)
         pid = pid_file.read_text().split("\n", 1)[0]
         pid_file.unlink()
         return [f"removed postmaster.pid of a killed server (pid {pid}); it replays its log"]

@@ -46,16 +46,38 @@ def stop(found: list[psutil.Process], within_s: float) -> None:
     """End processes: ask first, then kill what is left after within_s seconds."""
     for process in found:
         _ask(process)
-    for process in _left(found, within_s):
+    _kill(_left(found, within_s), within_s)
+
+
+def kill_servers(data: Path, within_s: float) -> None:
+    """End what a killed PostgreSQL of this data folder left: a backend works on until its transaction has ended."""
+    _kill([process for process in of_lake(data) if _is_server(process)], within_s)
+
+
+def _kill(found: list[psutil.Process], within_s: float) -> None:
+    for process in found:
         with suppress(*GONE):
             process.kill()
     _left(found, within_s)
 
 
 def _ask(process: psutil.Process) -> None:
+    """Of PostgreSQL only its first process, which ends the others.
+
+    Its checkpointer takes SIGINT as "all others have ended" (since 18), and ends the log that others still write: it
+    panics, or what they commit now is gone, and its numbers are given again.
+    """
     with suppress(*GONE):
-        # PostgreSQL takes SIGTERM as "once the last client has gone".
-        process.send_signal(signal.SIGINT if _is_server(process) else signal.SIGTERM)
+        if not _is_server(process):
+            process.terminate()
+        elif not _has_postmaster(process):
+            process.send_signal(signal.SIGINT)  # SIGTERM would be "once the last client has gone"
+
+
+def _has_postmaster(process: psutil.Process) -> bool:
+    """Whether a PostgreSQL process is a child of another one, which may have ended."""
+    parent = process.parent()
+    return "".join(process.cmdline()).startswith("postgres: ") or (parent is not None and _is_server(parent))
 
 
 def _is_server(process: psutil.Process) -> bool:

@@ -1,5 +1,6 @@
 """What a killed supervisor leaves behind is ended, PostgreSQL as gently as it may be."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -40,3 +41,31 @@ def test_postgres_is_asked_and_given_time(tmp_path: Path) -> None:
         assert started.stdout and started.stdout.readline() == "up\n"
         processes.stop_orphans([psutil.Process(started.pid)], PATIENT_S)
         assert started.stdout.read() == "ended\n"
+
+
+def test_of_postgres_only_the_first_process_is_asked(tmp_path: Path) -> None:
+    """SIGINT has the checkpointer of PostgreSQL 18 end the log at once, while backends still write to it."""
+    script = tmp_path / "postgres"
+    child = "trap 'echo asked' INT\necho child\n"
+    script.write_text(
+        f"#!/bin/sh\n[ $1 ] && {{ {child}while :; do sleep 0.1; done; }}\n"
+        "trap 'kill -9 $!; exit' INT\n$0 child &\nwhile :; do sleep 0.1; done\n"
+    )
+    script.chmod(0o755)
+    with subprocess.Popen([str(script)], stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout and started.stdout.readline() == "child\n"
+        first = psutil.Process(started.pid)
+        processes.stop_orphans([*[one for one in first.children() if one.name() == "postgres"], first], PATIENT_S)
+        assert started.stdout.read() == ""
+
+
+def test_what_a_killed_postgres_left_is_killed(tmp_path: Path) -> None:
+    folder, script = tmp_path / "postgres", tmp_path / "bin" / "postgres"
+    folder.mkdir()
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho up\nwhile :; do sleep 0.1; done\n")
+    script.chmod(0o755)
+    with subprocess.Popen([str(script)], stdout=subprocess.PIPE, cwd=folder) as started:
+        assert started.stdout and started.stdout.readline()
+        processes.kill_servers(tmp_path, PATIENT_S)
+        assert started.wait(PATIENT_S) == -signal.SIGKILL
