@@ -16,7 +16,6 @@ from lake.local.home import HOST
 from lake.local.service import Program, Service
 
 NOBODY = 65534
-GONE_WITHIN_S = 8.0
 # The server refuses to run as root. DAC_OVERRIDE lets the other user pass folders that only root may enter.
 AS_NOBODY = [
     "setpriv",
@@ -104,7 +103,7 @@ class Postgres(Service):
         if not pid_file.exists():
             return []
         # The file is all that keeps a second server from the folder while processes of the first one work there.
-        processes.kill_servers(self.home.data, GONE_WITHIN_S)
+        processes.kill_servers(self.home.data)
         pid = pid_file.read_text().split("\n", 1)[0]
         pid_file.unlink()
         return [f"removed postmaster.pid of a killed server (pid {pid}); it replays its log"]

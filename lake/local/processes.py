@@ -12,6 +12,7 @@ import psutil
 MARK = "LAKE_SUPERVISED"
 POLL_S = 0.05
 AT_ONCE_S = 0.5
+GONE_WITHIN_S = 8.0  # what is asked to end
 GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 
@@ -49,9 +50,9 @@ def stop(found: list[psutil.Process], within_s: float) -> None:
     _kill(_left(found, within_s), within_s)
 
 
-def kill_servers(data: Path, within_s: float) -> None:
+def kill_servers(data: Path) -> None:
     """End what a killed PostgreSQL of this data folder left: a backend works on until its transaction has ended."""
-    _kill([process for process in of_lake(data) if _is_server(process)], within_s)
+    _kill([process for process in of_lake(data) if _is_server(process)], GONE_WITHIN_S)
 
 
 def _kill(found: list[psutil.Process], within_s: float) -> None:
@@ -70,12 +71,12 @@ def _ask(process: psutil.Process) -> None:
     with suppress(*GONE):
         if not _is_server(process):
             process.terminate()
-        elif not _has_postmaster(process):
+        elif not _is_child(process):
             process.send_signal(signal.SIGINT)  # SIGTERM would be "once the last client has gone"
 
 
-def _has_postmaster(process: psutil.Process) -> bool:
-    """Whether a PostgreSQL process is a child of another one, which may have ended."""
+def _is_child(process: psutil.Process) -> bool:
+    """Whether a PostgreSQL process was started by another one: the title says so once that one has ended."""
     parent = process.parent()
     return "".join(process.cmdline()).startswith("postgres: ") or (parent is not None and _is_server(parent))
 

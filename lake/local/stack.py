@@ -19,6 +19,7 @@ from lake.local.kafka import Kafka
 from lake.local.lock import locked
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
+from lake.local.processes import GONE_WITHIN_S
 from lake.local.registry import Registry
 from lake.local.s3 import S3
 from lake.local.service import Service
@@ -29,7 +30,6 @@ SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Regi
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
 STOP_FIRST = ("guardian", "stream", "connect")
 POLL_S = 0.2
-GONE_WITHIN_S = 8.0
 LOG_LINES = 3
 
 # Told of each step: service, what happened, seconds since the start.

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -14,6 +16,25 @@ from lake.local import processes
 
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 PATIENT_S = 5.0
+# A first process and its child, which says when it is asked. (The child of a shell would never be: it ignores SIGINT.)
+FAMILY = """\
+import signal, subprocess, sys, time
+
+def end(*_):
+    if len(sys.argv) > 1:
+        print("asked", flush=True)
+    else:
+        child.kill()
+    sys.exit()
+
+signal.signal(signal.SIGINT, end)
+if len(sys.argv) > 1:
+    print("up", flush=True)
+else:
+    child = subprocess.Popen([sys.argv[0], "child"])
+while True:
+    time.sleep(0.1)
+"""
 
 
 @pytest.fixture
@@ -32,40 +53,41 @@ def test_what_waits_for_others_is_killed_soon(deaf: psutil.Process) -> None:
     assert not deaf.is_running() or deaf.status() == psutil.STATUS_ZOMBIE
 
 
+@contextmanager
+def postgres(script: str, bin_folder: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A stand-in, known by its name, that has printed its first line."""
+    path = bin_folder / "postgres"
+    path.write_text(script)
+    path.chmod(0o755)
+    with subprocess.Popen([str(path)], stdout=subprocess.PIPE, text=True, **options) as started:
+        try:
+            assert started.stdout and started.stdout.readline() == "up\n"
+            yield started
+        finally:
+            started.kill()
+
+
 def test_postgres_is_asked_and_given_time(tmp_path: Path) -> None:
-    """It is known by its name; as a stand-in, a shell of that name that takes a second to end."""
-    script = tmp_path / "postgres"
-    script.write_text("#!/bin/sh\ntrap 'sleep 1; echo ended; exit' INT\necho up\nwhile :; do sleep 0.1; done\n")
-    script.chmod(0o755)
-    with subprocess.Popen([str(script)], stdout=subprocess.PIPE, text=True) as started:
-        assert started.stdout and started.stdout.readline() == "up\n"
+    """It takes a second to end."""
+    script = "#!/bin/sh\ntrap 'sleep 1; echo ended; exit' INT\necho up\nwhile :; do sleep 0.1; done\n"
+    with postgres(script, tmp_path) as started:
         processes.stop_orphans([psutil.Process(started.pid)], PATIENT_S)
-        assert started.stdout.read() == "ended\n"
+        assert started.stdout and started.stdout.read() == "ended\n"
 
 
 def test_of_postgres_only_the_first_process_is_asked(tmp_path: Path) -> None:
     """SIGINT has the checkpointer of PostgreSQL 18 end the log at once, while backends still write to it."""
-    script = tmp_path / "postgres"
-    child = "trap 'echo asked' INT\necho child\n"
-    script.write_text(
-        f"#!/bin/sh\n[ $1 ] && {{ {child}while :; do sleep 0.1; done; }}\n"
-        "trap 'kill -9 $!; exit' INT\n$0 child &\nwhile :; do sleep 0.1; done\n"
-    )
-    script.chmod(0o755)
-    with subprocess.Popen([str(script)], stdout=subprocess.PIPE, text=True) as started:
-        assert started.stdout and started.stdout.readline() == "child\n"
+    with postgres(f"#!{sys.executable}\n{FAMILY}", tmp_path) as started:
         first = psutil.Process(started.pid)
-        processes.stop_orphans([*[one for one in first.children() if one.name() == "postgres"], first], PATIENT_S)
-        assert started.stdout.read() == ""
+        processes.stop_orphans([*first.children(), first], PATIENT_S)
+        assert started.stdout and started.stdout.read() == ""
 
 
 def test_what_a_killed_postgres_left_is_killed(tmp_path: Path) -> None:
-    folder, script = tmp_path / "postgres", tmp_path / "bin" / "postgres"
+    folder = tmp_path / "postgres"
     folder.mkdir()
-    script.parent.mkdir()
-    script.write_text("#!/bin/sh\necho up\nwhile :; do sleep 0.1; done\n")
-    script.chmod(0o755)
-    with subprocess.Popen([str(script)], stdout=subprocess.PIPE, cwd=folder) as started:
-        assert started.stdout and started.stdout.readline()
-        processes.kill_servers(tmp_path, PATIENT_S)
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    with postgres("#!/bin/sh\necho up\nwhile :; do sleep 0.1; done\n", bin_folder, cwd=folder) as started:
+        processes.kill_servers(tmp_path)
         assert started.wait(PATIENT_S) == -signal.SIGKILL
