@@ -120,5 +120,5 @@ def _key() -> str:
 def _answers(ready: Callable[[], bool]) -> bool:
     try:
         return ready()
-    except (httpx.TransportError, FileNotFoundError):  # not listening yet, or no certificate yet
+    except (httpx.TransportError, FileNotFoundError, ssl.SSLError):  # not listening yet; no certificate, or half of it
         return False
