@@ -35,7 +35,8 @@ def rows_checked(found: dict[str, Evidence]) -> int:
 
 
 def audit(evidence: Evidence) -> Iterator[str]:
-    """The witness itself: its last version of each key is the row that is there."""
+    """The witness itself: its order is that of the commits, and its last version of each key the row that is there."""
+    yield from evidence.doubts
     last = {version.key: None if version.deleted else version.row for version in evidence.audit}
     yield from _unequal("audit", evidence.source, {key: row for key, row in last.items() if row is not None})
 

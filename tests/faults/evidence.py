@@ -42,6 +42,15 @@ class Version(NamedTuple):
     read: bool = False  # an event of a snapshot
 
 
+class Logged(NamedTuple):
+    """A row version in the audit: its number, and its transaction's place, None when that got none."""
+
+    version: Version
+    number: int
+    xid: str
+    place: int | None
+
+
 class File(NamedTuple):
     """One file of the archive: the first offset that its name says, and the offsets in it."""
 
@@ -80,6 +89,7 @@ class Evidence:
     optimised: list[Version] | None = None  # the read-optimised view, once it was brought up to date
     observed: dict[str, list[Version]] = field(default_factory=dict)  # whatever the lake ever held, as far as is left
     consumed: dict[str, int] = field(default_factory=dict)  # the next offset that the last commit names
+    doubts: list[str] = field(default_factory=list)  # where the audit's order can't be that of the commits
 
 
 def gather(
@@ -96,11 +106,12 @@ def ends(home: Home, spark: SparkSession, database: str, tables: Iterable[Table]
     """The source, read in one snapshot, and the lake, without what lies between them."""
     with psycopg.connect(home.dsn(database)) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        sources = {table.name: (_live(connection, table), _audit(connection, table)) for table in tables}
+        found = {table.name: (_live(connection, table), *_audit(connection, table)) for table in tables}
     return {
         table.name: Evidence(
             table,
-            *sources[table.name],
+            *found[table.name][:2],
+            doubts=found[table.name][2],
             topic=[],
             archive=[],
             lake={
@@ -141,13 +152,39 @@ def _live(connection: "psycopg.Connection[Any]", table: Table) -> dict[Key, Row]
     return {_key(table, row): row for row in rows}
 
 
-def _audit(connection: "psycopg.Connection[Any]", table: Table) -> list[Version]:
-    query = "SELECT op, row FROM audit.version JOIN audit.transaction USING (xid) WHERE relation = %s "
-    ordered = (query + "ORDER BY place, number").encode()
+def _audit(connection: "psycopg.Connection[Any]", table: Table) -> tuple[list[Version], list[str]]:
+    """The row versions in commit order, and the doubts in that."""
+    query = "SELECT op, row, number, xid, place FROM audit.version LEFT JOIN audit.transaction USING (xid) "
+    ordered = (query + "WHERE relation = %s ORDER BY place, number").encode()
+    doubts: list[str] = []
     # Of the server's: an hour of large rows is more than the memory holds.
     with connection.cursor("audit") as cursor:
-        found = ((op == "d", _row(_parsed(text))) for op, text in cursor.execute(ordered, [table.name]))
-        return [Version(_key(table, row), deleted, row) for deleted, row in found]
+        logged = (_logged(table, *entry) for entry in cursor.execute(ordered, [table.name]))
+        return list(witnessed(logged, doubts)), doubts
+
+
+def _logged(table: Table, op: str, text: str, *where: Any) -> Logged:
+    row = _row(_parsed(text))
+    return Logged(Version(_key(table, row), op == "d", row), *where)
+
+
+def witnessed(logged: Iterable[Logged], doubts: list[str]) -> Iterator[Version]:
+    """The versions; what makes their order doubtful goes to the list.
+
+    A row is locked until its transaction has ended: of one key the versions are numbered in the order of the commits.
+    """
+    last: dict[Key, Logged] = {}
+    for one in logged:
+        key = one.version.key
+        before = last.get(key, one)
+        if one.place is None or one.number < before.number:
+            doubts.append(f"{key}: {_where(one)}, behind {_where(before)}")
+        last[key] = one
+        yield one.version
+
+
+def _where(logged: Logged) -> str:
+    return f"version {logged.number} of transaction {logged.xid} at place {logged.place}"
 
 
 def committed(home: Home, database: str) -> int:

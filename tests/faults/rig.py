@@ -101,6 +101,11 @@ class Rig:
     def rows(self, database: str, query: str) -> list[tuple[Any, ...]]:
         return readers.source_rows(self.home, database, query)
 
+    def panics(self) -> list[str]:
+        """The lines of PostgreSQL's log by which it ended itself: what follows one may be its fault."""
+        logs = sorted(self.home.logs.glob("postgres.log*"))
+        return [line for log in logs for line in log.read_text(errors="replace").splitlines() if " PANIC:" in line]
+
     # --- What the product says.
 
     def source_status(self, database: str) -> dict[str, Any]:

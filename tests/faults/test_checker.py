@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.faults import checker, report, trial
-from tests.faults.evidence import Evidence, File, Version
+from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
 
@@ -102,6 +102,7 @@ DAMAGES: dict[str, tuple[str, Damage]] = {
     "a placeholder": ("g", lambda found: change(found.lake["cow"], note=PLACEHOLDER)),
     "a placeholder in bytes": ("g", lambda found: change(found.lake["cow"], note="\\x" + HEX)),
     "the audit missed a version": ("audit", lambda found: found.audit.pop()),
+    "the audit's order is doubtful": ("audit", lambda found: found.doubts.append("one behind another")),
 }
 
 
@@ -117,6 +118,20 @@ def test_damage_is_found_by_its_step(name: str) -> None:
     damage(found)
     letters = {line.rsplit(f" {ACCOUNT.name}: ", 1)[0] for line in checker.check({ACCOUNT.name: found})}
     assert step in letters
+
+
+def test_an_order_that_is_not_that_of_the_commits_is_doubted() -> None:
+    first, second = Logged(version(1, 10), 1, "700", 1), Logged(version(1, 11), 2, "701", 2)
+    other = Logged(version(2, 20), 3, "702", 1)
+    doubts: list[str] = []
+    assert list(witnessed([other, first, second], doubts)) == [version(2, 20), version(1, 10), version(1, 11)]
+    assert doubts == []
+    list(witnessed([second, first._replace(place=3)], doubts))
+    list(witnessed([first, second._replace(place=None)], doubts))
+    assert doubts == [
+        "('1',): version 1 of transaction 700 at place 3, behind version 2 of transaction 701 at place 2",
+        "('1',): version 2 of transaction 701 at place None, behind version 1 of transaction 700 at place 1",
+    ]
 
 
 def test_each_step_has_a_control() -> None:

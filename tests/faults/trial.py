@@ -156,7 +156,7 @@ def conclude(rig: Rig, entry: Entry, database: str, wrong: list[str], compacted:
     found = rig.gather(database, compacted)
     entry.checked += checker.rows_checked(found)
     lines = [*wrong, *checker.check(found)]
-    assert not lines, "\n".join([f"seed {entry.seed}, {', '.join(entry.injected)}:", *lines])
+    assert not lines, "\n".join([f"seed {entry.seed}, {', '.join(entry.injected)}:", *lines, *rig.panics()])
     return found
 
 
