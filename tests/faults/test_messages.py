@@ -109,7 +109,7 @@ def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None
     found = quarantined(rig, aside)
     assert [(one["offset"], one["state"]) for one in found] == [(offset, "waiting")], found
     shown = rig.lake.json("quarantine", "show", aside, found[0]["id"])
-    kept = [shown[name] and base64.b64decode(shown[name]) for name in ("key", "value")]
+    kept = [None if shown[name] is None else base64.b64decode(shown[name]) for name in ("key", "value")]
     assert kept == [b"poison", value], "not as it came"
     assert (shown["topic"], shown["partition"]) == (topic, 0)
     assert abs(time.time() - datetime.fromisoformat(shown["set_aside_at"]).timestamp()) < RECENT_S
