@@ -173,7 +173,11 @@ class Rig:
         except AssertionError as error:
             raise AssertionError(f"{error}\n{self._tasks()}") from None
         ends = self._ends(database)
-        return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s)
+        try:
+            return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s)
+        except AssertionError as error:
+            lag = [f"{name}: {self.table_status(name)}" for name in self._behind(database, ends)]
+            raise AssertionError("\n".join([str(error), *lag])) from None
 
     def _tasks(self) -> str:
         """Where the threads of the connectors' tasks are: what holds one up for good writes no line of log."""
@@ -198,7 +202,7 @@ class Rig:
 
     def _behind(self, database: str, ends: dict[str, int]) -> list[str]:
         return [
-            f"{table.name}_{kind}"
+            f"{database}_{kind}.{table.name}"
             for table in self.databases[database]
             for kind in table.types
             if sum(evidence.position(self.home, database, table, kind).values()) < ends[table.name]

@@ -15,6 +15,7 @@ from tests.faults.workload import SOON, until
 
 pytestmark = pytest.mark.faults
 COMMITS = 10
+COMMITTED_WITHIN_S = 300.0  # a table under load has one about every ten seconds
 
 
 @dataclass
@@ -27,7 +28,11 @@ class Away(Stop):
     def inject(self, rig: Rig) -> None:
         super().inject(rig)
         before = self._commits(rig)
-        until(lambda: len(self._commits(rig) - before) >= COMMITS, "tables are not written without the metastore")
+        until(
+            lambda: len(self._commits(rig) - before) >= COMMITS,
+            "tables are not written without the metastore",
+            COMMITTED_WITHIN_S,
+        )
 
     def _commits(self, rig: Rig) -> set[str]:
         return set(evidence.commits(rig.home, self.database, ACCOUNT, "mor"))
