@@ -168,16 +168,13 @@ class Rig:
                     del missing[name]
             return not missing
 
-        try:
-            took = until(arrived, f"markers do not come through Kafka: {database}", within_s)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{self._tasks()}") from None
+        took = until(arrived, f"markers do not come through Kafka: {database}", within_s, details=self._tasks)
         ends = self._ends(database)
-        try:
-            return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s)
-        except AssertionError as error:
-            lag = [f"{name}: {self.table_status(name)}" for name in self._behind(database, ends)]
-            raise AssertionError("\n".join([str(error), *lag])) from None
+
+        def lag() -> str:
+            return "\n".join(f"{name}: {self.table_status(name)}" for name in self._behind(database, ends))
+
+        return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s, details=lag)
 
     def _tasks(self) -> str:
         """Where the threads of the connectors' tasks are: what holds one up for good writes no line of log."""

@@ -266,10 +266,16 @@ def _execute(connection: "psycopg.Connection[Any]", statement: Statement) -> Non
             copy.write_row(row)
 
 
-def until(is_so: Callable[[], bool], otherwise: str, within_s: float = 120.0, every_s: float = 0.1) -> float:
-    """Seconds until it was so; AssertionError when it is not in time."""
+def until(
+    is_so: Callable[[], bool],
+    otherwise: str,
+    within_s: float = 120.0,
+    every_s: float = 0.1,
+    details: Callable[[], str] = str,
+) -> float:
+    """Seconds until it was so; AssertionError, with the details of that moment, when it is not in time."""
     began = time.monotonic()
     while not is_so():
-        assert time.monotonic() - began < within_s, f"{otherwise} within {within_s:.0f} s"
+        assert time.monotonic() - began < within_s, f"{otherwise} within {within_s:.0f} s\n{details()}".rstrip()
         time.sleep(every_s)
     return time.monotonic() - began
