@@ -42,6 +42,18 @@ def exists(spark: SparkSession, path: str) -> bool:
     return any(storage.exists(spark, path + "/.hoodie/" + name) for name in PROPERTIES)
 
 
+def clear_unborn(spark: SparkSession, path: str) -> None:
+    """Deletes what a job left that died while it made the table: folders, and not a single file in them.
+
+    Hudi 0.14 takes the folder for a table (HoodieSparkSqlWriter) and can't write to it without the properties, which it
+    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). Where a file is, somebody has lost the properties:
+    that table is left alone.
+    """
+    folder = path + "/.hoodie"
+    if storage.exists(spark, folder) and not storage.has_files(spark, folder):
+        storage.delete(spark, folder)
+
+
 def written(spark: SparkSession, path: str) -> bool:
     """True when a commit is complete. The first change of a source table makes its lake table, so there may be none."""
     return bool(last_instant(spark, path))

@@ -81,6 +81,7 @@ class Quarantine:
     def _save(self, rows: DataFrame) -> None:
         rows = rows.select(*NAMES).coalesce(1)
         if rows.take(1):
+            commits.clear_unborn(self._spark, self._target.path)
             rows.write.format("hudi").options(**self._target.options).mode("append").save(self._target.path)
             self._catalogue()
 

@@ -255,6 +255,7 @@ class SilverTable:
         # One row per key already: Hudi's own way of seeing to that shuffles whole records.
         options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
         if not self._columns.fields:
+            commits.clear_unborn(self._spark, self.target.path)
             # The first commit makes base files, so that the read-optimised table is not empty until compaction.
             options["hoodie.datasource.write.operation"] = "bulk_insert"
             # Hudi 0.14's row writer names the levels of a list unlike its Avro writer, which merges later: every

@@ -39,6 +39,12 @@ def exists(spark: SparkSession, path: str) -> bool:
     return bool(system.exists(location))
 
 
+def has_files(spark: SparkSession, folder: str) -> bool:
+    """Whether there is a file in the folder or below it; a Java FileNotFoundException when it is missing."""
+    system, location = located(spark, folder)
+    return bool(system.listFiles(location, True).hasNext())
+
+
 def names(spark: SparkSession, folder: str) -> List[str]:
     """The names in a folder; empty when there is no such folder."""
     system, location = located(spark, folder)

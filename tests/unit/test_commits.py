@@ -1,4 +1,4 @@
-"""No commit is earlier than the last one."""
+"""No commit is earlier than the last one; and what a crash leaves of a table's properties."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -36,3 +36,20 @@ def test_a_table_whose_properties_a_crash_left_as_a_backup_is_there(
     (tmp_path / ".hoodie").mkdir()
     (tmp_path / ".hoodie" / left).touch()
     assert commits.exists(spark, tmp_path.as_uri()) == there
+
+
+@pytest.mark.parametrize("left", ["", "t.commit"])
+def test_a_table_that_a_crash_left_without_any_file_is_cleared_away(
+    spark: SparkSession, tmp_path: Path, left: str
+) -> None:
+    """One whose properties are lost is not: its commits are there."""
+    folder = tmp_path / ".hoodie"
+    (folder / ".aux").mkdir(parents=True)
+    if left:
+        (folder / left).touch()
+    commits.clear_unborn(spark, tmp_path.as_uri())
+    assert folder.exists() == bool(left)
+
+
+def test_where_no_table_was_begun_nothing_is_cleared_away(spark: SparkSession, tmp_path: Path) -> None:
+    commits.clear_unborn(spark, (tmp_path / "none").as_uri())

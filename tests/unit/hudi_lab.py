@@ -1,0 +1,69 @@
+"""Real Hudi tables of one source table in a folder, written as the streaming job writes them."""
+
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lake.definition import Database
+from lake.environment import Environment
+from lake.rendering.pipeline import pipeline as rendered
+from spark_jobs import quarantine
+from spark_jobs.guard import Guard
+from spark_jobs.pipeline import Pipeline, Table, Target
+from spark_jobs.progress import Progress
+from spark_jobs.quarantine import Quarantines
+from spark_jobs.quarantined import facts
+from spark_jobs.replay import Desk
+from spark_jobs.silver import SilverTable
+from tests.poisoned import Schemas, batch
+
+LOCAL = Environment(name="local", root=Path(__file__).parents[2])
+
+
+class Lab:
+    """The Hudi tables of one source table below a folder, and their quarantine."""
+
+    def __init__(self, spark: SparkSession, folder: Path, policy: str = "quarantine", types: Any = ("mor",)) -> None:
+        settings = {"key": ["id"], "types": list(types), "on_bad_message": policy}
+        content = rendered([Database.model_validate({"database": "lab", "tables": {"public.t": settings}})], LOCAL)
+        self.spark = spark
+        self.registry: Any = Schemas()
+        self.table = self._table(content["tables"][0], folder)
+        aside = Target("cow", (folder / "quarantine").as_uri(), (), content["quarantine"]["lab"]["options"])
+        self.pipeline = Pipeline(
+            {}, "", "", "", (folder / "requests").as_uri(), {}, {}, "", {"lab": aside}, (self.table,)
+        )
+        self.quarantines = Quarantines(spark)
+        self.guards = [self.guard(target) for target in self.table.targets]
+
+    def _table(self, entry: dict[str, Any], folder: Path) -> Table:
+        targets = tuple(
+            Target(one["type"], (folder / one["type"]).as_uri(), (), one["options"]) for one in entry.pop("targets")
+        )
+        return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
+
+    def guard(self, target: Target) -> Guard:
+        silver = SilverTable(self.spark, self.table, target, self.registry)
+        return Guard(silver, self.registry, self.quarantines.of(self.pipeline, "lab"), lambda: None)
+
+    def write(self, *values: bytes, first: int = 0) -> None:
+        for guard in self.guards:
+            guard.write(batch(self.spark, *values, first=first), Progress())
+
+    def stored(self, place: int = 0) -> DataFrame:
+        return self.spark.read.format("hudi").load(self.table.targets[place].path)
+
+    def rows(self, place: int = 0) -> dict[int, Any]:
+        return {row["id"]: row["name"] for row in self.stored(place).collect()}
+
+    def aside(self, settled: bool = True) -> list[dict[str, Any]]:
+        return facts(quarantine.stored(self.spark, self.pipeline.quarantine["lab"].path), [], settled)
+
+    def states(self) -> dict[int, str]:
+        return {one["offset"]: one["state"] for one in self.aside()}
+
+    def ask(self, action: str, *ids: str, **more: Any) -> dict[str, Any]:
+        desk = Desk(self.spark, self.quarantines, Progress())
+        request = {"action": action, "database": "lab", "ids": list(ids), "by": "ada", **more}
+        return desk._settle(self.pipeline, self.guards, request)
