@@ -20,6 +20,7 @@ SHOP = "shop"
 FIRST = 100  # rows of each table of a small database
 ENTRY = pytest.StashKey[Entry]()
 ENTRIES = pytest.StashKey[list[Entry]]()
+RIG = pytest.StashKey[Rig]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,8 +73,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: "pytest.CallInfo[None]"
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """No line of a former run stays: a trial whose preparation or end fails has failed, and one may be skipped."""
+    """No line of a former run stays: a trial whose preparation or end fails has failed, and one may be skipped.
+
+    One that failed because its lake is gone says nothing, and the run ends with it.
+    """
     result = yield
+    if (
+        call.when != "teardown"
+        and result.failed
+        and (used := item.config.stash.get(RIG, None))
+        and (gone := used.gone())
+    ):
+        pytest.exit(f"{item.nodeid} had no lake to be tried on: {gone}", returncode=pytest.ExitCode.INTERRUPTED)
     if (made := item.stash.get(ENTRY, None)) and (call.when == "call" or result.outcome != "passed"):
         void = call.excinfo is not None and call.excinfo.errisinstance(Void)
         made.seconds += call.duration
@@ -102,7 +113,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 @pytest.fixture(scope="session")
 def rig(lake: RunningLake, spark: SparkSession, pytestconfig: pytest.Config) -> Rig:
     """The shared lake, as the trials use it."""
-    return Rig(lake, spark, seed(pytestconfig))
+    made = pytestconfig.stash[RIG] = Rig(lake, spark, seed(pytestconfig))
+    return made
 
 
 @pytest.fixture(scope="session")

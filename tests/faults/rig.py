@@ -46,6 +46,16 @@ class Rig:
     def registry_login(self) -> tuple[str, str]:
         return REGISTRY_WRITER, self.home.secrets.registry_writer
 
+    def gone(self) -> str:
+        """What no trial can do without, and is not there though it was given time to come back; '' when all is."""
+        if self.spark.sparkContext._gateway.proc.poll() is not None:
+            return "the checker's Spark has ended"
+        try:
+            until(lambda: self.stack.supervisor.pid() is not None, "the supervisor is not back", 60)
+        except AssertionError as error:
+            return str(error)
+        return ""
+
     def new_name(self) -> str:
         return f"trial_{next(self._numbers)}"
 
