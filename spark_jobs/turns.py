@@ -3,7 +3,8 @@
 A commit keeps about one core busy from end to end. When more go on than there are cores, all of them take as long
 as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
 table's turn has come, or it lacks what was committed while it waited: so a table waits after its commit, and what it
-waited for is kept for it for the short time that Spark needs to cut the next batch.
+waited for is kept for it for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a
+job's first minute three times as long.
 """
 
 import threading
@@ -12,7 +13,8 @@ from collections import deque
 from contextlib import contextmanager
 from typing import Callable, Deque, Dict, Iterator
 
-KEPT_S = 0.25  # a table without changes gives its turn back after this
+KEPT_S, KEPT_AT_MOST_S = 0.25, 1.0  # a table without changes gives its turn back after this
+CUTS = 5  # of so many the fastest tells how long it takes: any other may have waited for changes
 PATIENCE_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
 
 
@@ -25,11 +27,15 @@ class Turns:
         self._changed = threading.Condition()
         self._waiting: Deque[str] = deque()
         self._ends: Dict[str, float] = {}  # who has a turn, and when it ends by itself
+        self._given: Dict[str, float] = {}  # since when
+        self._cuts: Deque[float] = deque(maxlen=CUTS)  # seconds from there to the batch
 
     @contextmanager
     def turn(self, name: str) -> Iterator[None]:
         """The time of one commit."""
         with self._changed:
+            if name in self._given:
+                self._cuts.append(self._clock() - self._given.pop(name))
             if name not in self._current():
                 self._await(name)
             self._ends[name] = float("inf")
@@ -39,10 +45,16 @@ class Turns:
             self._end(name)
 
     def await_next(self, name: str) -> None:
-        """Returns when it is the table's turn again, which is then kept for KEPT_S."""
+        """Returns when it is the table's turn again, which is then kept for a while."""
         with self._changed:
             self._await(name)
-            self._ends[name] = self._clock() + KEPT_S
+            self._given[name] = self._clock()
+            self._ends[name] = self._given[name] + self._kept_s()
+
+    def _kept_s(self) -> float:
+        """A batch that comes too late was cut, and waits: what it brings is a whole round old."""
+        fastest = min(self._cuts, default=KEPT_AT_MOST_S)
+        return min(max(KEPT_S, 3 * fastest), KEPT_AT_MOST_S)
 
     def _end(self, name: str) -> None:
         with self._changed:

@@ -40,7 +40,7 @@ def test_a_turn_is_kept_for_the_batch_that_follows() -> None:
     while not shared._waiting:
         time.sleep(0.001)
     with shared.turn("a"):
-        time.sleep(turns.KEPT_S * 1.5)  # longer than it is kept: from here on it is held
+        time.sleep(turns.KEPT_AT_MOST_S * 1.5)  # longer than it is kept: from here on it is held
         order.append("a")
     other.join(5)
     assert order == ["a", "b"]
@@ -52,6 +52,19 @@ def test_a_table_without_changes_gives_its_turn_back() -> None:
     began = time.monotonic()
     with shared.turn("busy"):
         assert turns.KEPT_S * 0.5 < time.monotonic() - began < turns.PATIENCE_S
+
+
+@pytest.mark.parametrize(("cuts", "kept"), [([], 1.0), ([0.1, 9.0], 0.3), ([0.01, 0.3], 0.25), ([0.3, 9.0], 0.9)])
+def test_a_turn_is_kept_for_as_long_as_it_takes_to_cut_a_batch_here(cuts: list[float], kept: float) -> None:
+    now = 0.0
+    shared = Turns(1, clock=lambda: now)
+    for took in cuts:
+        shared.await_next("a")
+        now += took
+        with shared.turn("a"):
+            pass
+    shared.await_next("a")
+    assert shared._ends["a"] - now == pytest.approx(kept)
 
 
 def test_tables_come_in_the_order_in_which_they_asked() -> None:
