@@ -8,12 +8,13 @@ from typing import Any
 
 import typer
 
-from benchmarks import footprint, freshness, machine, rebuild, recovery, throughput
+from benchmarks import footprint, freshness, machine, quiet, rebuild, recovery, throughput
 from lake.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
 # These say themselves whether they are met.
 ALONE: dict[str, Callable[[], dict[str, Any]]] = {
+    "quiet": quiet.measure,
     "footprint": footprint.measure,
     "rebuild": rebuild.measure,
     "recovery": recovery.measure,

@@ -10,12 +10,12 @@ PER_SECOND = 100.0  # changes to each table
 
 
 @contextmanager
-def steady_lake(tables: int) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
+def steady_lake(tables: int, per_second: float = PER_SECOND) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
     """So many merge-on-read tables, and who writes them, by name."""
     names = [f"orders{n}" for n in range(tables)]
     with bench_lake() as lake:
         lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
-        writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, PER_SECOND) for name in names}
+        writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, per_second) for name in names}
         for writer in writers.values():
             writer.start()
         try:

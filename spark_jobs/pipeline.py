@@ -8,6 +8,11 @@ from pyspark.sql import SparkSession
 
 from spark_jobs import storage
 
+# A batch is read from Kafka more than once, and each time the consumer asks ahead for what comes next. While the broker
+# holds that question, by default for half a second where nothing comes, it answers this consumer no other one: a table
+# with few changes waited for most of each commit (docs/measured.md).
+READING = {"kafka.fetch.max.wait.ms": "20"}
+
 
 @dataclass(frozen=True)
 class Target:
@@ -61,6 +66,7 @@ class Pipeline:
 def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
     """The pipeline file at any path that Hadoop can read."""
     content = json.loads(storage.read_text(spark, path))
+    content["kafka"] = {**READING, **content["kafka"]}
     content["tables"] = tuple(_table(entry) for entry in content["tables"])
     content["quarantine"] = {name: _target(entry) for name, entry in content["quarantine"].items()}
     return Pipeline(**content)

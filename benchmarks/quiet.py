@@ -1,0 +1,26 @@
+"""A quiet table: from the commit in PostgreSQL to the commit in the lake, with one change a second.
+
+It is held to the bars of a busy one: whatever waits for more changes, or until there are none, shows here.
+"""
+
+import time
+from typing import Any
+
+from benchmarks import freshness
+from benchmarks.bench_lake import DATABASE
+from benchmarks.steady import steady_lake
+from lake.progress import reported
+
+PER_SECOND = 1.0
+COUNTED_S = 60.0  # what the job reports is of the last minute
+
+
+def measure() -> dict[str, Any]:
+    """Seconds, p50 and p95 over the changes of a minute."""
+    with steady_lake(1, PER_SECOND) as (lake, writers):
+        time.sleep(freshness.WARM_S + COUNTED_S)
+        (name,) = writers
+        lag_ms = reported(lake.home)[f"{DATABASE}_mor.{name}"]["lag_ms"]
+    bar = dict(zip(("p50", "p95"), freshness.BARS[1], strict=True))
+    lag = {share: round(lag_ms[share] / 1000, 2) for share in bar}
+    return {"lag_s": lag, "bar_s": bar, "met": all(lag[share] <= bar[share] for share in bar)}
