@@ -25,8 +25,9 @@ checked rows, rows were written to PostgreSQL, mostly by several sessions while 
 that shares no code with the pipeline held the lake against an audit of everything that PostgreSQL ever committed. The
 others show what is told, or refused, and what stays as it was.
 The first column numbers the kinds of fault. "checked rows" are the row versions that were compared; "recovered" is the
-time from the end of the fault to the last table's having all; "known fault" is a fault of the product that the run
-shows, and that is not mended yet. A trial that runs again replaces its line: date and commit say of which run it is.
+time from the end of the fault, of a kill from itself, until every table has a row that is at most 30 s old; "known
+fault" is a fault of the product that the run shows, and that is not mended yet. A trial that runs again replaces its
+line: date and commit say of which run it is.
 
 {passed} of {count} as they should be.
 

@@ -163,7 +163,7 @@ class Rig:
         self.reach(database, within_s)
         self._await_archive(database, within_s)
 
-    def reach(self, database: str, within_s: float = 180.0) -> float:
+    def reach(self, database: str, within_s: float = 180.0, every_s: float = 0.1) -> float:
         """Writes a marker row to each table and waits until every Hudi table is behind it; seconds until then."""
         tables, token = self.databases[database], uuid.uuid4().int >> 75
         begins = self._ends(database)
@@ -178,13 +178,13 @@ class Rig:
                     del missing[name]
             return not missing
 
-        took = until(arrived, f"markers do not come through Kafka: {database}", within_s, details=self._tasks)
+        took = until(arrived, f"markers do not come through Kafka: {database}", within_s, every_s, self._tasks)
         ends = self._ends(database)
 
         def lag() -> str:
             return "\n".join(f"{name}: {self.table_status(name)}" for name in self._behind(database, ends))
 
-        return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s, details=lag)
+        return took + until(lambda: not self._behind(database, ends), f"tables lag: {database}", within_s, every_s, lag)
 
     def _tasks(self) -> str:
         """Where the threads of the connectors' tasks are: what holds one up for good writes no line of log."""
