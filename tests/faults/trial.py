@@ -115,22 +115,22 @@ def hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
 
 def _recovery(rig: Rig, entry: Entry, database: str, within_s: float) -> list[str]:
     """How long after the end of the fault, of a kill after itself, until every table is fresh again, under load."""
-    took = _until_fresh(rig, database) - entry.healing
+    took = _until_fresh(rig, database, entry.healing + within_s) - entry.healing
     entry.recovered_s = max(took, entry.recovered_s or 0.0)
     return [f"h: {took:.0f} s until a new row was in the lake within {FRESH_S:.0f} s"] if took > within_s else []
 
 
-def _until_fresh(rig: Rig, database: str) -> float:
-    """time.monotonic() when every table had a row that was at most FRESH_S old.
+def _until_fresh(rig: Rig, database: str, deadline: float) -> float:
+    """time.monotonic() when every table had a row that was at most FRESH_S old; behind the deadline if that is late.
 
     A new row is written every PROBE_S: one that waited for the row before it would be late by that one's time.
     """
+    probes: list[Future[tuple[float, float]]] = []
     with ThreadPoolExecutor(max_workers=math.ceil(FRESH_S / PROBE_S) + 1) as pool:
-        probes: list[Future[tuple[float, float]]] = []
-        while not (fresh := [end for lag, end in _arrived(probes) if lag <= FRESH_S]):
+        while not _fresh(probes) and time.monotonic() < deadline:
             probes.append(pool.submit(_probe, rig, database))
             wait(probes[-1:], PROBE_S)
-        return min(fresh)
+    return min(_fresh(probes), default=time.monotonic())
 
 
 def _probe(rig: Rig, database: str) -> tuple[float, float]:
@@ -138,9 +138,9 @@ def _probe(rig: Rig, database: str) -> tuple[float, float]:
     return rig.reach(database, every_s=PROBE_LOOK_S), time.monotonic()
 
 
-def _arrived(probes: list[Future[tuple[float, float]]]) -> list[tuple[float, float]]:
-    """The results of those that are done; raises what one of them raised."""
-    return [probe.result() for probe in probes if probe.done()]
+def _fresh(probes: list[Future[tuple[float, float]]]) -> list[float]:
+    """When the rows that were fast enough had come; raises what a probe that is done raised."""
+    return [end for lag, end in (probe.result() for probe in probes if probe.done()) if lag <= FRESH_S]
 
 
 def well(rig: Rig, when: str) -> list[str]:
