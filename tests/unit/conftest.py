@@ -1,4 +1,4 @@
-"""The Spark session of the unit tests: small, without services."""
+"""The Spark session of the unit tests: small, without services, and without a metastore."""
 
 from collections.abc import Iterator
 
@@ -34,3 +34,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def no_metastore(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are written, and nobody is told."""
+    monkeypatch.setattr("spark_jobs.catalogue.sync", lambda *_: None)

@@ -8,12 +8,8 @@ from pyspark.sql import SparkSession
 from tests.poisoned import OURS, message
 from tests.unit.hudi_lab import Lab
 
+pytestmark = pytest.mark.usefixtures("no_metastore")
 FOLDERS = ("", ".schema", "archived", ".temp", ".aux", ".aux/.bootstrap/.partitions", ".aux/.bootstrap/.fileids")
-
-
-@pytest.fixture(autouse=True)
-def no_metastore(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_jobs.catalogue.sync", lambda *_: None)
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])

@@ -13,14 +13,10 @@ from spark_jobs.silver import SilverTable
 from tests.poisoned import LATER, OTHER, OURS, PRICED, batch, message, too_large
 from tests.unit.hudi_lab import Lab
 
+pytestmark = pytest.mark.usefixtures("no_metastore")
 FOREIGN = message(OTHER, id=9, name="x")
 UNFIT = message(PRICED, id=1, name="c", price="NAN")
 UNFIT_PRICE = "column price holds a value that DECIMAL(10,2) cannot hold"
-
-
-@pytest.fixture(autouse=True)
-def no_metastore(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_jobs.catalogue.sync", lambda *_: None)
 
 
 def test_a_table_that_stops_says_where_and_commits_nothing(spark: SparkSession, tmp_path: Path) -> None:
