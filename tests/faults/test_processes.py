@@ -77,7 +77,7 @@ class KillServing(Kill):
 def open_transaction(rig: Rig) -> Iterator[None]:
     """Changes that are never committed, in the middle of the fault."""
     connection = psycopg.connect(rig.home.dsn(SHOP))
-    connection.execute("INSERT INTO account (id, version) SELECT -100 - i, i FROM generate_series(1, 500) i")
+    connection.execute("INSERT INTO account (id, version) SELECT -1000 - i, i FROM generate_series(1, 500) i")
     try:
         yield
     finally:
