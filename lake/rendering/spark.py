@@ -48,6 +48,9 @@ STREAMING = {
     # A window holds so many rows before it may spill. Some are over messages, values and all (changes.outliving): at
     # 1 MB each the default, 4096, is more than any heap.
     "spark.sql.windowExec.buffer.in.memory.threshold": "64",
+    # Spark keeps so many classes of generated code, by default 100: a few tables have more, and each commit compiled
+    # its own anew.
+    "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.ui.explainMode": "simple",  # each query of a commit is written down for a page that nobody reads
     "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
