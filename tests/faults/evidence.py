@@ -216,9 +216,10 @@ def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: st
     """All base files that are still there, of whatever commit, and a choice of earlier states."""
     if _has(home, path, ".parquet"):
         options = {"recursiveFileLookup": "true", "pathGlobFilter": "*.parquet", "mergeSchema": "true"}
+        options["ignoreMissingFiles"] = "true"  # the cleaner may take one away meanwhile
         files = spark.read.options(**options).parquet(path)
         yield from versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
-    left = _timeline(home, path)[-home.environment.silver.history_commits :]  # by the cleaner
+    left = _timeline(home, path)[1 - home.environment.silver.history_commits :]  # by a cleaner behind a compaction
     completed = [name.split(".")[0] for name in left]
     chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
     for instant in sorted(chosen):
