@@ -17,6 +17,7 @@ import psycopg
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType, StructField
+from tenacity import retry, retry_if_exception, stop_after_delay
 
 from lake.local.home import Home
 from tests.faults.source import Table
@@ -28,6 +29,7 @@ Text = Callable[[Any], str]
 LONG_TEXT = "%s... %d characters, SHA-256 %s"
 LONG = 100  # characters of a value that are kept; of a longer one there is a digest, too
 SERVED = {"compaction": "*_mor/.hoodie/*.commit", "cleaning": "*/.hoodie/*.clean", "archiving": "*/archived/*"}
+CLEANED = "java.io.FileNotFoundException"
 INSTANTS = 4  # earlier states of a merge-on-read table that are looked at
 ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", "__offset"}
 ADDED |= {"__unavailable", "__moved_from", "__run"}  # of messages
@@ -215,15 +217,20 @@ def version_of(table: Table, row: dict[str, Any], text: Text = _text) -> Version
 def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: str, seed: int) -> Iterator[Version]:
     """All base files that are still there, of whatever commit, and a choice of earlier states."""
     if _has(home, path, ".parquet"):
-        options = {"recursiveFileLookup": "true", "pathGlobFilter": "*.parquet", "mergeSchema": "true"}
-        options["ignoreMissingFiles"] = "true"  # the cleaner may take one away meanwhile
-        files = spark.read.options(**options).parquet(path)
-        yield from versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
+        yield from _in_base_files(spark, table, path)
     left = _timeline(home, path)[1 - home.environment.silver.history_commits :]  # by a cleaner behind a compaction
     completed = [name.split(".")[0] for name in left]
     chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
     for instant in sorted(chosen):
         yield from versions(table, spark.read.format("hudi").option("as.of.instant", instant).load(path))
+
+
+@retry(retry=retry_if_exception(lambda error: CLEANED in str(error)), stop=stop_after_delay(60), reraise=True)
+def _in_base_files(spark: SparkSession, table: Table, path: str) -> list[Version]:
+    """The cleaner may take away what was listed: then all is listed anew."""
+    options = {"recursiveFileLookup": "true", "pathGlobFilter": "*.parquet", "mergeSchema": "true"}
+    files = spark.read.options(**options).parquet(path)
+    return versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
 
 
 def _has(home: Home, path: str, ending: str) -> bool:
