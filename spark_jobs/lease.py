@@ -3,12 +3,13 @@
 Everybody first writes a claim of their own, then looks at all claims. Where a listing shows what was written before
 (S3 since 2020, HDFS, a local disk), of two who claim at once the later one sees the other: two never both go on.
 Both may withdraw; they try again after a random time. The age of a claim is the difference of two modification times
-of that storage, so no two machines need the same time. A job that could not renew in time stops before its claim
-counts as dead.
+of that storage, so no two machines need the same time. A job that could not renew in time writes no more before its
+claim counts as dead. It goes on once it has claimed the table again, unless another one took that claim for dead.
 """
 
 import json
 import logging
+import math
 import os
 import random
 import socket
@@ -23,7 +24,7 @@ from spark_jobs import storage
 
 LOG = logging.getLogger("lease")
 RENEW_S = 20.0
-LOST_S = 60.0  # whoever did not renew for so long writes no more
+LATE_S = 60.0  # whoever did not renew for so long claims the table again before it writes
 EXPIRES_S = 90.0  # and after so long counts as dead
 LOOK_S = 2.0
 
@@ -33,7 +34,7 @@ class Held(Exception):
 
 
 class Lost(Exception):
-    """The claim was not renewed in time: another job may write by now."""
+    """Another job took the claim for dead, and may write by now."""
 
 
 class Lease:
@@ -46,9 +47,9 @@ class Lease:
         self._folder = "{}/.leases/{}".format(parent, name)
         self._name = uuid.uuid4().hex
         self._text = json.dumps({"holder": holder, **process()})
-        self._renewed = 0.0
+        self._renewed = -math.inf
         self._released = False
-        self._writing = threading.Lock()  # a claim renewed while it is released would come back
+        self._writing = threading.RLock()  # a claim renewed while it is released would come back
 
     def take(self) -> None:
         """One try; Held names the other job, and its claim."""
@@ -64,24 +65,25 @@ class Lease:
                 raise Held("{} is written by {}".format(self._table, other.get("holder")), name, changed)
 
     def renew(self) -> None:
-        """Lost when it is too late, or when somebody took the claim for dead; nothing once it is released."""
+        """Lost when somebody took the claim for dead, or is about to; nothing once it is released."""
         with self._writing:
             if self._released:
                 return
-            self.check()
             if self._name not in dict(storage.modified(self._spark, self._folder)):
                 raise Lost("the claim on {} was taken away".format(self._table))
-            self._write()
+            try:
+                self.take() if self.late() else self._write()
+            except Held as held:
+                raise Lost("the claim was late: {}".format(held.args[0])) from None
 
-    def check(self) -> None:
-        """Lost when the claim is so old that others could take it for dead soon."""
-        if time.monotonic() - self._renewed > LOST_S:
-            raise Lost("the claim on {} was not renewed for {:.0f} s".format(self._table, LOST_S))
+    def late(self) -> bool:
+        """Whether the claim is so old that others could take it for dead soon."""
+        return time.monotonic() - self._renewed > LATE_S
 
     def release(self) -> None:
         """Others need not wait."""
         with self._writing:
-            self._released = True
+            self._released, self._renewed = True, -math.inf
             storage.delete(self._spark, self._path(self._name))
 
     def _write(self) -> None:
@@ -139,19 +141,17 @@ class Leases:
                 time.sleep(LOOK_S * (1 + random.random()))
 
     def check(self, table_path: str) -> None:
-        """Before each write: Lost when this job may write the table no more."""
+        """Before each write: Lost when this job may write the table no more. A late claim is made again first."""
         lease = self._held.get(table_path)
-        if lease is None:
+        if lease is not None and lease.late():
+            lease.renew()
+        if not self.holds(table_path):
             raise Lost("{} is not claimed".format(table_path))
-        lease.check()
 
     def holds(self, table_path: str) -> bool:
-        """Whether this job may write the table."""
-        try:
-            self.check(table_path)
-            return True
-        except Lost:
-            return False
+        """Whether this job may write the table now."""
+        lease = self._held.get(table_path)
+        return lease is not None and not lease.late()
 
     def release(self, table_path: str) -> None:
         lease = self._held.pop(table_path, None)
@@ -172,7 +172,7 @@ class Leases:
                     self._ended.set()
                     self._lost(str(lost))
                     break
-                except Exception as error:  # py4j: the storage is away; check() says when that is too long
+                except Exception as error:  # py4j: the storage is away
                     LOG.warning("a claim could not be renewed: %s", str(error).splitlines()[0])
 
 

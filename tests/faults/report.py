@@ -16,7 +16,7 @@ from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")
 ORIGIN = ("date", "commit")
-CODE = ("--", ".", ":!docs", ":!*.md")  # git's word for all but the pages
+CODE = ("--", ".", ":!docs", ":!*.md", ":!benchmarks")  # git's word for all but what is read, or measures
 PAGE = """\
 # Reliability: what was broken on purpose, and what came of it
 
@@ -105,7 +105,7 @@ def markdown(entries: list[Entry]) -> str:
 
 
 def commit() -> str:
-    """The commit that last changed what ran, and whether it had changed since; what is only read does not count."""
+    """The commit that last changed what ran, and whether it had changed since."""
     state = [["log", "-1", "--format=%h", "--abbrev=12", *CODE], ["status", "--porcelain", *CODE]]
     known, changed = (
         subprocess.run(["git", *words], cwd=PROJECT, capture_output=True, text=True).stdout.strip() for words in state

@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +90,51 @@ def test_the_claim_of_another_machine_expires(of: Callable[[str], Lease], tmp_pa
     of("near").take()
 
 
-def test_whoever_is_late_may_not_write(of: Callable[[str], Lease], monkeypatch: pytest.MonkeyPatch) -> None:
-    late = of("late")
-    late.take()
-    late.check()
-    monkeypatch.setattr(lease, "LOST_S", 0.0)
-    with pytest.raises(Lost, match="not renewed"):
-        late.check()
+@pytest.fixture
+def job(spark: SparkSession, table: str) -> Iterator[Leases]:
+    """One that holds the table."""
+    job = Leases(spark, "job", lambda reason: None)
+    job.await_all([table])
+    yield job
+    job.release_all()
+
+
+def pass_by(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for a process that was stopped for so long."""
+    now = time.monotonic
+    monkeypatch.setattr(lease.time, "monotonic", lambda: now() + seconds)
+
+
+def test_whoever_is_late_claims_again_before_it_writes(
+    job: Leases, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (claim,) = claims(tmp_path)
+    os.utime(claim, (0, 0))
+    job.check(table)
+    assert claim.stat().st_mtime == 0 and job.holds(table)
+    pass_by(lease.LATE_S, monkeypatch)
+    assert not job.holds(table)
+    job.check(table)
+    assert job.holds(table)
+    assert claims(tmp_path) == [claim] and claim.stat().st_mtime > 0
+
+
+def test_whoever_is_late_gives_way_to_another(
+    job: Leases, table: str, of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (claim,) = claims(tmp_path)
+    text = claim.read_text()
+    from_elsewhere(claim, lease.EXPIRES_S + 1)
+    of("successor").take()  # it took ours away
+    pass_by(lease.LATE_S, monkeypatch)
+    with pytest.raises(Lost, match="taken away"):
+        job.check(table)
+    claim.write_text(text)  # or is about to
+    with pytest.raises(Lost, match=r"late: .* is written by successor"):
+        job.check(table)
+    with pytest.raises(Lost, match="not claimed"):
+        job.check(table)
+    assert len(claims(tmp_path)) == 1 and claim not in claims(tmp_path)
 
 
 def test_whose_claim_was_taken_away_does_not_put_it_back(of: Callable[[str], Lease], tmp_path: Path) -> None:
