@@ -85,6 +85,9 @@ def _driver(environment: Environment) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.local.dir": str(scratch),
+        # Here the driver is the executor, and cannot lose itself. Of one that was silent for two minutes, because the
+        # laptop slept, it would think so, never take it back, and end ten minutes later.
+        "spark.storage.blockManagerHeartbeatTimeoutMs": "365d",
         "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
         "spark.sql.shuffle.partitions": "4",
     }

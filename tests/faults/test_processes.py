@@ -28,6 +28,7 @@ from tests.faults.faults import (
     Stall,
     Stop,
     all_but_the_source,
+    pid_of,
 )
 from tests.faults.onlooker import Onlooker
 from tests.faults.rig import Rig
@@ -202,12 +203,15 @@ def test_tasks_failed(rig: Rig, entry: Entry, shop: str, tmp_path: Path) -> None
 @pytest.mark.matrix("8", "SIGSTOP for two minutes")
 @pytest.mark.parametrize("service", ["connect", "stream", "kafka", "registry", "guardian"])
 def test_paused(rig: Rig, entry: Entry, shop: str, service: str) -> None:
+    """It goes on as the process that it was, and as one that is well."""
+    pid = pid_of(rig, service)
     under_load(rig, entry, shop, Pause(service), hold_s=120)
+    assert pid_of(rig, service) == pid
+    assert "Removing executor" not in (rig.home.logs / "stream.log").read_text()
 
 
 @pytest.mark.matrix("8", "SIGSTOP of the object store, until tables that lag are named")
 def test_stalled(rig: Rig, entry: Entry, shop: str) -> None:
-    """The job may have lost its tables meanwhile, and begin anew."""
     under_load(rig, entry, shop, Stall("s3"), recovers_within_s=120)
 
 
