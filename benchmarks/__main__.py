@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from benchmarks import footprint, freshness, machine, quiet, rebuild, recovery, throughput
+from benchmarks import commits, footprint, freshness, machine, quiet, rebuild, recovery, throughput
 from lake.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
@@ -18,6 +18,7 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "footprint": footprint.measure,
     "rebuild": rebuild.measure,
     "recovery": recovery.measure,
+    "commits": commits.measure,
 }
 NAMES = ("freshness1", "freshness5", "throughput", *ALONE)
 
