@@ -7,6 +7,8 @@ from typing import Iterator
 from pyspark import SparkContext
 
 POOL = "background"  # pools.xml
+REST = 2.0  # what worked rests so many times as long: all falls due together
+REST_MAX_S = 20.0  # what takes longer has mostly waited, for Kafka or a storage that was away
 
 
 class Background:
@@ -26,3 +28,8 @@ class Background:
         with self._free:
             self._context.setLocalProperty("spark.scheduler.pool", POOL)
             yield
+
+
+def rest_s(worked_s: float) -> float:
+    """For how long what has worked so long leaves the cores to others."""
+    return min(REST * worked_s, REST_MAX_S)

@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, services, storage
-from spark_jobs.background import Background
+from spark_jobs.background import Background, rest_s
 from spark_jobs.backlog import Backlog
 from spark_jobs.broker import Broker
 from spark_jobs.causes import cause
@@ -34,7 +34,6 @@ from spark_jobs.turns import Turns
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
 WATCH_EVERY_S = 5.0
-REST = 2.0  # what works in the background rests this many times as long as it worked: all falls due together
 TABLES_FIRST_S = 90.0
 RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
 
@@ -77,13 +76,13 @@ class Flow:
         return self.failures > 0 or self._last.get("numInputRows") == 0
 
     def begins(self, now: float) -> bool:
-        """Whether its first batch goes on, or has ended less than REST times as long ago as it took."""
+        """Whether its first batch goes on, or it rests from that."""
         if self.query is None:
             return False
         if self.first_s is None:
             last = self._last
             self.first_s = last["durationMs"]["triggerExecution"] / 1000.0 if last else None
-        return self.first_s is None or now < self.begun_at + (1 + REST) * self.first_s
+        return self.first_s is None or now < self.begun_at + self.first_s + rest_s(self.first_s)
 
     @property
     def _last(self) -> Dict[str, Any]:
@@ -289,7 +288,7 @@ class Stream:
                 with self._background.turn():
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
-                self._stopping.wait(REST * (time.monotonic() - began))
+                self._stopping.wait(rest_s(time.monotonic() - began))
                 self._desk.serve(pipeline, guards)
 
     def _watch_topics(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from spark_jobs import storage
+from spark_jobs.background import REST_MAX_S
 from spark_jobs.stream import Flow, Stream
 
 if TYPE_CHECKING:
@@ -54,6 +55,14 @@ def test_archives_begin_one_after_the_other_and_rest_in_between() -> None:
     first.query = SimpleNamespace(lastProgress=told(0, 0.1))  # a later look takes nothing from the rest
     assert Stream._few_archives(stream, due, 111.9) == ["shop_cow.a"]
     assert Stream._few_archives(stream, due, 112.1) == ["shop_cow.a", "bronze.b"]
+
+
+def test_an_archive_that_waited_for_kafka_holds_no_other_one_up() -> None:
+    first = flow(told(9, 900.0))
+    first.began(100.0)
+    stream: Any = SimpleNamespace(_flows={"bronze.a": first}, _background=SimpleNamespace(at_once=1))
+    assert Stream._few_archives(stream, ["bronze.b"], 1000.0) == []
+    assert Stream._few_archives(stream, ["bronze.b"], 1000.1 + REST_MAX_S) == ["bronze.b"]
 
 
 def test_an_archive_that_fails_holds_no_other_one_up() -> None:
