@@ -1,8 +1,10 @@
 """What went wrong, in one line: errors come through Py4J and Spark with two stack traces around them."""
 
+import re
 from typing import Any
 
 LONGEST = 500
+RAISED = re.compile(r"[\w.]+(Error|Exception): ")  # the last line of a stack trace of Python
 
 
 def cause(error: Any) -> str:
@@ -15,4 +17,5 @@ def cause(error: Any) -> str:
     caused = [line for line in lines if line.startswith("Caused by:")]
     raised = [line for line in lines if line.startswith("pyspark.")]
     java = [line[2:] for line in lines if line.startswith(": ")]  # Py4J: "An error occurred while calling o1.x."
-    return (ours or caused[-1:] or raised[-1:] or java or lines or [type(error).__name__])[0][:LONGEST]
+    python = [line for line in lines if RAISED.match(line)]
+    return (ours or caused[-1:] or raised[-1:] or java or python[-1:] or lines or [type(error).__name__])[0][:LONGEST]

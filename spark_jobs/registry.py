@@ -12,6 +12,10 @@ class UnknownSchema(Exception):
     """The registry does not have a schema that a message or a topic names."""
 
 
+class Unreachable(Exception):
+    """The registry does not answer, or not with what it was asked for."""
+
+
 class Registry:
     """Schemas never change once they have an id, so each is fetched once."""
 
@@ -20,7 +24,7 @@ class Registry:
         self._known: Dict[int, Dict[str, Any]] = {}
 
     def schema(self, schema_id: int) -> Dict[str, Any]:
-        """The Avro schema of an id, parsed; UnknownSchema when the registry has none, URLError when it is away."""
+        """The Avro schema of an id, parsed; UnknownSchema when the registry has none; Unreachable."""
         if schema_id not in self._known:
             self._known[schema_id] = self._fetch(schema_id)
         return self._known[schema_id]
@@ -50,4 +54,7 @@ class Registry:
         except urllib.error.HTTPError as error:
             if error.code == 404:
                 raise UnknownSchema(missing) from None
-            raise
+            raise Unreachable("the registry {} answers: {}".format(self._url, error)) from None
+        except OSError as error:  # of urllib, or of the socket while the answer is read
+            reason = getattr(error, "reason", error)
+            raise Unreachable("the registry {} does not answer: {}".format(self._url, reason)) from None

@@ -9,10 +9,17 @@ PY4J = """An error occurred while calling o29210.commitCompaction.
 \tat org.apache.hudi.Some.java
 """
 
+PROXY = """py4j.Py4JException: An exception was raised. Return Message: Traceback (most recent call last):
+  File "a.py", line 1, in write
+    raise
+builtins.KeyError: 'id'
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
+        (PROXY, "builtins.KeyError: 'id'"),
         (PY4J, "org.apache.hudi.exception.HoodieCompactionException: Failed to commit"),
         (PY4J + "Caused by: java.io.IOException: a\n\tat b\nCaused by: c: d", "Caused by: c: d"),
         ("Writing job\npyspark.errors.X: y\nspark_jobs.poison.Unreadable: z", "spark_jobs.poison.Unreadable: z"),

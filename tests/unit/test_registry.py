@@ -3,13 +3,12 @@
 import http.server
 import json
 import threading
-import urllib.error
 from collections.abc import Iterator
 from typing import ClassVar
 
 import pytest
 
-from spark_jobs.registry import Registry, UnknownSchema
+from spark_jobs.registry import Registry, UnknownSchema, Unreachable
 
 ANSWERS = {
     "/ccompat/schemas/ids/4": (200, {"schema": '{"type": "record", "name": "T", "fields": []}'}),
@@ -62,8 +61,13 @@ def test_a_frame_without_an_id_is_no_schema(url: str) -> None:
 
 
 def test_a_failing_registry_is_no_unknown_schema(url: str) -> None:
-    with pytest.raises(urllib.error.HTTPError):
+    with pytest.raises(Unreachable, match=f"the registry {url} answers: HTTP Error 500"):
         Registry(url).schema(5)
+
+
+def test_a_registry_that_is_away_is_named() -> None:
+    with pytest.raises(Unreachable, match=r"the registry http://127\.0\.0\.1:1/x does not answer: .* refused"):
+        Registry("http://127.0.0.1:1/x").schema(4)
 
 
 def test_a_schema_that_is_no_record(url: str) -> None:
