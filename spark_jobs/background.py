@@ -8,7 +8,7 @@ from pyspark import SparkContext
 
 POOL = "background"  # pools.xml
 REST = 2.0  # what worked rests so many times as long: all falls due together
-REST_MAX_S = 20.0  # what takes longer has mostly waited, for Kafka or a storage that was away
+REST_MAX_S = 20.0
 
 
 class Background:
@@ -30,6 +30,9 @@ class Background:
             yield
 
 
-def rest_s(worked_s: float) -> float:
-    """For how long what has worked so long leaves the cores to others."""
-    return min(REST * worked_s, REST_MAX_S)
+def rest_s(worked_s: float, waited: bool) -> float:
+    """For how long what has worked so long leaves the cores to others.
+
+    waited: it may have waited for Kafka, or a storage that was away, which takes nothing from anybody.
+    """
+    return min(REST * worked_s, REST_MAX_S) if waited else REST * worked_s

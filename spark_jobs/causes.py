@@ -1,10 +1,9 @@
 """What went wrong, in one line: errors come through Py4J and Spark with two stack traces around them."""
 
-import re
-from typing import Any
+from typing import Any, List
 
 LONGEST = 500
-RAISED = re.compile(r"[\w.]+(Error|Exception): ")  # the last line of a stack trace of Python
+TRACE = "Traceback (most recent call last):"
 
 
 def cause(error: Any) -> str:
@@ -17,5 +16,13 @@ def cause(error: Any) -> str:
     caused = [line for line in lines if line.startswith("Caused by:")]
     raised = [line for line in lines if line.startswith("pyspark.")]
     java = [line[2:] for line in lines if line.startswith(": ")]  # Py4J: "An error occurred while calling o1.x."
-    python = [line for line in lines if RAISED.match(line)]
-    return (ours or caused[-1:] or raised[-1:] or java or python[-1:] or lines or [type(error).__name__])[0][:LONGEST]
+    known = ours[-1:] or caused[-1:] or raised[-1:] or java or _raised(str(error)) or lines or [type(error).__name__]
+    return known[0][:LONGEST]
+
+
+def _raised(text: str) -> List[str]:
+    """The line below the last stack trace of Python, if there is one: what was raised, not what was handled before."""
+    if TRACE not in text:
+        return []
+    below = text.rpartition(TRACE)[2].splitlines()
+    return [line for line in below if line[:1].strip()][:1]

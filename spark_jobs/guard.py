@@ -88,6 +88,7 @@ class Guard:
     ) -> None:
         told, first = poison.found_in(batch, self.silver.table, self.registry, error)
         try:
+            self._check()  # again: the first try may have taken minutes to fail
             if self.silver.table.on_bad_message == STOP:
                 raise Poisoned(refusal(self.silver.name, self.silver.table, first)) from None
             LOG.warning("%s: set aside partition %d offset %d", self.silver.name, first["partition"], first["offset"])

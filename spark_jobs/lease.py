@@ -3,8 +3,11 @@
 Everybody first writes a claim of their own, then looks at all claims. Where a listing shows what was written before
 (S3 since 2020, HDFS, a local disk), of two who claim at once the later one sees the other: two never both go on.
 Both may withdraw; they try again after a random time. The age of a claim is the difference of two modification times
-of that storage, so no two machines need the same time. A job that could not renew in time writes no more before its
-claim counts as dead. It goes on once it has claimed the table again, unless another one took that claim for dead.
+of that storage, so no two machines need the same time.
+
+A job that could not renew in time writes no more before its claim counts as dead. It then claims the table again, under
+another name and as if it were new, and goes on if its old claim is still there: whoever takes a table deletes the dead
+claims on it first, so nobody had the table meanwhile.
 """
 
 import json
@@ -21,12 +24,15 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import storage
+from spark_jobs.causes import cause
 
 LOG = logging.getLogger("lease")
 RENEW_S = 20.0
 LATE_S = 60.0  # whoever did not renew for so long claims the table again before it writes
 EXPIRES_S = 90.0  # and after so long counts as dead
 LOOK_S = 2.0
+# The time that a laptop sleeps counts, too. Others than Linux have no such clock.
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class Held(Exception):
@@ -38,47 +44,45 @@ class Lost(Exception):
 
 
 class Lease:
-    """The right to write the table at one path; holder is how others are told of it."""
+    """The right to write the table at one path; holder is how others are told of it. Threads may share it."""
 
     def __init__(self, spark: SparkSession, table_path: str, holder: str) -> None:
         parent, _, name = table_path.rstrip("/").rpartition("/")
         self._spark = spark
         self._table = table_path
         self._folder = "{}/.leases/{}".format(parent, name)
-        self._name = uuid.uuid4().hex
-        self._text = json.dumps({"holder": holder, **process()})
+        self._name = ""
+        self._content = {"holder": holder, **process()}
         self._renewed = -math.inf
+        self._lost = ""  # why; for good: what this job knows of the table is old
         self._released = False
-        self._writing = threading.RLock()  # a claim renewed while it is released would come back
+        self._writing = threading.Lock()  # a claim renewed while it is released would come back
 
     def take(self) -> None:
         """One try; Held names the other job, and its claim."""
+        began = _now()
+        self._name = uuid.uuid4().hex
         self._write()
-        ages = dict(storage.modified(self._spark, self._folder))
-        mine = ages.pop(self._name)
-        for name, changed in sorted(ages.items()):
-            other = self._read(name)
-            if mine - changed > EXPIRES_S or ended(other):
-                storage.delete(self._spark, self._path(name))
-            elif other:
-                self.release()
-                raise Held("{} is written by {}".format(self._table, other.get("holder")), name, changed)
+        try:
+            self._refuse_others(self._ages())
+        except Held:
+            self.release()
+            raise
+        self._renewed = began
 
     def renew(self) -> None:
-        """Lost when somebody took the claim for dead, or is about to; nothing once it is released."""
+        """Lost when another job took the claim for dead, or may have; nothing once it is released."""
         with self._writing:
             if self._released:
                 return
-            if self._name not in dict(storage.modified(self._spark, self._folder)):
-                raise Lost("the claim on {} was taken away".format(self._table))
-            try:
-                self.take() if self.late() else self._write()
-            except Held as held:
-                raise Lost("the claim was late: {}".format(held.args[0])) from None
+            if not self._lost:
+                self._lost = self._claim_again() if self.late() else self._go_on()
+            if self._lost:
+                raise Lost(self._lost)
 
     def late(self) -> bool:
-        """Whether the claim is so old that others could take it for dead soon."""
-        return time.monotonic() - self._renewed > LATE_S
+        """Whether the claim is lost, or so old that others could take it for dead soon."""
+        return bool(self._lost) or _now() - self._renewed > LATE_S
 
     def release(self) -> None:
         """Others need not wait."""
@@ -86,10 +90,58 @@ class Lease:
             self._released, self._renewed = True, -math.inf
             storage.delete(self._spark, self._path(self._name))
 
-    def _write(self) -> None:
-        began = time.monotonic()  # before, not after: a slow write must not make it look younger
-        storage.write_text(self._spark, self._path(self._name), self._text)
+    def _go_on(self) -> str:
+        """Renews a claim that is in time; why it is lost, or ''."""
+        began = _now()
+        if self._name not in self._ages():
+            return self._taken_away()
+        self._write()
+        if self.late():  # it may have been taken away before this was written
+            return "the claim on {} was renewed too late".format(self._table)
         self._renewed = began
+        return ""
+
+    def _claim_again(self) -> str:
+        """Makes a new claim in place of one that may count as dead; why the table is lost, or ''.
+
+        The claim is in time only once others were looked for: until then no thread may write.
+        """
+        began, former = _now(), self._name
+        self._name = uuid.uuid4().hex
+        try:
+            self._write()
+            ages = self._ages()
+            if former not in ages:
+                return self._taken_away()
+            self._refuse_others(ages)
+        except Held as held:
+            return "the claim on {} was late: {}".format(self._table, held.args[0])
+        except Exception:  # py4j: the storage is away. The former claim still tells whether anybody came.
+            self._name = former
+            raise
+        self._renewed = began
+        return ""
+
+    def _taken_away(self) -> str:
+        return "the claim on {} was taken away".format(self._table)
+
+    def _refuse_others(self, ages: Dict[str, float]) -> None:
+        """Deletes what is dead, or an older one of this job; Held when another job's claim is not."""
+        mine = ages.pop(self._name, None)
+        if mine is None:
+            raise Held("{} was taken meanwhile".format(self._table), "", 0.0)
+        for name, changed in sorted(ages.items()):
+            other = self._read(name)
+            if mine - changed > EXPIRES_S or ended(other) or other == self._content:
+                storage.delete(self._spark, self._path(name))
+            elif other:
+                raise Held("{} is written by {}".format(self._table, other.get("holder")), name, changed)
+
+    def _ages(self) -> Dict[str, float]:
+        return dict(storage.modified(self._spark, self._folder))
+
+    def _write(self) -> None:
+        storage.write_text(self._spark, self._path(self._name), json.dumps(self._content))
 
     def _read(self, name: str) -> Dict[str, Any]:
         """{} for one that is gone by now."""
@@ -143,15 +195,15 @@ class Leases:
     def check(self, table_path: str) -> None:
         """Before each write: Lost when this job may write the table no more. A late claim is made again first."""
         lease = self._held.get(table_path)
-        if lease is not None and lease.late():
+        if lease is not None and lease.late() and not self._ended.is_set():
             lease.renew()
         if not self.holds(table_path):
             raise Lost("{} is not claimed".format(table_path))
 
     def holds(self, table_path: str) -> bool:
-        """Whether this job may write the table now."""
+        """Whether this job may write the table now: none once it has lost one, for it ends."""
         lease = self._held.get(table_path)
-        return lease is not None and not lease.late()
+        return lease is not None and not lease.late() and not self._ended.is_set()
 
     def release(self, table_path: str) -> None:
         lease = self._held.pop(table_path, None)
@@ -173,7 +225,11 @@ class Leases:
                     self._lost(str(lost))
                     break
                 except Exception as error:  # py4j: the storage is away
-                    LOG.warning("a claim could not be renewed: %s", str(error).splitlines()[0])
+                    LOG.warning("a claim could not be renewed: %s", cause(error))
+
+
+def _now() -> float:
+    return time.clock_gettime(CLOCK)
 
 
 def process() -> Dict[str, Any]:

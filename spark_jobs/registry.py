@@ -1,5 +1,6 @@
 """Writer schemas by id, from the Confluent-compatible interface of the schema registry."""
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -55,6 +56,6 @@ class Registry:
             if error.code == 404:
                 raise UnknownSchema(missing) from None
             raise Unreachable("the registry {} answers: {}".format(self._url, error)) from None
-        except OSError as error:  # of urllib, or of the socket while the answer is read
+        except (OSError, http.client.HTTPException, ValueError) as error:  # while the answer is read, or it is no JSON
             reason = getattr(error, "reason", error)
             raise Unreachable("the registry {} does not answer: {}".format(self._url, reason)) from None

@@ -82,7 +82,7 @@ class Flow:
         if self.first_s is None:
             last = self._last
             self.first_s = last["durationMs"]["triggerExecution"] / 1000.0 if last else None
-        return self.first_s is None or now < self.begun_at + self.first_s + rest_s(self.first_s)
+        return self.first_s is None or now < self.begun_at + self.first_s + rest_s(self.first_s, waited=True)
 
     @property
     def _last(self) -> Dict[str, Any]:
@@ -284,11 +284,12 @@ class Stream:
             tables = [guard.silver for guard in guards]
             for table in tables:
                 services.sync_overdue(tables, self._progress)
-                began = time.monotonic()
                 with self._background.turn():
+                    began = time.monotonic()
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
-                self._stopping.wait(rest_s(time.monotonic() - began))
+                    worked_s = time.monotonic() - began
+                self._stopping.wait(rest_s(worked_s, waited=table.service_failures > 0))
                 self._desk.serve(pipeline, guards)
 
     def _watch_topics(self) -> None:

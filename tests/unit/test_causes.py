@@ -20,6 +20,8 @@ builtins.KeyError: 'id'
     ("text", "line"),
     [
         (PROXY, "builtins.KeyError: 'id'"),
+        (PROXY + PROXY.replace("builtins.KeyError: 'id'", "AssertionError"), "AssertionError"),
+        ("spark_jobs.a.Handled: b\nDuring handling of it\nspark_jobs.lease.Lost: c", "spark_jobs.lease.Lost: c"),
         (PY4J, "org.apache.hudi.exception.HoodieCompactionException: Failed to commit"),
         (PY4J + "Caused by: java.io.IOException: a\n\tat b\nCaused by: c: d", "Caused by: c: d"),
         ("Writing job\npyspark.errors.X: y\nspark_jobs.poison.Unreadable: z", "spark_jobs.poison.Unreadable: z"),

@@ -91,9 +91,15 @@ def test_the_claim_of_another_machine_expires(of: Callable[[str], Lease], tmp_pa
 
 
 @pytest.fixture
-def job(spark: SparkSession, table: str) -> Iterator[Leases]:
+def told() -> list[str]:
+    """What the job was told of a table that it lost."""
+    return []
+
+
+@pytest.fixture
+def job(spark: SparkSession, table: str, told: list[str]) -> Iterator[Leases]:
     """One that holds the table."""
-    job = Leases(spark, "job", lambda reason: None)
+    job = Leases(spark, "job", told.append)
     job.await_all([table])
     yield job
     job.release_all()
@@ -101,40 +107,126 @@ def job(spark: SparkSession, table: str) -> Iterator[Leases]:
 
 def pass_by(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """As for a process that was stopped for so long."""
-    now = time.monotonic
-    monkeypatch.setattr(lease.time, "monotonic", lambda: now() + seconds)
+    now = lease._now
+    monkeypatch.setattr(lease, "_now", lambda: now() + seconds)
 
 
 def test_whoever_is_late_claims_again_before_it_writes(
     job: Leases, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (claim,) = claims(tmp_path)
-    os.utime(claim, (0, 0))
+    former = claims(tmp_path)
     job.check(table)
-    assert claim.stat().st_mtime == 0 and job.holds(table)
+    assert claims(tmp_path) == former and job.holds(table)
     pass_by(lease.LATE_S, monkeypatch)
     assert not job.holds(table)
     job.check(table)
     assert job.holds(table)
-    assert claims(tmp_path) == [claim] and claim.stat().st_mtime > 0
+    assert len(claims(tmp_path)) == 1 and claims(tmp_path) != former
 
 
-def test_whoever_is_late_gives_way_to_another(
+def test_nobody_writes_while_a_late_one_looks_for_others(
+    job: Leases, table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pass_by(lease.LATE_S, monkeypatch)
+    modified, seen = storage.modified, []
+
+    def looked(*arguments: Any) -> list[tuple[str, float]]:
+        seen.append(job.holds(table))
+        return modified(*arguments)
+
+    monkeypatch.setattr(storage, "modified", looked)
+    job.check(table)
+    assert seen == [False] and job.holds(table)
+
+
+@pytest.mark.parametrize("step", ["write_text", "modified"])
+def test_a_late_one_that_the_storage_failed_tries_again(
+    job: Leases, table: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pass_by(lease.LATE_S, monkeypatch)
+    with monkeypatch.context() as away:
+        away.setattr(storage, step, lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            job.check(table)
+        assert not job.holds(table)
+    job.check(table)
+    assert job.holds(table) and len(claims(tmp_path)) == 1
+
+
+def test_whoever_is_late_gives_way_to_another_and_ends(
+    job: Leases,
+    table: str,
+    told: list[str],
+    of: Callable[[str], Lease],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (claim,) = claims(tmp_path)
+    from_elsewhere(claim, lease.EXPIRES_S + 1)
+    of("successor").take()  # it took ours away
+    pass_by(lease.LATE_S, monkeypatch)
+    for _ in range(2):
+        with pytest.raises(Lost, match="taken away"):
+            job.check(table)
+    assert not job.holds(table)
+
+
+def test_a_late_one_that_meets_another_has_lost_for_good(
     job: Leases, table: str, of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (claim,) = claims(tmp_path)
     text = claim.read_text()
     from_elsewhere(claim, lease.EXPIRES_S + 1)
-    of("successor").take()  # it took ours away
+    other = of("successor")
+    other.take()
+    claim.write_text(text)  # it looked, and will delete our claim in a moment
     pass_by(lease.LATE_S, monkeypatch)
-    with pytest.raises(Lost, match="taken away"):
-        job.check(table)
-    claim.write_text(text)  # or is about to
     with pytest.raises(Lost, match=r"late: .* is written by successor"):
         job.check(table)
-    with pytest.raises(Lost, match="not claimed"):
+    other.release()
+    with pytest.raises(Lost, match=r"late: .* is written by successor"):
         job.check(table)
-    assert len(claims(tmp_path)) == 1 and claim not in claims(tmp_path)
+
+
+def test_a_table_that_was_lost_before_a_write_ends_the_job(
+    spark: SparkSession, table: str, tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No thread but the one that renews tells the job; all its tables are lost to it then."""
+    monkeypatch.setattr(lease, "RENEW_S", 0.5)
+    job = Leases(spark, "job", told.append)
+    job.await_all([table, table + "_other"])
+    (claim,) = claims(tmp_path)
+    claim.unlink()
+    with monkeypatch.context() as later:
+        pass_by(lease.LATE_S, later)
+        with pytest.raises(Lost, match="taken away"):
+            job.check(table)
+    until(lambda: told != [])
+    assert "taken away" in told[0]
+    with pytest.raises(Lost, match="not claimed"):
+        job.check(table + "_other")
+    job.release_all()
+
+
+def test_a_claim_that_was_written_too_late_is_lost(
+    job: Leases, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have been taken away while it was written, and came back."""
+    write = storage.write_text
+
+    def slow(*arguments: Any) -> None:
+        write(*arguments)
+        pass_by(lease.LATE_S, monkeypatch)
+
+    monkeypatch.setattr(storage, "write_text", slow)
+    with pytest.raises(Lost, match="renewed too late"):
+        job._held[table].renew()
+    assert not job.holds(table)
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="there is no clock that counts the time asleep")
+def test_the_time_that_a_laptop_sleeps_counts() -> None:
+    assert lease.CLOCK == time.CLOCK_BOOTTIME
 
 
 def test_whose_claim_was_taken_away_does_not_put_it_back(of: Callable[[str], Lease], tmp_path: Path) -> None:
@@ -143,6 +235,7 @@ def test_whose_claim_was_taken_away_does_not_put_it_back(of: Callable[[str], Lea
     claims(tmp_path)[0].unlink()
     with pytest.raises(Lost, match="taken away"):
         taken.renew()
+    assert taken.late()  # it may write no more, though it is not
     assert claims(tmp_path) == []
 
 
@@ -198,18 +291,20 @@ def test_a_job_waits_for_the_claim_of_a_dead_one_to_expire(
 
 
 def test_a_lost_table_ends_the_job(
-    spark: SparkSession, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, table: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lease, "RENEW_S", 0.05)
-    told, ended = [], threading.Event()
-
-    def lose(reason: str) -> None:
-        told.append(reason)
-        ended.set()
-
-    job = Leases(spark, "job", lose)
+    job = Leases(spark, "job", told.append)
     job.await_all([table])
     claims(tmp_path)[0].unlink()
-    assert ended.wait(30)
+    until(lambda: told != [])
     assert "taken away" in told[0]
     job.release_all()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Returns once it holds; AssertionError after half a minute."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
