@@ -34,6 +34,7 @@ OF_A_PLACE = {
     "spark.sql.streaming.checkpointFileManagerClass": "checkpoints lie in a folder",
     "spark.sql.ui.retainedExecutions": "nobody looks",
     "spark.sql.warehouse.dir": "path",
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "the driver is the executor",
     "spark.ui.enabled": "nobody looks",
     "spark.ui.retainedJobs": "nobody looks",
     "spark.ui.retainedStages": "nobody looks",
