@@ -30,15 +30,15 @@ def measure() -> dict[str, Any]:
     before = machine.loop_s()
     with steady_lake(TABLES, PER_SECOND) as (lake, _):
         time.sleep(freshness.WARM_S)
-        began, commits = spent_s(lake.home), _counted(lake.home)
-        spent = {name: ended - began[name] for name, ended in spent_s(lake.home).items()}
+        began, commits = _spent_s(lake.home), _counted(lake.home)
+        spent = {name: ended - began[name] for name, ended in _spent_s(lake.home).items()}
     figures = {"job_s": spent[JOB] / commits, "all_s": sum(spent.values()) / commits}
     loops = figures["job_s"] / ((before + machine.loop_s()) / 2)
     rounded = {name: round(seconds, 2) for name, seconds in figures.items()}
     return {"commits": commits, **rounded, "loops": round(loops, 1), "bar_loops": BAR_LOOPS, "met": loops <= BAR_LOOPS}
 
 
-def spent_s(home: Home) -> dict[str, float]:
+def _spent_s(home: Home) -> dict[str, float]:
     """Seconds that processors have worked for each service, and for what it started."""
     return {name: _of_tree(state.pid) for name, state in Supervisor(home).states().items() if state.pid}
 

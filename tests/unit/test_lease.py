@@ -13,8 +13,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lake.errors import LakeError
+from lake.waiting import wait_until
 from spark_jobs import lease, storage
 from spark_jobs.lease import Held, Lease, Leases, Lost
+
+NOT_TOLD = LakeError("the job goes on", "of a table that it lost", "nobody told it")
 
 
 @pytest.fixture
@@ -153,13 +157,8 @@ def test_a_late_one_that_the_storage_failed_tries_again(
     assert job.holds(table) and len(claims(tmp_path)) == 1
 
 
-def test_whoever_is_late_gives_way_to_another_and_ends(
-    job: Leases,
-    table: str,
-    told: list[str],
-    of: Callable[[str], Lease],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_whoever_is_late_gives_way_to_another(
+    job: Leases, table: str, of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (claim,) = claims(tmp_path)
     from_elsewhere(claim, lease.EXPIRES_S + 1)
@@ -201,7 +200,7 @@ def test_a_table_that_was_lost_before_a_write_ends_the_job(
         pass_by(lease.LATE_S, later)
         with pytest.raises(Lost, match="taken away"):
             job.check(table)
-    until(lambda: told != [])
+    wait_until(lambda: told != [], 30, NOT_TOLD)
     assert "taken away" in told[0]
     with pytest.raises(Lost, match="not claimed"):
         job.check(table + "_other")
@@ -297,14 +296,6 @@ def test_a_lost_table_ends_the_job(
     job = Leases(spark, "job", told.append)
     job.await_all([table])
     claims(tmp_path)[0].unlink()
-    until(lambda: told != [])
+    wait_until(lambda: told != [], 30, NOT_TOLD)
     assert "taken away" in told[0]
     job.release_all()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Returns once it holds; AssertionError after half a minute."""
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
