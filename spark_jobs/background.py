@@ -1,20 +1,23 @@
 """Background: work that nobody waits for takes what the commits leave."""
 
 import threading
+import time
 from contextlib import contextmanager
 from typing import Iterator
 
 from pyspark import SparkContext
 
 POOL = "background"  # pools.xml
-REST = 2.0  # what worked rests so many times as long: all falls due together
-REST_MAX_S = 20.0
+REST = 2.0
+REST_MAX_S = 30.0  # what took longer may have waited for Kafka or a storage that was away, which loads nothing
 
 
 class Background:
-    """Archives and table services: few at a time, in a pool of little weight.
+    """Archives and table services: few at a time, in a pool of little weight, with rests in between.
 
-    All topics, and all tables, fall due together: at once, they would hold up every commit for seconds.
+    All topics, and all tables, fall due together: at once, they would hold up every commit for seconds, and one right
+    after the other they take a core for as long as there is a backlog. So a turn is given again once it has rested
+    twice as long as it was worked.
     """
 
     def __init__(self, context: SparkContext) -> None:
@@ -25,14 +28,16 @@ class Background:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """The time of one piece of work; what this thread asks of Spark until then goes to the pool."""
-        with self._free:
+        self._free.acquire()
+        began = time.monotonic()
+        try:
             self._context.setLocalProperty("spark.scheduler.pool", POOL)
             yield
+        finally:
+            self._free_after(min(REST * (time.monotonic() - began), REST_MAX_S))
 
-
-def rest_s(worked_s: float, waited: bool) -> float:
-    """For how long what has worked so long leaves the cores to others.
-
-    waited: it may have waited for Kafka, or a storage that was away, which takes nothing from anybody.
-    """
-    return min(REST * worked_s, REST_MAX_S) if waited else REST * worked_s
+    def _free_after(self, seconds: float) -> None:
+        """Not here: who has done its work need not wait for the others' rest."""
+        rest = threading.Timer(seconds, self._free.release)
+        rest.daemon = True
+        rest.start()

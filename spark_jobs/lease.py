@@ -87,7 +87,7 @@ class Lease:
     def release(self) -> None:
         """Others need not wait."""
         with self._writing:
-            self._released, self._renewed = True, -math.inf
+            self._released = True
             storage.delete(self._spark, self._path(self._name))
 
     def _go_on(self) -> str:

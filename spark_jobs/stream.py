@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs import bronze, services, storage
-from spark_jobs.background import Background, rest_s
+from spark_jobs.background import Background
 from spark_jobs.backlog import Backlog
 from spark_jobs.broker import Broker
 from spark_jobs.causes import cause
@@ -47,8 +47,6 @@ class Flow:
         self.backlog = Backlog()
         self.begin = begin
         self.query: Any = None
-        self.begun_at = 0.0
-        self.first_s: Optional[float] = None  # how long its first batch took, or the look that found nothing to do
         self.failures = 0
         self.retry_at = 0.0
         self._began_from: Dict[str, Any] = {}
@@ -58,9 +56,8 @@ class Flow:
         if self.guard is not None:
             self.guard.retire()
 
-    def began(self, now: float) -> None:
-        """Remembers when and where this start begins."""
-        self.begun_at, self.first_s = now, None
+    def began(self) -> None:
+        """Remembers where this start begins."""
         self._began_from = self._position()
 
     def failed(self, reason: str, now: float) -> None:
@@ -72,17 +69,16 @@ class Flow:
         LOG.error("%s; next try in %d s", reason, wait)
 
     def idle(self) -> bool:
-        """Whether its last look found nothing to do, or it can't do it."""
-        return self.failures > 0 or self._last.get("numInputRows") == 0
+        """Whether its last look found nothing to do."""
+        return self._last.get("numInputRows") == 0
 
-    def begins(self, now: float) -> bool:
-        """Whether its first batch goes on, or it rests from that."""
-        if self.query is None:
-            return False
-        if self.first_s is None:
-            last = self._last
-            self.first_s = last["durationMs"]["triggerExecution"] / 1000.0 if last else None
-        return self.first_s is None or now < self.begun_at + self.first_s + rest_s(self.first_s, waited=True)
+    def stuck(self) -> bool:
+        """Whether it failed, and waits for its next try."""
+        return self.query is None and self.failures > 0
+
+    def begins(self) -> bool:
+        """Whether its first batch goes on."""
+        return self.query is not None and not self._last
 
     @property
     def _last(self) -> Dict[str, Any]:
@@ -186,15 +182,23 @@ class Stream:
             self._halt(self._flows.pop(name))
             self._progress.forget(name)
         due = [name for name, (spec, begin) in wanted.items() if self._is_due(name, spec, begin)]
-        for name in self._few_archives(due, time.time()):
+        for name in self._few_archives(due):
             self._begin(name, self._flows[name])
 
     def _see_tables_served(self, pipeline: Pipeline) -> None:
         if self._tables_served.is_set():
             return
         late = time.monotonic() > self._tables_first_until
-        if late or all(flow.idle() for flow in self._flows.values()) or self._asked(pipeline):
+        if late or self._nothing_to_do() or self._asked(pipeline):
             self._tables_served.set()
+
+    def _nothing_to_do(self) -> bool:
+        """Whether no table has anything to do, but for those that can't: they hold nothing up.
+
+        When none can, because a server is away, all will have much to do as soon as it is back.
+        """
+        able = [flow for flow in self._flows.values() if not flow.stuck()]
+        return all(flow.idle() for flow in able) and bool(able or not self._flows)
 
     def _asked(self, pipeline: Pipeline) -> bool:
         """Whether somebody waits for what this job does besides the tables."""
@@ -246,9 +250,9 @@ class Stream:
             self._note_failure(name, flow, flow.query.exception(), now)
         return flow.query is None and now >= flow.retry_at
 
-    def _few_archives(self, due: List[str], now: float) -> List[str]:
+    def _few_archives(self, due: List[str]) -> List[str]:
         """Without the archives that wait for others: the first batch of each takes seconds from the commits."""
-        begin = [flow for name, flow in self._flows.items() if name.startswith(bronze.PREFIX) and flow.begins(now)]
+        begin = [flow for name, flow in self._flows.items() if name.startswith(bronze.PREFIX) and flow.begins()]
         room = max(0, self._background.at_once - len(begin))
         waiting = [name for name in due if name.startswith(bronze.PREFIX)][room:]
         return [name for name in due if name not in waiting]
@@ -256,7 +260,7 @@ class Stream:
     def _begin(self, name: str, flow: Flow) -> None:
         try:
             flow.query = flow.begin()
-            flow.began(time.time())
+            flow.began()
             self._progress.update(name, state="running" if not flow.failures else "retrying")
         except Exception as error:  # py4j and urllib: whatever it is, this table alone waits
             self._note_failure(name, flow, error, time.time())
@@ -285,11 +289,8 @@ class Stream:
             for table in tables:
                 services.sync_overdue(tables, self._progress)
                 with self._background.turn():
-                    began = time.monotonic()
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
-                    worked_s = time.monotonic() - began
-                self._stopping.wait(rest_s(worked_s, waited=table.service_failures > 0))
                 self._desk.serve(pipeline, guards)
 
     def _watch_topics(self) -> None:

@@ -183,7 +183,10 @@ class Job:
 
     def _keep_telling(self) -> None:
         while not self._ended.wait(TELL_S):
-            self._tell()
+            try:
+                self._tell()
+            except Exception as error:  # py4j: the storage is away; when that lasts, the round fails, too
+                LOG.warning("the status could not be written: %s", cause(error))
 
     def _tell(self) -> None:
         with self._telling:

@@ -82,10 +82,7 @@ def _is_child(process: psutil.Process) -> bool:
 
 
 def _is_server(process: psutil.Process) -> bool:
-    try:
-        return bool(process.name() == "postgres")
-    except GONE:
-        return False
+    return _name(process) == "postgres"
 
 
 def _left(found: list[psutil.Process], within_s: float) -> list[psutil.Process]:
@@ -105,10 +102,21 @@ def _runs(process: psutil.Process) -> bool:
 
 def describe(process: psutil.Process) -> str:
     """'java kafka.Kafka (pid 12)': enough to recognise it, without arguments that could hold a secret."""
+    name = _name(process)
+    return f"{name} (pid {process.pid})" if name else f"pid {process.pid}"
+
+
+def names(found: list[psutil.Process]) -> list[str]:
+    """Each name once, sorted; of those that have ended meanwhile none."""
+    return sorted({_name(process) for process in found} - {""})
+
+
+def _name(process: psutil.Process) -> str:
+    """'' once it has ended."""
     try:
-        return f"{process.name()} (pid {process.pid})"
+        return str(process.name())
     except GONE:
-        return f"pid {process.pid}"
+        return ""
 
 
 def memory(pid: int) -> int:

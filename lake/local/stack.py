@@ -71,9 +71,8 @@ class Stack:
     def _start_supervisor(self) -> None:
         orphans = self._processes()
         if orphans:
-            names = ", ".join(sorted({process.name() for process in orphans}))
+            left = f"{len(orphans)} processes ({', '.join(processes.names(orphans))})"
             processes.stop_orphans(orphans, GONE_WITHIN_S)
-            left = f"{len(orphans)} processes ({names})"
             self._say("supervisor", f"was killed; stopped what it left behind: {left}")
         secrets.load_or_create(self.home.environment.secrets_path)
         self.supervisor.start(self.services)

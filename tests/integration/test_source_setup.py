@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,18 +12,21 @@ from confluent_kafka.admin import AdminClient
 
 from lake.connect_rest import Connect
 from lake.definition import Database
+from lake.errors import LakeError
 from lake.local.home import HOST
 from lake.plan import changes
 from lake.plan_facts import Facts
 from lake.rendering.connector import source_connector
 from lake.rendering.source_setup import CAPTURE_USER, REGISTRY_USER, USERS, VERIFY_USER
 from lake.source_catalog import read_source
+from lake.waiting import wait_until
 from tests.integration import readers
 from tests.integration.source_server import PROGRAMS, SourceServer, prepare, run_psql
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 WITHIN_S = 60.0
+LATE = LakeError("not set up", f"within {WITHIN_S:.0f} s", "see the log")
 PORTS = {"plain": 28200, "rds": 28300}
 ADMIN = "lake_admin"
 UNPREPARED = "the source is not prepared"
@@ -266,15 +268,15 @@ def test_rows_of_a_table_that_came_after_the_connector_arrive_all_the_same(
     lake: RunningLake, unattended: Callable[[], str]
 ) -> None:
     """Debezium starts on a publication without a captured table, and reads what was written before it was published."""
-    wait_until(lambda: streams(lake))
+    wait_until(lambda: streams(lake), WITHIN_S, LATE)
     lake.execute("catalogue", "CREATE TABLE books (id int PRIMARY KEY)", "INSERT INTO books VALUES (1), (2)")
     told = unattended()
     assert 'ADD TABLE "public"."books"' in told
     # Not before the first snapshot, of nothing, is over: on a slow machine it is, before the first run has ended.
-    wait_until(lambda: "execute-snapshot" in told or "execute-snapshot" in unattended())
+    wait_until(lambda: "execute-snapshot" in told or "execute-snapshot" in unattended(), WITHIN_S, LATE)
     lake.execute("catalogue", "INSERT INTO books VALUES (3)")
     topic = CATALOGUE.tables[0].topic(CATALOGUE.database)
-    wait_until(lambda: keys(lake, topic) == {1, 2, 3})
+    wait_until(lambda: keys(lake, topic) == {1, 2, 3}, WITHIN_S, LATE)
     said = f"{CATALOGUE.connector}: reads public.books"
     assert unattended().splitlines() == ["database catalogue", said, "database catalogue"]
 
@@ -288,10 +290,3 @@ def keys(lake: RunningLake, topic: str) -> set[int]:
     if topic not in AdminClient({"bootstrap.servers": lake.home.kafka}).list_topics(timeout=10).topics:
         return set()
     return {record["id"] for record in readers.topic_records(lake.home, topic)}
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WITHIN_S
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from spark_jobs.background import POOL, Background
+from spark_jobs import background as module
+from spark_jobs.background import POOL, REST, Background
 
 
 class Context:
@@ -47,3 +48,24 @@ def test_what_fails_gives_its_turn_back() -> None:
         raise OSError("away")
     with background.turn():
         pass
+
+
+def test_a_turn_rests_before_it_is_given_again_but_not_who_had_it() -> None:
+    background = Background(Context(2))  # type: ignore[arg-type]
+    began = time.monotonic()
+    with background.turn():
+        time.sleep(0.2)
+    worked_s = time.monotonic() - began
+    assert worked_s < 0.2 * (1 + REST)
+    with background.turn():
+        assert time.monotonic() - began >= 0.2 * (1 + REST)
+
+
+def test_a_turn_that_waited_for_a_server_does_not_rest_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REST_MAX_S", 0.1)
+    background = Background(Context(2))  # type: ignore[arg-type]
+    with background.turn():
+        time.sleep(0.5)
+    began = time.monotonic()
+    with background.turn():
+        assert time.monotonic() - began < 0.5

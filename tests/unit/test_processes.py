@@ -53,6 +53,14 @@ def test_what_waits_for_others_is_killed_soon(deaf: psutil.Process) -> None:
     assert not deaf.is_running() or deaf.status() == psutil.STATUS_ZOMBIE
 
 
+def test_what_has_ended_meanwhile_has_no_name(deaf: psutil.Process) -> None:
+    """It may end at any moment between the look that found it and the word of it."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as started:
+        ended = psutil.Process(started.pid)
+    assert processes.names([ended, deaf]) == [deaf.name()]
+    assert processes.describe(ended) == f"pid {ended.pid}"
+
+
 @contextmanager
 def postgres(script: str, bin_folder: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A stand-in, known by its name, that has printed its first line."""

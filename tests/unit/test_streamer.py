@@ -3,6 +3,7 @@
 import json
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -240,6 +241,19 @@ def test_the_job_writes_the_files_where_hoodie_streamer_finds_them(spark: SparkS
     assert not [name for name, text in written.items() if "@" in text]
     arguments = found[0]["arguments"]
     assert arguments[arguments.index("--props") + 1] == f"{folder}/a/files/shop.sale_cow.properties"
+
+
+def test_the_job_goes_on_telling_after_the_storage_was_away() -> None:
+    waits, told = iter([False, False, True]), []
+
+    def tell() -> None:
+        told.append(1)
+        if len(told) == 1:
+            raise OSError("no route to the storage")
+
+    job: Any = SimpleNamespace(_ended=SimpleNamespace(wait=lambda _: next(waits)), _tell=tell)
+    Job._keep_telling(job)
+    assert len(told) == 2
 
 
 def test_no_word_of_the_command_line_is_empty() -> None:
