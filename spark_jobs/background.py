@@ -3,7 +3,7 @@
 import threading
 import time
 from contextlib import contextmanager
-from typing import Iterator
+from typing import Callable, Iterator
 
 from pyspark import SparkContext
 
@@ -17,11 +17,12 @@ class Background:
 
     All topics, and all tables, fall due together: at once, they would hold up every commit for seconds, and one right
     after the other they take a core for as long as there is a backlog. So a turn is given again once it has rested
-    twice as long as it was worked.
+    twice as long as it was worked, if tables are busy: asked at the end of the work.
     """
 
-    def __init__(self, context: SparkContext) -> None:
+    def __init__(self, context: SparkContext, busy: Callable[[], bool]) -> None:
         self._context = context
+        self._busy = busy
         self.at_once = max(1, context.defaultParallelism // 2)
         self._free = threading.Semaphore(self.at_once)
 
@@ -34,7 +35,8 @@ class Background:
             self._context.setLocalProperty("spark.scheduler.pool", POOL)
             yield
         finally:
-            self._free_after(min(REST * (time.monotonic() - began), REST_MAX_S))
+            worked_s = time.monotonic() - began
+            self._free_after(min(REST * worked_s, REST_MAX_S) if self._busy() else 0.0)
 
     def _free_after(self, seconds: float) -> None:
         """Not here: who has done its work need not wait for the others' rest."""

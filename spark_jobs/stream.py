@@ -113,7 +113,7 @@ class Stream:
         self._progress = Progress()
         self._broker = Broker(spark, read_pipeline(spark, config).kafka)
         self._turns = Turns(spark.sparkContext.defaultParallelism)
-        self._background = Background(spark.sparkContext)
+        self._background = Background(spark.sparkContext, self._turns.busy)
         self._quarantines = Quarantines(spark)
         self._desk = Desk(spark, self._quarantines, self._progress)
         self._stopping = threading.Event()

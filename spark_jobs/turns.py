@@ -51,6 +51,11 @@ class Turns:
             self._given[name] = self._clock()
             self._ends[name] = self._given[name] + self._kept_s()
 
+    def busy(self) -> bool:
+        """Whether a table commits, or waits until it may."""
+        with self._changed:
+            return bool(self._waiting) or float("inf") in self._current().values()
+
     def _kept_s(self) -> float:
         """A batch that comes too late was cut, and waits: what it brings is a whole round old."""
         fastest = min(self._cuts, default=KEPT_AT_MOST_S)

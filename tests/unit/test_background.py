@@ -9,6 +9,10 @@ from spark_jobs import background as module
 from spark_jobs.background import POOL, REST, Background
 
 
+def background(cores: int, busy: bool = True) -> Background:
+    return Background(Context(cores), lambda: busy)  # type: ignore[arg-type]
+
+
 class Context:
     """As much of a SparkContext as is asked for."""
 
@@ -24,10 +28,10 @@ class Context:
 @pytest.mark.parametrize(("cores", "at_once"), [(1, 1), (2, 1), (8, 4)])
 def test_half_of_the_cores_at_most(cores: int, at_once: int) -> None:
     context = Context(cores)
-    background, inside, most = Background(context), [], []  # type: ignore[arg-type,var-annotated]
+    shared, inside, most = Background(context, lambda: True), [], []  # type: ignore[arg-type,var-annotated]
 
     def work() -> None:
-        with background.turn():
+        with shared.turn():
             inside.append(1)
             most.append(len(inside))
             time.sleep(0.02)
@@ -43,29 +47,38 @@ def test_half_of_the_cores_at_most(cores: int, at_once: int) -> None:
 
 
 def test_what_fails_gives_its_turn_back() -> None:
-    background = Background(Context(2))  # type: ignore[arg-type]
-    with pytest.raises(OSError, match="away"), background.turn():
+    shared = background(2)
+    with pytest.raises(OSError, match="away"), shared.turn():
         raise OSError("away")
-    with background.turn():
+    with shared.turn():
         pass
 
 
 def test_a_turn_rests_before_it_is_given_again_but_not_who_had_it() -> None:
-    background = Background(Context(2))  # type: ignore[arg-type]
+    shared = background(2)
     began = time.monotonic()
-    with background.turn():
+    with shared.turn():
         time.sleep(0.2)
     worked_s = time.monotonic() - began
     assert worked_s < 0.2 * (1 + REST)
-    with background.turn():
+    with shared.turn():
         assert time.monotonic() - began >= 0.2 * (1 + REST)
 
 
 def test_a_turn_that_waited_for_a_server_does_not_rest_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REST_MAX_S", 0.1)
-    background = Background(Context(2))  # type: ignore[arg-type]
-    with background.turn():
+    shared = background(2)
+    with shared.turn():
         time.sleep(0.5)
     began = time.monotonic()
-    with background.turn():
+    with shared.turn():
+        assert time.monotonic() - began < 0.5
+
+
+def test_without_a_table_that_is_busy_nothing_rests() -> None:
+    shared = background(2, busy=False)
+    with shared.turn():
+        time.sleep(0.5)
+    began = time.monotonic()
+    with shared.turn():
         assert time.monotonic() - began < 0.5

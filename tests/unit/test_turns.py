@@ -91,3 +91,17 @@ def test_a_failed_commit_gives_its_turn_back() -> None:
     with pytest.raises(ZeroDivisionError), shared.turn("broken"):
         1 / 0  # noqa: B018
     assert shared._ends == {}
+
+
+def test_tables_are_busy_while_one_commits_or_waits() -> None:
+    shared, told = Turns(1), []
+    shared.await_next("a")
+    assert not shared.busy()  # the turn is kept for what may not come
+    waiting = in_thread(lambda: shared.await_next("b"))
+    while not shared._waiting:
+        time.sleep(0.001)
+    told.append(shared.busy())
+    with shared.turn("a"):
+        told.append(shared.busy())
+    waiting.join(5)
+    assert (told, shared.busy()) == ([True, True], False)
