@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from spark_jobs import background as module
 from spark_jobs.background import POOL, REST, Background
 
 
@@ -54,31 +53,27 @@ def test_what_fails_gives_its_turn_back() -> None:
         pass
 
 
-def test_a_turn_rests_before_it_is_given_again_but_not_who_had_it() -> None:
-    shared = background(2)
+def given_again_s(shared: Background, worked_s: float) -> tuple[float, float]:
+    """Seconds from its begin until who had a turn goes on, and until it is given again."""
     began = time.monotonic()
     with shared.turn():
-        time.sleep(0.2)
-    worked_s = time.monotonic() - began
-    assert worked_s < 0.2 * (1 + REST)
+        time.sleep(worked_s)
+    went_on_s = time.monotonic() - began
     with shared.turn():
-        assert time.monotonic() - began >= 0.2 * (1 + REST)
+        return went_on_s, time.monotonic() - began
+
+
+def test_a_turn_rests_before_it_is_given_again_but_not_who_had_it() -> None:
+    went_on_s, again_s = given_again_s(background(2), 0.2)
+    assert went_on_s < 0.2 * (1 + REST) <= again_s
 
 
 def test_a_turn_that_waited_for_a_server_does_not_rest_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REST_MAX_S", 0.1)
-    shared = background(2)
-    with shared.turn():
-        time.sleep(0.5)
-    began = time.monotonic()
-    with shared.turn():
-        assert time.monotonic() - began < 0.5
+    monkeypatch.setattr("spark_jobs.background.REST_MAX_S", 0.1)
+    went_on_s, again_s = given_again_s(background(2), 0.5)
+    assert again_s - went_on_s < 0.5
 
 
 def test_without_a_table_that_is_busy_nothing_rests() -> None:
-    shared = background(2, busy=False)
-    with shared.turn():
-        time.sleep(0.5)
-    began = time.monotonic()
-    with shared.turn():
-        assert time.monotonic() - began < 0.5
+    went_on_s, again_s = given_again_s(background(2, busy=False), 0.5)
+    assert again_s - went_on_s < 0.5
