@@ -6,8 +6,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.faults import unwell
+from tests.faults.faults import BACK_WITHIN_S, unwell
 from tests.faults.rig import Rig
+from tests.faults.workload import until
 
 LEFT = 1024 * 1024  # bytes that others take while a full disk is made
 CUT_RULES = 10  # preference of the first
@@ -61,7 +62,9 @@ class FullDisk:
             os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize - LEFT)
 
     def heal(self, rig: Rig) -> None:
+        """PostgreSQL ends itself when there is no space for its log, and is started again until there is."""
         self._ballast(rig).unlink()
+        until(rig.stack.service("postgres").ready, "PostgreSQL is not back", BACK_WITHIN_S)
 
     def seen(self, rig: Rig) -> bool:
         return unwell(rig)
