@@ -150,14 +150,24 @@ def test_rows_are_counted_when_that_is_cheap_and_at_last_anyway(
 
 
 @pytest.mark.parametrize(
-    ("kind", "commits", "size", "due"),
-    [("mor", 59, 2**28 - 1, False), ("mor", 60, 0, True), ("mor", 3, 2**28, True), ("cow", 3, 2**30, False)],
+    ("kind", "partition", "commits", "size", "due"),
+    [
+        ("mor", None, 59, 2**28 - 1, False),
+        ("mor", None, 60, 0, True),
+        ("mor", None, 3, 2**28, True),
+        ("mor", "place", 14, 0, False),
+        ("mor", "place", 15, 0, True),
+        ("cow", None, 3, 2**30, False),
+        ("cow", "place", 59, 0, False),
+        ("cow", "place", 60, 0, True),
+    ],
 )
 def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
-    monkeypatch: pytest.MonkeyPatch, kind: str, commits: int, size: int, due: bool
+    monkeypatch: pytest.MonkeyPatch, kind: str, partition: str | None, commits: int, size: int, due: bool
 ) -> None:
     silver: Any = Namespace(
         name=NAME,
+        table=Namespace(partition=partition),
         target=Namespace(type=kind),
         commits_since_service=commits,
         bytes_since_service=size,
