@@ -13,7 +13,7 @@ REST_MAX_S = 30.0  # what took longer may have waited for Kafka or a storage tha
 
 
 class Background:
-    """Archives and table services: few at a time, in a pool of little weight, with rests in between.
+    """Archives, or table services: few at a time, in a pool of little weight, with rests in between.
 
     All topics, and all tables, fall due together: at once, they would hold up every commit for seconds, and one right
     after the other they take a core for as long as there is a backlog. So a turn is given again once it has rested

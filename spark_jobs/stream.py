@@ -113,7 +113,9 @@ class Stream:
         self._progress = Progress()
         self._broker = Broker(spark, read_pipeline(spark, config).kafka)
         self._turns = Turns(spark.sparkContext.defaultParallelism)
-        self._background = Background(spark.sparkContext, self._turns.busy)
+        # Not one for both: a backlog of archives would hold up the services, which keep the commits short.
+        self._archives = Background(spark.sparkContext, self._turns.busy)
+        self._services = Background(spark.sparkContext, self._turns.busy)
         self._quarantines = Quarantines(spark)
         self._desk = Desk(spark, self._quarantines, self._progress)
         self._stopping = threading.Event()
@@ -234,7 +236,7 @@ class Stream:
         def begin() -> Any:
             ask = partial(self._broker.topic, table.topic)
             archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, ask)
-            return bronze.start(self._spark, pipeline, archive, self._progress, self._background)
+            return bronze.start(self._spark, pipeline, archive, self._progress, self._archives)
 
         return bronze.PREFIX + table.topic, ((table.topic, size), begin)
 
@@ -253,7 +255,7 @@ class Stream:
     def _few_archives(self, due: List[str]) -> List[str]:
         """Without the archives that wait for others: the first batch of each takes seconds from the commits."""
         begin = [flow for name, flow in self._flows.items() if name.startswith(bronze.PREFIX) and flow.begins()]
-        room = max(0, self._background.at_once - len(begin))
+        room = max(0, self._archives.at_once - len(begin))
         waiting = [name for name in due if name.startswith(bronze.PREFIX)][room:]
         return [name for name in due if name not in waiting]
 
@@ -288,7 +290,7 @@ class Stream:
             tables = [guard.silver for guard in guards]
             for table in tables:
                 services.sync_overdue(tables, self._progress)
-                with self._background.turn():
+                with self._services.turn():
                     if self._leases.holds(table.target.path):
                         services.attend(self._spark, table, self._progress, pipeline.requests, every)
                 self._desk.serve(pipeline, guards)

@@ -5,6 +5,7 @@ import time
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -56,7 +57,7 @@ def test_tables_of_which_none_can_go_on_have_work_as_soon_as_they_can() -> None:
 
 
 def few_archives(flow: Flow, due: list[str]) -> list[str]:
-    stream: Any = SimpleNamespace(_flows={"bronze.a": flow}, _background=SimpleNamespace(at_once=1))
+    stream: Any = SimpleNamespace(_flows={"bronze.a": flow}, _archives=SimpleNamespace(at_once=1))
     return Stream._few_archives(stream, due)
 
 
@@ -68,6 +69,16 @@ def test_archives_begin_one_after_the_other() -> None:
 
 def test_an_archive_that_fails_holds_no_other_one_up() -> None:
     assert few_archives(stuck(), ["bronze.b"]) == ["bronze.b"]
+
+
+def test_a_backlog_of_archives_does_not_hold_up_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark_jobs.stream.read_pipeline", MagicMock())
+    stream = Stream(MagicMock(sparkContext=MagicMock(defaultParallelism=2)), "pipeline.json", [])
+    with stream._archives.turn():
+        served = threading.Thread(target=lambda: stream._services.turn().__enter__(), daemon=True)
+        served.start()
+        served.join(5)
+        assert not served.is_alive()
 
 
 def test_how_far_a_table_is() -> None:
