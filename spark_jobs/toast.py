@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs import frames
-from spark_jobs.frames import listed, replaced
+from spark_jobs.frames import replaced
 from spark_jobs.pipeline import Table
 from spark_jobs.row_sql import ADDED, MOVED_FROM, RUN, UNAVAILABLE
 from spark_jobs.type_map import Converted, converted, gone, identifier, selected, text_literal
@@ -162,7 +162,7 @@ def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
     within = "{} = {} AND _order >= {} AND _order < {}".format(KEY, HOLDER, FIRST, UNTIL)
     before = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING".format(KEY)
     columns = [
-        listed(keyed.columns),
+        *map(identifier, keyed.columns),
         "coalesce({}, {}) AS {}".format(HELD, KEY, LIFE),
         "coalesce(max(__deleted = 'true') OVER ({}), false) AS {}".format(before, VACATED),
     ]

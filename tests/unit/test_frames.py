@@ -3,6 +3,7 @@
 from pyspark.sql import SparkSession
 
 from spark_jobs import frames
+from spark_jobs.type_map import identifier
 
 KEYS = ["", "ж日本😀", "a\r\nb\tc", 'it\'s "so"', "back\\slash", "%s ? {}"]
 
@@ -23,6 +24,19 @@ def test_columns_by_text(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, "x")], "`a.b` int, c string")
     found = frames.select(rows, ["*", "concat(c, 'y') AS d"])
     assert (found.columns, [tuple(row) for row in found.collect()]) == (["a.b", "c", "d"], [(1, "x", "xy")])
+
+
+def test_columns_by_text_are_one_step_of_the_plan(spark: SparkSession) -> None:
+    """Hudi's rules go through all steps below each step, again with each one: two for one took half as long again."""
+    rows = spark.range(1)
+    steps = [str(one._jdf.queryExecution().analyzed()).count("Project") for one in (rows, frames.select(rows, ["*"]))]
+    assert steps == [0, 1]
+
+
+def test_names_of_any_characters(spark: SparkSession) -> None:
+    names = [key or "-" for key in KEYS]
+    found = frames.select(spark.range(1), [f"1 AS {identifier(name)}" for name in names])
+    assert found.columns == names
 
 
 def test_what_was_computed_is_forgotten(spark: SparkSession) -> None:
