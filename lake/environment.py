@@ -55,7 +55,8 @@ class Silver(_Part):
 
     trigger_ms: Annotated[StrictInt, Field(ge=0)] = 500
     max_offsets: Count = 200_000
-    service_commits: Count = 60  # commits between two rounds of compaction, cleaning and archiving
+    # Commits between two rounds of compaction, cleaning and archiving; of a partitioned merge-on-read table a fourth.
+    service_commits: Count = 60
     history_commits: Annotated[StrictInt, Field(ge=10, le=5000)] = HISTORY_COMMITS  # so far back tables can be read
 
 
