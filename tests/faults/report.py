@@ -16,6 +16,7 @@ from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")
 ORIGIN = ("date", "commit")
+SHOWN_SLOWER = 1.05
 # What no trial runs: what is only read, measures, or tests something else; and this module, which writes the page.
 TESTS = ("unit", "synth", "charts", "kube_api", "emulated_account", "faults/report.py")
 OTHER = ("docs", "*.md", "benchmarks", *(f"tests/{name}" for name in TESTS))
@@ -28,9 +29,11 @@ checked rows, rows were written to PostgreSQL, mostly by several sessions while 
 that shares no code with the pipeline held the lake against an audit of everything that PostgreSQL ever committed. The
 others show what is told, or refused, and what stays as it was.
 The first column numbers the kinds of fault. "checked rows" are the row versions that were compared; "recovered" is the
-time from the end of the fault, of a kill from itself, until every table has a row that is at most 30 s old; "known
-fault" is a fault of the product that the run shows, and that is not mended yet. A trial that runs again replaces its
-line: date and commit say of which run it is.
+time from the end of the fault, of a kill from itself, until every table has a row that is at most 30 s old. It is held
+to a limit, of 60 s for one process that was killed. Where the machine, which is shared, takes more than the usual 0.1 s
+for a fixed loop meanwhile (`machine_loop_s` of docs/measured.md), the limit is as many times longer, and the line says
+how many. "known fault" is a fault of the product that the run shows, and that is not mended yet. A trial that runs
+again replaces its line: date and commit say of which run it is.
 
 {passed} of {count} as they should be.
 
@@ -121,8 +124,14 @@ def _ordered(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
-    recovered = "" if entry.recovered_s is None else f"{entry.recovered_s:.0f} s"
     injected = "; ".join(entry.injected)
     shown = injected if len(injected) < 70 else f"{injected.count(';') + 1} faults"
-    numbers = (str(entry.checked) if entry.checked else "", recovered, f"{entry.seconds:.0f} s")
+    numbers = (str(entry.checked) if entry.checked else "", _recovered(entry), f"{entry.seconds:.0f} s")
     return entry.row, entry.fault, entry.phase, str(entry.seed), shown, *numbers, entry.verdict
+
+
+def _recovered(entry: Entry) -> str:
+    if entry.recovered_s is None:
+        return ""
+    slower = f" (machine {entry.slower:.1f} times slower)" if entry.slower and entry.slower > SHOWN_SLOWER else ""
+    return f"{entry.recovered_s:.0f} s{slower}"

@@ -1,5 +1,6 @@
 """Negative controls (step i): a sound lake passes, and each thing that can be wrong is found. No service is started."""
 
+import time
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults import checker, report, trial
+from tests.faults import checker, machine, report, trial
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
@@ -212,6 +213,22 @@ def test_the_table_shows_verdicts() -> None:
         *("1", "kill", "-9", "streaming", "7", "SIGKILL", "connect", "1234", "12", "s", "57", "s", "void")
     ]
     assert "0 of 1 as they should be" in report.markdown([entry])
+
+
+def test_the_table_shows_how_slow_the_machine_was() -> None:
+    quick, slow = (trial.Entry("1", "kill -9", "streaming", 7, recovered_s=96, slower=slower) for slower in (1.0, 2.6))
+    assert "| 96 s |" in report.markdown([quick])
+    assert "| 96 s (machine 2.6 times slower) |" in report.markdown([slow])
+
+
+@pytest.mark.parametrize(("loop_s", "slower", "told"), [(0.05, 1, 1), (0.1, 1, 1), (0.16, 1.6, 0)])
+def test_a_slow_machine_has_more_time(monkeypatch: pytest.MonkeyPatch, loop_s: float, slower: float, told: int) -> None:
+    """A new row is in the lake at once, 90 s after the fault."""
+    monkeypatch.setattr(machine, "loop_s", lambda runs: loop_s)
+    rig: Any = SimpleNamespace(reach=lambda database, every_s: 0.0)
+    entry = trial.Entry("1", "kill -9", "streaming", 7, healing=time.monotonic() - 90)
+    wrong = trial._recovery(rig, entry, "shop", 60)
+    assert (len(wrong), round(entry.slower or 0, 2), round(entry.recovered_s or 0)) == (told, slower, 90)
 
 
 def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:

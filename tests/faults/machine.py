@@ -1,0 +1,23 @@
+"""How slow the machine is just now: it is shared, and a limit in seconds means little without that."""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchmarks.machine import loop_s
+
+USUAL_LOOP_S = 0.1  # machine_loop_s of the hours in which the bars of docs/measured.md were met
+
+
+@dataclass
+class Machine:
+    """Looked at now and then, in the middle of other work."""
+
+    loops: list[float] = field(default_factory=list)
+
+    def look(self) -> None:
+        self.loops.append(loop_s(runs=1))
+
+    @property
+    def slower(self) -> float:
+        """How many times slower than usual it was, by the median of all looks; 1 if it was as fast, or faster."""
+        return max(1.0, median(self.loops) / USUAL_LOOP_S)
