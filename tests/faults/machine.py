@@ -6,6 +6,7 @@ from statistics import median
 from benchmarks.machine import loop_s
 
 USUAL_LOOP_S = 0.1  # machine_loop_s of the hours in which the bars of docs/measured.md were met
+SLOWEST = 1.6  # at 2.8 the trials' load is more than eight tables bear, fault or none: more time is no help
 
 
 @dataclass
@@ -21,3 +22,7 @@ class Machine:
     def slower(self) -> float:
         """How many times slower than usual it was, by the median of all looks; 1 if it was as fast, or faster."""
         return max(1.0, median(self.loops) / USUAL_LOOP_S)
+
+    def limit(self, within_s: float) -> float:
+        """Seconds that something may take here for which a usual machine has within_s."""
+        return within_s * min(self.slower, SLOWEST)

@@ -118,25 +118,19 @@ def hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
 def _recovery(rig: Rig, entry: Entry, database: str, within_s: float) -> list[str]:
     """How long after the end of the fault, of a kill after itself, until every table is fresh again, under load.
 
-    The limit is within_s times how many times slower than usual the machine is meanwhile.
+    The limit is within_s for a machine of usual speed, and as many times longer as it is slower meanwhile.
     """
     machine = Machine()
 
     def late() -> bool:
         machine.look()
-        return time.monotonic() > entry.healing + within_s * machine.slower
+        return time.monotonic() > entry.healing + machine.limit(within_s)
 
     took = _until_fresh(rig, database, late) - entry.healing
     if took > (entry.recovered_s or 0.0):
         entry.recovered_s, entry.slower = took, machine.slower
-    return [_too_long(took, machine)] if took > within_s * machine.slower else []
-
-
-def _too_long(took: float, machine: Machine) -> str:
-    return (
-        f"h: {took:.0f} s until a new row was in the lake within {FRESH_S:.0f} s, "
-        f"on a machine {machine.slower:.1f} times slower than usual"
-    )
+    told = f"{took:.0f} s until a new row was in the lake within {FRESH_S:.0f} s"
+    return [f"h: {told}, machine {machine.slower:.1f} times slower"] if took > machine.limit(within_s) else []
 
 
 def _until_fresh(rig: Rig, database: str, late: Callable[[], bool]) -> float:
