@@ -34,13 +34,15 @@ def test_no_more_than_so_many_at_once() -> None:
 
 
 def test_a_turn_is_kept_for_the_batch_that_follows() -> None:
-    shared, order = Turns(1), []
+    now, order = 0.0, []
+    shared = Turns(1, clock=lambda: now)  # the turn is kept for as long as it takes this test to come here
     shared.await_next("a")
     other = in_thread(lambda: [shared.await_next("b"), order.append("b")])
     while not shared._waiting:
         time.sleep(0.001)
     with shared.turn("a"):
-        time.sleep(turns.KEPT_AT_MOST_S * 1.5)  # longer than it is kept: from here on it is held
+        now = turns.KEPT_AT_MOST_S * 1.5  # longer than it is kept: from here on it is held
+        time.sleep(now)  # the other looks meanwhile
         order.append("a")
     other.join(5)
     assert order == ["a", "b"]
