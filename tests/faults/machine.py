@@ -6,7 +6,6 @@ from statistics import median
 from benchmarks.machine import loop_s
 
 USUAL_LOOP_S = 0.1  # machine_loop_s of the hours in which the bars of docs/measured.md were met
-SLOWEST = 1.6  # at 2.8 the trials' load is more than eight tables bear, fault or none: more time is no help
 
 
 @dataclass
@@ -25,4 +24,11 @@ class Machine:
 
     def limit(self, within_s: float) -> float:
         """Seconds that something may take here for which a usual machine has within_s."""
-        return within_s * min(self.slower, SLOWEST)
+        return within_s * self.slower
+
+    def late(self, took_s: float, within_s: float) -> bool:
+        """Whether that is longer than it may take here; where it would be so anyway, the machine is looked at."""
+        if took_s < within_s:
+            return False
+        self.look()
+        return took_s >= self.limit(within_s)

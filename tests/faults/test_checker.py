@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults import checker, machine, report, trial
+from tests.faults import checker, machine, report, trial, workload
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
@@ -223,7 +223,7 @@ def test_the_table_shows_how_slow_the_machine_was() -> None:
 
 @pytest.mark.parametrize(
     ("loop_s", "slower", "after_s", "told"),
-    [(0.05, 1, 59, 0), (0.05, 1, 61, 1), (0.15, 1.5, 89, 0), (0.15, 1.5, 91, 1), (0.3, 3, 97, 1)],
+    [(0.05, 1, 59, 0), (0.05, 1, 61, 1), (0.15, 1.5, 89, 0), (0.15, 1.5, 91, 1), (0.3, 3, 179, 0), (0.3, 3, 181, 1)],
 )
 def test_a_slow_machine_has_more_time(
     monkeypatch: pytest.MonkeyPatch, loop_s: float, slower: float, after_s: int, told: int
@@ -234,6 +234,27 @@ def test_a_slow_machine_has_more_time(
     entry = trial.Entry("1", "kill -9", "streaming", 7, healing=time.monotonic() - after_s)
     wrong = trial._recovery(rig, entry, "shop", 60)
     assert (len(wrong), round(entry.slower or 0, 2), round(entry.recovered_s or 0)) == (told, slower, after_s)
+
+
+@pytest.mark.parametrize(("loop_s", "within"), [(0.05, "1 s"), (0.2, "2 s")])
+def test_a_wait_is_longer_on_a_slow_machine(monkeypatch: pytest.MonkeyPatch, loop_s: float, within: str) -> None:
+    monkeypatch.setattr(machine, "loop_s", lambda runs: loop_s)
+    began = time.monotonic()
+    with pytest.raises(AssertionError, match=f"it is not so within {within}"):
+        workload.until(lambda: False, "it is not so", 1.0, 0.01)
+    assert time.monotonic() - began >= float(within.removesuffix(" s"))
+
+
+@pytest.mark.parametrize(("loop_s", "lag_s", "told"), [(0.05, 30, 0), (0.05, 31, 1), (0.3, 89, 0), (0.3, 91, 1)])
+def test_a_row_is_fresh_for_longer_on_a_slow_machine(
+    monkeypatch: pytest.MonkeyPatch, loop_s: float, lag_s: float, told: int
+) -> None:
+    """Each new row takes so long; soon it is late."""
+    monkeypatch.setattr(machine, "loop_s", lambda runs: loop_s)
+    monkeypatch.setattr(trial, "PROBE_S", 0.01)
+    rig: Any = SimpleNamespace(reach=lambda database, every_s: lag_s)
+    entry = trial.Entry("1", "kill -9", "streaming", 7, healing=time.monotonic())
+    assert len(trial._recovery(rig, entry, "shop", 0.1)) == told
 
 
 def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
+from tests.faults.machine import Machine
 from tests.faults.source import TABLES, Table
 
 HOT = 40  # keys that nearly all changes meet
@@ -273,9 +274,13 @@ def until(
     every_s: float = 0.1,
     details: Callable[[], str] = str,
 ) -> float:
-    """Seconds until it was so; AssertionError, with the details of that moment, when it is not in time."""
-    began = time.monotonic()
+    """Seconds until it was so; AssertionError, with the details of that moment, when it is not in time.
+
+    within_s is for a machine of usual speed.
+    """
+    began, machine = time.monotonic(), Machine()
     while not is_so():
-        assert time.monotonic() - began < within_s, f"{otherwise} within {within_s:.0f} s\n{details()}".rstrip()
+        if machine.late(time.monotonic() - began, within_s):
+            raise AssertionError(f"{otherwise} within {machine.limit(within_s):.0f} s\n{details()}".rstrip())
         time.sleep(every_s)
     return time.monotonic() - began
