@@ -14,6 +14,7 @@ from typing import Protocol
 
 import httpx
 import psutil
+from py4j.protocol import Py4JJavaError
 
 from lake import progress
 from lake.local.supervisor import RUNNING
@@ -329,14 +330,21 @@ class SecondJob:
 
 @dataclass
 class Cleaner:
-    """A cleaner that is not the lake's own, as somebody runs it from a session of Spark."""
+    """A cleaner that is not the lake's own, as somebody runs it from a session of Spark.
+
+    It makes a metadata table, which the lake's next commit takes away: it may fail of that, its cleaning half done.
+    """
 
     database: str
     name = "somebody's cleaner"
 
     def inject(self, rig: Rig) -> None:
         for name in (f"{self.database}_cow.account", f"{self.database}_mor.account_rt"):
-            rig.spark.sql(f"CALL run_clean(table => '{name}', retain_commits => 5)").collect()
+            try:
+                rig.spark.sql(f"CALL run_clean(table => '{name}', retain_commits => 5)").collect()
+            except Py4JJavaError as error:
+                if "metadata" not in str(error.java_exception):
+                    raise
 
     def heal(self, rig: Rig) -> None:
         """It is gone already."""
