@@ -343,7 +343,7 @@ class Cleaner:
             try:
                 rig.spark.sql(f"CALL run_clean(table => '{name}', retain_commits => 5)").collect()
             except Py4JJavaError as error:
-                if "metadata" not in str(error.java_exception):
+                if "Failed to apply clean commit to metadata" not in str(error.java_exception):
                     raise
 
     def heal(self, rig: Rig) -> None:
