@@ -10,7 +10,7 @@ from types import MappingProxyType
 from tests.charts.rendering import Manifest, containers
 
 Done = subprocess.CompletedProcess[str]
-WITHIN_S = 120
+WITHIN_S = 600
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 

@@ -42,7 +42,7 @@ def helm(
     # Whatever helm is set up for on this machine must not matter.
     homes = {f"HELM_{name}_HOME": str(ROOT / "build" / "helm") for name in ("CACHE", "CONFIG", "DATA")}
     environment = {**os.environ, **homes, **(variables or {})}
-    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=300)
 
 
 def template(scenario: Path, values: Values | None = None) -> "subprocess.CompletedProcess[str]":

@@ -116,7 +116,7 @@ def as_kafka_reads_them(tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     source = Path(__file__).with_name("WorkerSettings.java")
     command = ["java", *options(), "-cp", f"{ROOT}/build/kafka/*", str(source), str(folder)]
     environment = {"PATH": "/usr/bin:/bin", "POD_IP": "10.0.0.7", "REGISTRY_URL": "http://registry:8080"}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stderr
     found: dict[str, dict[str, str]] = {scenario: {} for scenario in SCENARIOS}
     for line in result.stdout.splitlines():

@@ -15,7 +15,7 @@ from tests.charts.rendering import ROOT
 PROGRAMS = {name: ROOT / "build" / "bin" / name for name in ("etcd", "kube-apiserver")}
 # Who there is, and the groups that give them rights; all others come from Roles.
 USERS = {"admin": "system:masters", "deployer": "", "stranger": ""}
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 300.0
 # A test run that is killed leaves no server for longer than this.
 LIVES_S = "1800"
 # RSA in PEM, which neither Python's own library nor the server makes.
@@ -52,7 +52,7 @@ class ApiServer:
     def client(self, user: str) -> httpx.Client:
         trusted = ssl.create_default_context(cafile=self.certificate)
         headers = {"Authorization": f"Bearer {self.tokens[user]}"}
-        return httpx.Client(base_url=self.url, verify=trusted, headers=headers, trust_env=False, timeout=30)
+        return httpx.Client(base_url=self.url, verify=trusted, headers=headers, trust_env=False, timeout=120)
 
     def kubeconfig(self, user: str) -> Path:
         config = {
@@ -114,7 +114,7 @@ class ApiServer:
 
 def _key() -> str:
     script = KEY.replace("FORMAT", '{type: "pkcs1", format: "pem"}')
-    return subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 def _answers(ready: Callable[[], bool]) -> bool:

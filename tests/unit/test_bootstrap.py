@@ -35,7 +35,7 @@ def machine(tmp_path: Path) -> Machine:
             if version is not None:
                 fake(tmp_path / "bin" / name, version)
         command = [python, str(tmp_path / "project" / "tools" / "bootstrap.py")]
-        return subprocess.run(command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, env={"PATH": str(tmp_path / "bin")}, capture_output=True, text=True, timeout=300)
 
     return run
 

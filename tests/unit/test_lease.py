@@ -200,7 +200,7 @@ def test_a_table_that_was_lost_before_a_write_ends_the_job(
         pass_by(lease.LATE_S, later)
         with pytest.raises(Lost, match="taken away"):
             job.check(table)
-    wait_until(lambda: told != [], 30, NOT_TOLD)
+    wait_until(lambda: told != [], 120, NOT_TOLD)
     assert "taken away" in told[0]
     with pytest.raises(Lost, match="not claimed"):
         job.check(table + "_other")
@@ -296,6 +296,6 @@ def test_a_lost_table_ends_the_job(
     job = Leases(spark, "job", told.append)
     job.await_all([table])
     claims(tmp_path)[0].unlink()
-    wait_until(lambda: told != [], 30, NOT_TOLD)
+    wait_until(lambda: told != [], 120, NOT_TOLD)
     assert "taken away" in told[0]
     job.release_all()

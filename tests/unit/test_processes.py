@@ -14,8 +14,8 @@ import pytest
 
 from lake.local import processes
 
-DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-PATIENT_S = 5.0
+DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
+PATIENT_S = 60.0
 # A first process and its child, which says when it is asked. (The child of a shell would never be: it ignores SIGINT.)
 FAMILY = """\
 import signal, subprocess, sys, time

@@ -43,7 +43,7 @@ def run(folder: Path) -> list[str]:
         "stream",
     ]
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
-    subprocess.run([str(SCRIPTS / "start_job.sh"), *arguments], env={"PATH": path}, check=True, timeout=30)
+    subprocess.run([str(SCRIPTS / "start_job.sh"), *arguments], env={"PATH": path}, check=True, timeout=300)
     return log.read_text().splitlines()
 
 

@@ -77,7 +77,7 @@ def test_a_backlog_of_archives_does_not_hold_up_the_services(monkeypatch: pytest
     with stream._archives.turn():
         served = threading.Thread(target=lambda: stream._services.turn().__enter__(), daemon=True)
         served.start()
-        served.join(5)
+        served.join(60)
         assert not served.is_alive()
 
 

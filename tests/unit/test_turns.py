@@ -29,7 +29,7 @@ def test_no_more_than_so_many_at_once() -> None:
 
     threads = [in_thread(lambda name=name: commit(name)) for name in "abcde"]
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert (len(most), max(most)) == (25, 2)
 
 
@@ -44,7 +44,7 @@ def test_a_turn_is_kept_for_the_batch_that_follows() -> None:
         now = turns.KEPT_AT_MOST_S * 1.5  # longer than it is kept: from here on it is held
         time.sleep(now)  # the other looks meanwhile
         order.append("a")
-    other.join(5)
+    other.join(60)
     assert order == ["a", "b"]
 
 
@@ -77,7 +77,7 @@ def test_tables_come_in_the_order_in_which_they_asked() -> None:
             while name not in shared._waiting:
                 time.sleep(0.001)
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert order == ["b", "c", "d"]
 
 
@@ -105,5 +105,5 @@ def test_tables_are_busy_while_one_commits_or_waits() -> None:
     told.append(shared.busy())
     with shared.turn("a"):
         told.append(shared.busy())
-    waiting.join(5)
+    waiting.join(60)
     assert (told, shared.busy()) == ([True, True], False)
