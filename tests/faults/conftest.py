@@ -88,6 +88,7 @@ def pytest_runtest_makereport(
     if (made := item.stash.get(ENTRY, None)) and (call.when == "call" or result.outcome != "passed"):
         void = call.excinfo is not None and call.excinfo.errisinstance(Void)
         made.seconds += call.duration
+        made.why = call.excinfo.exconly() if call.excinfo else ""
         made.verdict = "void" if void else "known fault" if hasattr(result, "wasxfail") else result.outcome
     return result
 

@@ -89,7 +89,7 @@ class KillSupervisor:
 
     def heal(self, rig: Rig) -> None:
         until(lambda: rig.stack.supervisor.pid() not in (None, self._pid), "the supervisor is not back", BACK_WITHIN_S)
-        until(lambda: not unwell(rig), "what it keeps is not back", 2 * BACK_WITHIN_S, every_s=1)
+        until(lambda: _all_run(rig), "what it keeps is not back", 2 * BACK_WITHIN_S, every_s=1)
 
     def seen(self, rig: Rig) -> bool:
         return rig.stack.supervisor.pid() != self._pid
@@ -383,6 +383,10 @@ def is_back(rig: Rig, service: str, before: int) -> bool:
 def unwell(rig: Rig) -> bool:
     """Whether `lake status` says that something is wrong."""
     return rig.lake.run("status", "--json", check=False).returncode != 0
+
+
+def _all_run(rig: Rig) -> bool:
+    return all(service["state"] == "running" for service in rig.lake.services().values())
 
 
 def _supervisor_log(rig: Rig) -> Path:

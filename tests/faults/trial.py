@@ -59,6 +59,7 @@ class Entry:
     healing: float = 0.0  # time.monotonic() when the last fault ended, or killed
     slower: float | None = None  # how many times slower than usual the machine was during the longest recovery
     verdict: str = ""
+    why: str = ""  # what failed
     test: str = ""  # its name in pytest
     date: str = ""
     commit: str = ""
@@ -96,8 +97,7 @@ def under_load(
             if not source_down and writing.committed - before < LEAST_DURING:
                 raise Void(f"{writing.committed - before} transactions during {fault.name}")
         await_versions(rig, database, begin + least)
-        wrong += well(rig, "again")
-    return conclude(rig, entry, database, wrong, compacted)
+    return conclude(rig, entry, database, wrong + well(rig, "again"), compacted)
 
 
 def hold(rig: Rig, entry: Entry, fault: Fault, hold_s: float) -> list[str]:
@@ -166,7 +166,10 @@ def _fresh(probes: list[Future[tuple[float, float]]], machine: Machine) -> list[
 
 
 def well(rig: Rig, when: str) -> list[str]:
-    """What `lake status` shows if it does not say soon that all is well (step h)."""
+    """What `lake status` shows if it does not say soon that all is well (step h).
+
+    Not for a lake under load: on a slow machine a table is behind all the time then, as it must say.
+    """
     try:
         until(lambda: not unwell(rig), "it is not", WELL_WITHIN_S, every_s=1)
     except AssertionError:
@@ -234,9 +237,8 @@ def in_snapshot(
             resume(rig, database, applied)
             wrong += [line for one in later for line in hold(rig, entry, one, hold_s)]
             wrong += _recovery(rig, entry, database, SNAPSHOT_WITHIN_S)
-            wrong += well(rig, "again")
             _await_transactions(writing, WARM)
-        conclude(rig, entry, database, wrong)
+        conclude(rig, entry, database, wrong + well(rig, "again"))
     finally:
         rig.remove(database)
 
