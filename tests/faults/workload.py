@@ -181,7 +181,11 @@ def _where(table: Table, sql: str, values: tuple[Any, ...], row: dict[str, Any])
 
 
 class Workload:
-    """Sessions that write until stop(); a lost connection is opened again, what was open is lost as for any client."""
+    """Sessions that write until stop(); a lost connection is opened again, what was open is lost as for any client.
+
+    pause_s, between two transactions of a session, is for a machine of usual speed: a slower one is given less to do,
+    or what a fault held up would be caught up with more slowly than its limits are longer.
+    """
 
     def __init__(
         self,
@@ -194,7 +198,9 @@ class Workload:
         sequel: type[Sequel] = Sequel,
     ) -> None:
         self._dsn = dsn
-        self._pause_s = pause_s
+        machine = Machine()
+        machine.look()
+        self._pause_s = machine.limit(pause_s)
         self._stopping = threading.Event()
         sequels = [sequel(f"{seed}.{n}", tables, grows_at if n == 0 else ()) for n in range(sessions)]
         self._threads = [threading.Thread(target=self._session, args=[one], daemon=True) for one in sequels]
