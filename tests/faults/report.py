@@ -33,9 +33,9 @@ The first column numbers the kinds of fault. "checked rows" are the row versions
 time from the end of the fault, of a kill from itself, until every table has a row that is at most 30 s old. It is held
 to a limit, of 60 s for one process that was killed. Where the machine, which is shared, takes more than the usual 0.1 s
 for a fixed loop meanwhile (`machine_loop_s` of docs/measured.md), the limit and the 30 s are as many times longer, and
-the line says how slow it was; 60 s on the clock are what `python -m benchmarks recovery` shows. "known fault" is a
-fault of the product that the run shows, and that is not mended yet. A trial that runs again replaces its line: date and
-commit say of which run it is.
+the line says how slow it was; so are the pauses of the sessions that write, by the machine as they begin. 60 s on the
+clock are what `python -m benchmarks recovery` shows. "known fault" is a fault of the product that the run shows, and
+that is not mended yet. A trial that runs again replaces its line: date and commit say of which run it is.
 
 {passed} of {count} as they should be.
 
