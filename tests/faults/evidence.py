@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -245,9 +246,13 @@ def commits(home: Home, database: str, table: Table, kind: str) -> list[str]:
 
 
 def _timeline(home: Home, path: str) -> list[str]:
-    prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/.hoodie/"
-    names = [key.removeprefix(prefix) for key in readers.object_keys(home, prefix)]
-    return sorted(name for name in names if "/" not in name and name.endswith((".commit", ".deltacommit")))
+    names = [file.name for file in (_kept(home, path) / ".hoodie").glob("*commit")]
+    return sorted(name for name in names if name.endswith((".commit", ".deltacommit")))
+
+
+def _kept(home: Home, path: str) -> Path:
+    """A folder as the store keeps it: who asks it twenty times a second takes a core from what is looked at."""
+    return readers.bucket_folder(home) / path.removeprefix(f"s3a://{home.bucket}/")
 
 
 def served(home: Home) -> dict[str, set[str]]:
@@ -268,19 +273,16 @@ def unfinished(keys: Iterable[str]) -> set[str]:
 
 
 def timelines(home: Home) -> set[str]:
-    """The files of all timelines, without those of Hudi's own metadata tables.
-
-    As the store keeps them: who asks it twenty times a second takes a core from what is looked at.
-    """
-    silver = readers.bucket_folder(home) / "silver"
+    """The files of all timelines, without those of Hudi's own metadata tables."""
+    silver = _kept(home, "silver")
     return {str(path) for files in ("*.*", "archived/*") for path in silver.glob(f"*/*/.hoodie/{files}")}
 
 
 def position(home: Home, database: str, table: Table, kind: str) -> dict[str, int]:
     """Partition to next offset, as the newest commit says that has it."""
-    prefix = f"silver/{database}/{table.name}_{kind}/.hoodie/"
+    timeline = _kept(home, _path(home, database, table, kind)) / ".hoodie"
     for name in reversed(commits(home, database, table, kind)):
-        metadata = json.loads(readers.object_text(home, prefix + name))
+        metadata = json.loads((timeline / name).read_text())
         if "lake.offsets" in (metadata.get("extraMetadata") or {}):
             return dict(json.loads(metadata["extraMetadata"]["lake.offsets"]))
     return {}

@@ -20,12 +20,11 @@ from lake.local.stack import Stack
 from lake.rendering.connector import REGISTRY_WRITER
 from tests import remains
 from tests.faults import evidence, source, workload
+from tests.faults.marker import MarkerWatch
 from tests.faults.source import Table
 from tests.faults.workload import until
 from tests.integration import readers
 from tests.running_lake import RunningLake
-
-AWAY = (KafkaException, AssertionError, httpx.HTTPError)  # what a reader says of a service that is away
 
 
 @dataclass
@@ -166,19 +165,13 @@ class Rig:
     def reach(self, database: str, within_s: float = 180.0, every_s: float = 0.1) -> float:
         """Writes a marker row to each table and waits until every Hudi table is behind it; seconds until then."""
         tables, token = self.databases[database], uuid.uuid4().int >> 75
-        begins = self._ends(database)
-        with self.session(database) as connection:
-            workload.perform(connection, [workload.marker(table, token) for table in tables])
-            connection.commit()
-        missing = {table.name: table for table in tables}
-
-        def arrived() -> bool:
-            for name, table in list(missing.items()):
-                if self._arrived(database, table, begins[name], token):
-                    del missing[name]
-            return not missing
-
-        took = until(arrived, f"markers do not come through Kafka: {database}", within_s, every_s, self._tasks)
+        begins = {f"{database}.public.{name}": end for name, end in self._ends(database).items()}
+        with MarkerWatch(self.home, begins, token) as watch:
+            with self.session(database) as connection:
+                workload.perform(connection, [workload.marker(table, token) for table in tables])
+                connection.commit()
+            late = f"markers do not come through Kafka: {database}"
+            took = until(watch.arrived, late, within_s, every_s, self._tasks)
         ends = self._ends(database)
 
         def lag() -> str:
@@ -199,13 +192,6 @@ class Rig:
             table.name: readers.end_of(self.home, f"{database}.public.{table.name}")
             for table in self.databases[database]
         }
-
-    def _arrived(self, database: str, table: Table, begin: int, token: int) -> bool:
-        try:
-            found = readers.topic_records(self.home, f"{database}.public.{table.name}", begin)
-        except AWAY:
-            return False
-        return any(record.get("version") == token for record in found)
 
     def _behind(self, database: str, ends: dict[str, int]) -> list[str]:
         return [

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults import checker, machine, report, trial, workload
+from tests.faults import checker, machine, marker, report, trial, workload
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
@@ -255,6 +255,24 @@ def test_a_row_is_fresh_for_longer_on_a_slow_machine(
     rig: Any = SimpleNamespace(reach=lambda database, every_s: lag_s)
     entry = trial.Entry("1", "kill -9", "streaming", 7, healing=time.monotonic())
     assert len(trial._recovery(rig, entry, "shop", 0.1)) == told
+
+
+def test_a_marker_has_come_once_it_was_in_every_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known by its bytes: not by an older version's, and not by what a broker that is away says."""
+    came = [[], [("two", 2**50, "away")], [("one", 2**50, "")], [("one", 2**51, ""), ("two", 2**50 + 1, "")]]
+    answers = iter([*came, [("two", 2**50, "")]])
+    consumer = SimpleNamespace(assign=list, close=dict, consume=lambda count, timeout: map(_message, next(answers)))
+    monkeypatch.setattr(marker, "Consumer", lambda settings: consumer)
+    home: Any = SimpleNamespace(kafka="")
+    with marker.MarkerWatch(home, {"one": 0, "two": 0}, 2**50) as watch:
+        assert [watch.arrived() for _ in came] == [False] * len(came)
+        assert watch.arrived()
+
+
+def _message(came: tuple[str, int, str]) -> SimpleNamespace:
+    topic, token, error = came
+    value = b"\0\0\0\0\7\2" + marker.encoded(token) + b"\2n"
+    return SimpleNamespace(topic=lambda: topic, value=lambda: value, error=lambda: error)
 
 
 def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:

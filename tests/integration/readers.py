@@ -99,10 +99,6 @@ def bucket_folder(home: Home) -> Path:
     return home.data / "s3" / home.bucket
 
 
-def object_text(home: Home, key: str) -> str:
-    return str(_store(home).get_object(Bucket=home.bucket, Key=key)["Body"].read().decode())
-
-
 def bronze_folder(topic: str) -> str:
     return f"bronze/topics/{topic}/partition=0/"
 
