@@ -123,7 +123,8 @@ def reads(evidence: Evidence, kind: str, shown: list[list[Version]]) -> Iterator
         found = {row.key: places.get(_print(evidence, row), -1) for row in rows}
         if len(found) < len(rows):
             yield f"{kind}: read {number} has {len(rows) - len(found)} keys twice"
-        yield from (f"{kind}: read {number} lacks {key}, which was there" for key in seen if key not in found)
+        if lost := [key for key in seen if key not in found]:
+            yield f"{kind}: read {number} lacks {len(lost)} keys, which were there: {lost[:NAMED_AT_MOST]}"
         older = [key for key, place in found.items() if place < seen.get(key, 0)]
         yield from (f"{kind}: read {number} has {key} as it never was, or was before" for key in older)
         seen = {**seen, **found}

@@ -245,6 +245,11 @@ def commits(home: Home, database: str, table: Table, kind: str) -> list[str]:
     return _timeline(home, _path(home, database, table, kind))
 
 
+def timeline(home: Home, database: str, table: Table, kind: str) -> list[str]:
+    """The names of all files of the active timeline."""
+    return sorted(file.name for file in (_kept(home, _path(home, database, table, kind)) / ".hoodie").glob("*.*"))
+
+
 def _timeline(home: Home, path: str) -> list[str]:
     names = [file.name for file in (_kept(home, path) / ".hoodie").glob("*commit")]
     return sorted(name for name in names if name.endswith((".commit", ".deltacommit")))

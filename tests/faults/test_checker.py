@@ -12,6 +12,7 @@ import pytest
 
 from tests.faults import checker, machine, marker, report, trial, workload
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
+from tests.faults.onlooker import Read
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
 
@@ -331,7 +332,7 @@ BEFORE, AFTER = [version(1, 10), version(2, 20)], [version(1, 12), version(2, 20
     ("shown", "told"),
     [
         ([BEFORE, BEFORE, AFTER], ""),
-        ([AFTER, BEFORE], "lacks ('3',), which was there"),
+        ([AFTER, BEFORE], "lacks 1 keys, which were there: [('3',)]"),
         ([AFTER, [*BEFORE, version(3, 31)]], "has ('1',) as it never was, or was before"),
         ([[version(1, 13)]], "has ('1',) as it never was, or was before"),
         ([[*BEFORE, version(1, 11)]], "has 1 keys twice"),
@@ -340,3 +341,12 @@ BEFORE, AFTER = [version(1, 10), version(2, 20)], [version(1, 12), version(2, 20
 def test_what_queries_showed(shown: list[list[Version]], told: str) -> None:
     found = list(checker.reads(sound(), "mor", shown))
     assert any(told in line for line in found) if told else found == [], found
+
+
+def test_a_read_that_lacks_rows_tells_where_they_were() -> None:
+    """By commit and file, with the timeline that it read: what hid them may be gone a second later."""
+    first = Read(1.0, 2.0, [], {("1",): "10 a.log", ("2",): "11 a.log", ("3",): "11 a.log"}, (["10"], ["10", "11"]))
+    second = Read(3.0, 4.0, [], {("1",): "10 a.log"}, (["10"], ["10", "12"]))
+    assert list(first.lost(second)) == []
+    (line,) = second.lost(first)
+    assert line == "read from 3.000 to 4.000 lacks {'11 a.log': 2}; timeline: ['10']; after: ['10', '12']"
