@@ -219,7 +219,7 @@ def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: st
     """All base files that are still there, of whatever commit, and a choice of earlier states."""
     if _has(home, path, ".parquet"):
         yield from _in_base_files(spark, table, path)
-    left = _timeline(home, path)[1 - home.environment.silver.history_commits :]  # by a cleaner behind a compaction
+    left = _commits(home, path)[1 - home.environment.silver.history_commits :]  # by a cleaner behind a compaction
     completed = [name.split(".")[0] for name in left]
     chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
     for instant in sorted(chosen):
@@ -242,17 +242,16 @@ def _has(home: Home, path: str, ending: str) -> bool:
 
 def commits(home: Home, database: str, table: Table, kind: str) -> list[str]:
     """The names of the completed commits, oldest first."""
-    return _timeline(home, _path(home, database, table, kind))
+    return _commits(home, _path(home, database, table, kind))
 
 
-def timeline(home: Home, database: str, table: Table, kind: str) -> list[str]:
-    """The names of all files of the active timeline."""
-    return sorted(file.name for file in (_kept(home, _path(home, database, table, kind)) / ".hoodie").glob("*.*"))
+def _commits(home: Home, path: str) -> list[str]:
+    return [name for name in timeline(home, path) if name.endswith((".commit", ".deltacommit"))]
 
 
-def _timeline(home: Home, path: str) -> list[str]:
-    names = [file.name for file in (_kept(home, path) / ".hoodie").glob("*commit")]
-    return sorted(name for name in names if name.endswith((".commit", ".deltacommit")))
+def timeline(home: Home, path: str) -> list[str]:
+    """The names of all files of the active timeline of the table at the path."""
+    return sorted(file.name for file in (_kept(home, path) / ".hoodie").glob("*.*"))
 
 
 def _kept(home: Home, path: str) -> Path:
@@ -285,9 +284,9 @@ def timelines(home: Home) -> set[str]:
 
 def position(home: Home, database: str, table: Table, kind: str) -> dict[str, int]:
     """Partition to next offset, as the newest commit says that has it."""
-    timeline = _kept(home, _path(home, database, table, kind)) / ".hoodie"
-    for name in reversed(commits(home, database, table, kind)):
-        metadata = json.loads((timeline / name).read_text())
+    path = _path(home, database, table, kind)
+    for name in reversed(_commits(home, path)):
+        metadata = json.loads((_kept(home, path) / ".hoodie" / name).read_text())
         if "lake.offsets" in (metadata.get("extraMetadata") or {}):
             return dict(json.loads(metadata["extraMetadata"]["lake.offsets"]))
     return {}

@@ -7,14 +7,13 @@ and decoding all, took one of two cores.
 import io
 
 import fastavro
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import TopicPartition
 
 from lake.local.home import Home
+from tests.integration import readers
 
 AT_ONCE = 5000  # messages; more come in no half second
 SETTINGS = {
-    "group.id": "marker",
-    "enable.auto.commit": False,
     "auto.offset.reset": "earliest",
     "reconnect.backoff.max.ms": 500,  # ten seconds, as by default, would count as the lake's after a broker's return
 }
@@ -25,7 +24,7 @@ class MarkerWatch:
 
     def __init__(self, home: Home, begins: dict[str, int], version: int) -> None:
         self._missing, self._sign = set(begins), encoded(version)
-        self._consumer = Consumer({"bootstrap.servers": home.kafka, **SETTINGS})
+        self._consumer = readers.consumer_of(home, SETTINGS)
         self._consumer.assign([TopicPartition(topic, 0, begin) for topic, begin in begins.items()])
 
     def __enter__(self) -> "MarkerWatch":

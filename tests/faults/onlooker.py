@@ -45,7 +45,7 @@ class Onlooker:
         self.reads: dict[str, list[Read]] = {kind: [] for kind in table.types}
         self.refused: list[str] = []
         self.doubled: list[str] = []
-        self._rig, self._database, self._rest_s = rig, database, rest_s
+        self._rig, self._rest_s = rig, rest_s
         self._folder = f"s3a://{rig.home.bucket}/silver/{database}/{table.name}"
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
@@ -83,19 +83,17 @@ class Onlooker:
                     self.refused.append(str(error))
 
     def _read(self, kind: str) -> Read:
-        began, before = time.time(), self._timeline(kind)
-        rows = [row.asDict() for row in self._rig.spark.read.format("hudi").load(f"{self._folder}_{kind}").collect()]
+        path = f"{self._folder}_{kind}"
+        began, before = time.time(), evidence.timeline(self._rig.home, path)
+        rows = [row.asDict() for row in self._rig.spark.read.format("hudi").load(path).collect()]
         ended = time.time()
         self.doubled += [f"{kind} read from {began:.3f} to {ended:.3f}: {twins}" for twins in _twins(rows)]
         versions = [evidence.version_of(self.table, row) for row in rows]
-        places = {
+        places = {  # of a commit one text, not one for each row: they are kept for as long as the trial lasts
             version.key: sys.intern(f"{row['_hoodie_commit_time']} {row['_hoodie_file_name']}")
             for version, row in zip(versions, rows, strict=True)
         }
-        return Read(began, ended, versions, places, (before, self._timeline(kind)))
-
-    def _timeline(self, kind: str) -> list[str]:
-        return evidence.timeline(self._rig.home, self._database, self.table, kind)
+        return Read(began, ended, versions, places, (before, evidence.timeline(self._rig.home, path)))
 
 
 def _twins(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

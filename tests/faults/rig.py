@@ -165,8 +165,7 @@ class Rig:
     def reach(self, database: str, within_s: float = 180.0, every_s: float = 0.1) -> float:
         """Writes a marker row to each table and waits until every Hudi table is behind it; seconds until then."""
         tables, token = self.databases[database], uuid.uuid4().int >> 75
-        begins = {f"{database}.public.{name}": end for name, end in self._ends(database).items()}
-        with MarkerWatch(self.home, begins, token) as watch:
+        with MarkerWatch(self.home, self._ends(database), token) as watch:
             with self.session(database) as connection:
                 workload.perform(connection, [workload.marker(table, token) for table in tables])
                 connection.commit()
@@ -187,26 +186,24 @@ class Rig:
 
     @retry(retry=retry_if_exception_type(KafkaException), stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
     def _ends(self, database: str) -> dict[str, int]:
-        """The next offset of each table's topic, once the broker tells."""
-        return {
-            table.name: readers.end_of(self.home, f"{database}.public.{table.name}")
-            for table in self.databases[database]
-        }
+        """Each table's topic and its next offset, once the broker tells."""
+        topics = [f"{database}.public.{table.name}" for table in self.databases[database]]
+        return {topic: readers.end_of(self.home, topic) for topic in topics}
 
     def _behind(self, database: str, ends: dict[str, int]) -> list[str]:
         return [
             f"{database}_{kind}.{table.name}"
             for table in self.databases[database]
             for kind in table.types
-            if sum(evidence.position(self.home, database, table, kind).values()) < ends[table.name]
+            if sum(evidence.position(self.home, database, table, kind).values())
+            < ends[f"{database}.public.{table.name}"]
         ]
 
     def _await_archive(self, database: str, within_s: float) -> None:
         ends = self._ends(database)
 
         def behind() -> list[str]:
-            topics = {name: f"{database}.public.{name}" for name in ends}
-            return [name for name in ends if evidence.archived(self.home, self.spark, topics[name]) < ends[name]]
+            return [topic for topic in ends if evidence.archived(self.home, self.spark, topic) < ends[topic]]
 
         until(lambda: not behind(), "the archive does not catch up", within_s, every_s=1)
 

@@ -15,6 +15,7 @@ from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.onlooker import Read
 from tests.faults.source import ACCOUNT, BARE, GONE, Table
 from tests.faults.workload import Sequel
+from tests.integration import readers
 
 PLACEHOLDER = "lake\0unavailable"
 HEX = PLACEHOLDER.encode().hex()
@@ -263,7 +264,7 @@ def test_a_marker_has_come_once_it_was_in_every_topic(monkeypatch: pytest.Monkey
     came = [[], [("two", 2**50, "away")], [("one", 2**50, "")], [("one", 2**51, ""), ("two", 2**50 + 1, "")]]
     answers = iter([*came, [("two", 2**50, "")]])
     consumer = SimpleNamespace(assign=list, close=dict, consume=lambda count, timeout: map(_message, next(answers)))
-    monkeypatch.setattr(marker, "Consumer", lambda settings: consumer)
+    monkeypatch.setattr(readers, "consumer_of", lambda home, settings: consumer)
     home: Any = SimpleNamespace(kafka="")
     with marker.MarkerWatch(home, {"one": 0, "two": 0}, 2**50) as watch:
         assert [watch.arrived() for _ in came] == [False] * len(came)

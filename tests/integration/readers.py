@@ -26,7 +26,7 @@ Record = dict[str, Any]
 
 def end_of(home: Home, topic: str) -> int:
     """The next offset of partition 0."""
-    consumer = _consumer(home)
+    consumer = consumer_of(home)
     try:
         return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
     finally:
@@ -47,7 +47,7 @@ def topic_records(home: Home, topic: str, begin: int = 0) -> list[Record]:
 
 def topic_values(home: Home, topic: str, begin: int = 0) -> list[bytes]:
     """The values of partition 0 in order of offset, as they came."""
-    consumer = _consumer(home)
+    consumer = consumer_of(home)
     try:
         consumer.assign([TopicPartition(topic, 0, begin)])
         count = int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1]) - begin
@@ -61,8 +61,10 @@ def topic_values(home: Home, topic: str, begin: int = 0) -> list[bytes]:
         consumer.close()
 
 
-def _consumer(home: Home) -> Consumer:
-    return Consumer({"bootstrap.servers": home.kafka, "group.id": "test", "enable.auto.commit": False})
+def consumer_of(home: Home, settings: Record | None = None) -> Consumer:
+    return Consumer(
+        {"bootstrap.servers": home.kafka, "group.id": "test", "enable.auto.commit": False, **(settings or {})}
+    )
 
 
 def _decoded(home: Home, value: bytes) -> Record:
