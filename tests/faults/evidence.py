@@ -7,6 +7,7 @@ by path. A row is its columns as text, without those that are NULL and those tha
 import fnmatch
 import hashlib
 import json
+import os
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -128,7 +129,7 @@ def ends(home: Home, spark: SparkSession, database: str, tables: Iterable[Table]
 
 def _add_way(home: Home, spark: SparkSession, database: str, found: Evidence, seed: int, compacted: bool) -> None:
     table = found.table
-    topic = f"{database}.public.{table.name}"
+    topic = table.topic(database)
     found.topic = [_version(table, record) for record in readers.topic_records(home, topic)]
     found.archive = _archive(home, spark, topic)
     for kind in table.types:
@@ -246,12 +247,14 @@ def commits(home: Home, database: str, table: Table, kind: str) -> list[str]:
 
 
 def _commits(home: Home, path: str) -> list[str]:
-    return [name for name in timeline(home, path) if name.endswith((".commit", ".deltacommit"))]
+    names = (file.name for file in (_kept(home, path) / ".hoodie").glob("*.*"))
+    return sorted(name for name in names if name.endswith((".commit", ".deltacommit")))
 
 
-def timeline(home: Home, path: str) -> list[str]:
-    """The names of all files of the active timeline of the table at the path."""
-    return sorted(file.name for file in (_kept(home, path) / ".hoodie").glob("*.*"))
+def files(home: Home, path: str) -> list[str]:
+    """The names of all files of the table at the path, those of its timeline, too, from its folder on."""
+    top = _kept(home, path)
+    return sorted(os.path.relpath(f"{folder}/{name}", top) for folder, _, names in os.walk(top) for name in names)
 
 
 def _kept(home: Home, path: str) -> Path:

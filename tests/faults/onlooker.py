@@ -21,20 +21,20 @@ REST_S = 3.0  # two cores: who reads all the time holds up what writes
 
 @dataclass(frozen=True)
 class Read:
-    """What one query showed, and what may explain it: where each row was, and the table's timeline meanwhile."""
+    """What one query showed, and what may explain it: where each row was, and the table's files meanwhile."""
 
     began: float
     ended: float
     rows: list[Version]
     places: dict[Key, str]  # commit and file
-    timelines: tuple[list[str], list[str]]  # as it began, and as it ended
+    files: tuple[list[str], list[str]]  # as it began, and as it ended
 
     def lost(self, earlier: "Read") -> Iterator[str]:
         """Where the rows were that an earlier read has and this one has not."""
         gone = Counter(place for key, place in earlier.places.items() if key not in self.places)
         if gone:
-            when, (before, after) = f"from {self.began:.3f} to {self.ended:.3f}", self.timelines
-            yield f"read {when} lacks {dict(gone)}; timeline: {before}; after: {after}"
+            when, (before, after) = f"from {self.began:.3f} to {self.ended:.3f}", self.files
+            yield f"read {when} lacks {dict(gone)}; files: {before}; after: {after}"
 
 
 class Onlooker:
@@ -84,7 +84,7 @@ class Onlooker:
 
     def _read(self, kind: str) -> Read:
         path = f"{self._folder}_{kind}"
-        began, before = time.time(), evidence.timeline(self._rig.home, path)
+        began, before = time.time(), evidence.files(self._rig.home, path)
         rows = [row.asDict() for row in self._rig.spark.read.format("hudi").load(path).collect()]
         ended = time.time()
         self.doubled += [f"{kind} read from {began:.3f} to {ended:.3f}: {twins}" for twins in _twins(rows)]
@@ -93,7 +93,7 @@ class Onlooker:
             version.key: sys.intern(f"{row['_hoodie_commit_time']} {row['_hoodie_file_name']}")
             for version, row in zip(versions, rows, strict=True)
         }
-        return Read(began, ended, versions, places, (before, evidence.timeline(self._rig.home, path)))
+        return Read(began, ended, versions, places, (before, evidence.files(self._rig.home, path)))
 
 
 def _twins(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -187,7 +187,7 @@ class Rig:
     @retry(retry=retry_if_exception_type(KafkaException), stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
     def _ends(self, database: str) -> dict[str, int]:
         """Each table's topic and its next offset, once the broker tells."""
-        topics = [f"{database}.public.{table.name}" for table in self.databases[database]]
+        topics = [table.topic(database) for table in self.databases[database]]
         return {topic: readers.end_of(self.home, topic) for topic in topics}
 
     def _behind(self, database: str, ends: dict[str, int]) -> list[str]:
@@ -195,8 +195,7 @@ class Rig:
             f"{database}_{kind}.{table.name}"
             for table in self.databases[database]
             for kind in table.types
-            if sum(evidence.position(self.home, database, table, kind).values())
-            < ends[f"{database}.public.{table.name}"]
+            if sum(evidence.position(self.home, database, table, kind).values()) < ends[table.topic(database)]
         ]
 
     def _await_archive(self, database: str, within_s: float) -> None:

@@ -92,6 +92,9 @@ class Table:
         """Whether a delete brings the key alone."""
         return bool(self.settings.get("replica_identity") == "default")
 
+    def topic(self, database: str) -> str:
+        return f"{database}.public.{self.name}"
+
 
 MOR: dict[str, Any] = {"types": ["mor"]}
 COW: dict[str, Any] = {"types": ["cow"]}

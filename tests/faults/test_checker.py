@@ -350,4 +350,4 @@ def test_a_read_that_lacks_rows_tells_where_they_were() -> None:
     second = Read(3.0, 4.0, [], {("1",): "10 a.log"}, (["10"], ["10", "12"]))
     assert list(first.lost(second)) == []
     (line,) = second.lost(first)
-    assert line == "read from 3.000 to 4.000 lacks {'11 a.log': 2}; timeline: ['10']; after: ['10', '12']"
+    assert line == "read from 3.000 to 4.000 lacks {'11 a.log': 2}; files: ['10']; after: ['10', '12']"
