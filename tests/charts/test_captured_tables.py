@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.charts.fake_connect import Answer, FakeConnect
+from tests.unit.clocks import replace_time
 
 TABLES = "public.artists,public.artworks"
 Run = Callable[..., dict[str, str]]
@@ -34,7 +35,7 @@ STREAMS = offsets({"lsn": 1})
 @pytest.fixture
 def run(captured_tables: ModuleType, connect: FakeConnect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """What the program writes while Connect gives these answers; all of them must be asked for."""
-    monkeypatch.setattr(captured_tables.time, "sleep", lambda seconds: None)
+    replace_time(monkeypatch, captured_tables, sleep=lambda seconds: None)
 
     def run(*answers: Answer, unread: str = "") -> dict[str, str]:
         connect.planned = list(answers)

@@ -1,8 +1,10 @@
 """The Spark session of the unit tests: small, without services, and without a metastore."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
+from py4j.clientserver import FinalizerWorker
 from pyspark.sql import SparkSession
 
 from lake.local.home import PROJECT
@@ -34,6 +36,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+    assert _lets_go(), "the thread of py4j that lets go of the JVM's objects has ended: its heap was filling up"
+
+
+def _lets_go() -> bool:
+    return any(isinstance(thread, FinalizerWorker) for thread in threading.enumerate())
 
 
 @pytest.fixture

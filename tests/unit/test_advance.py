@@ -1,13 +1,13 @@
 """For how long a connector comes no further."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from lake.guard import advance
 from lake.guard.facts import Slot
+from tests.unit.clocks import replace_time
 
 READ = Slot("pgoutput", "shop", "extended", 500, 10**10, True, "lake_capture", 700)
 
@@ -25,7 +25,7 @@ READ = Slot("pgoutput", "shop", "extended", 500, 10**10, True, "lake_capture", 7
 )
 def test_advance(later: dict[str, Any], position: int, still_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(advance, "time", SimpleNamespace(monotonic=lambda: now))
+    replace_time(monkeypatch, advance, monotonic=lambda: now)
     seen = advance.Advance()
     assert seen.still_s(READ, 500) == 0.0
     now += 10

@@ -1,14 +1,15 @@
 """For how long a table lacks what its topic holds, and Kafka what a source committed."""
 
-import time
 from dataclasses import replace
 
 import pytest
 
+from lake.guard import delay
 from lake.guard.delay import Delay
 from lake.guard.facts import Server
 from lake.table_status import healthy, of_report
 from spark_jobs.backlog import Backlog
+from tests.unit.clocks import replace_time
 from tests.unit.test_guard_rules import SERVER, SLOT
 
 
@@ -32,7 +33,7 @@ def test_every_partition_counts() -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    replace_time(monkeypatch, delay, monotonic=lambda: now[0])
     return now
 
 

@@ -17,6 +17,7 @@ from lake.errors import LakeError
 from lake.waiting import wait_until
 from spark_jobs import lease, storage
 from spark_jobs.lease import Held, Lease, Leases, Lost
+from tests.unit.clocks import replace_time
 
 NOT_TOLD = LakeError("the job goes on", "of a table that it lost", "nobody told it")
 
@@ -268,7 +269,7 @@ def test_a_job_gives_way_once_it_saw_the_other_renew(
     def other_renews(_: float) -> None:
         os.utime(claim)
 
-    monkeypatch.setattr(lease.time, "sleep", other_renews)
+    replace_time(monkeypatch, lease, sleep=other_renews)
     job = Leases(spark, "second", lambda reason: None)
     with pytest.raises(Held, match="written by alive"):
         job.await_all([table])

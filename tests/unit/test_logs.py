@@ -10,6 +10,7 @@ from lake.errors import BadInput, LakeError
 from lake.local import commands
 from lake.local.home import load_home
 from lake.local.stack import Stack
+from tests.unit.clocks import replace_time
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_what_comes_is_printed_until_ctrl_c(log: Path, monkeypatch: pytest.Monke
         with log.open("a") as file:
             file.write(more)
 
-    monkeypatch.setattr(commands.time, "sleep", sleep)
+    replace_time(monkeypatch, commands, sleep=sleep)
     followed = CliRunner().invoke(app, ["logs", "connect", "-n", "0", "--follow"])
     assert followed.stdout == "four\nfive\n"
 

@@ -6,6 +6,7 @@ import pytest
 
 from lake.guard import restarts
 from lake.guard.restarts import Restarts
+from tests.unit.clocks import replace_time
 
 RUNNING = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}
 FAILED = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "FAILED", "trace": "no password"}]}
@@ -33,7 +34,7 @@ class Connect:
 @pytest.fixture
 def connect(monkeypatch: pytest.MonkeyPatch) -> Connect:
     made = Connect()
-    monkeypatch.setattr(restarts.time, "monotonic", lambda: made.now)
+    replace_time(monkeypatch, restarts, monotonic=lambda: made.now)
     return made
 
 

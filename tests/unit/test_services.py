@@ -11,6 +11,7 @@ import pytest
 from lake.table_status import of_report
 from spark_jobs import services
 from spark_jobs.progress import Progress
+from tests.unit.clocks import replace_time
 
 NAME = "shop_mor.item"
 
@@ -31,7 +32,7 @@ class Serving:
             sync_catalogue=lambda: self._run("sync"),
             sync_failure="",
         )
-        monkeypatch.setattr(services.time, "time", lambda: self.now)
+        replace_time(monkeypatch, services, time=lambda: self.now)
         monkeypatch.setattr(services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
         monkeypatch.setattr(services, "_serve_due", lambda *given: self._run("serve"))
         monkeypatch.setattr(services, "_count_due", lambda *given: self._run("count"))

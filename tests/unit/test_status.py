@@ -1,10 +1,8 @@
 """`lake status` and its likes: free text as it came, facts for machines, and mixtures that mean nothing."""
 
 import json
-import time
 from dataclasses import replace
 from io import StringIO
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +19,7 @@ from lake.operate import connector_commands, job_commands
 from lake.operate.jobs import Job
 from lake.status import ServiceStatus
 from lake.table_status import SourceStatus, TableStatus
+from tests.unit.clocks import replace_time
 
 REASON = "Timed out [/127.0.0.1:9092] at [bold]"
 STREAM = ServiceStatus("stream", "running", 7, 60, 2**20, REASON)
@@ -106,7 +105,7 @@ def test_watching_shows_it_anew_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(module, name, nothing)
     console = Console(file=StringIO(), width=300, force_terminal=True)
     monkeypatch.setattr(commands, "console", console)
-    monkeypatch.setattr(commands, "time", SimpleNamespace(sleep=lambda seconds: raised(next(slept)), time=time.time))
+    replace_time(monkeypatch, commands, sleep=lambda seconds: raised(next(slept)))
     CliRunner().invoke(app, ["status", "--watch"])
     first, second = console.file.getvalue().split("starting")  # type: ignore[attr-defined]
     assert "running" in second and "running" not in first
