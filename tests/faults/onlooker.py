@@ -17,6 +17,7 @@ from tests.faults.source import Table
 from tests.faults.trial import Void
 
 REST_S = 3.0  # two cores: who reads all the time holds up what writes
+SCANNERS = "org.apache.hudi.common.table.log"  # tell which blocks of a log they take, which they leave out, and why
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,19 @@ class Onlooker:
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def __enter__(self) -> "Onlooker":
+        self._hear("INFO")
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
         self._thread.join()
+        self._hear("WARN")
+
+    def _hear(self, level: str) -> None:
+        """From which level on the scanners write to standard error."""
+        log4j = self._rig.spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+        log4j.core.config.Configurator.setLevel(SCANNERS, log4j.Level.toLevel(level))
 
     def judge(self, found: dict[str, Evidence], least: int) -> int:
         """How many rows were read, all as they should be (AssertionError); Void when few reads were answered."""
