@@ -63,7 +63,7 @@ class Onlooker:
 
     def _hear(self, level: str) -> None:
         """From which level on the scanners write to standard error."""
-        log4j = self._rig.spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+        log4j = self._rig.spark.sparkContext._jvm.org.apache.logging.log4j
         log4j.core.config.Configurator.setLevel(SCANNERS, log4j.Level.toLevel(level))
 
     def judge(self, found: dict[str, Evidence], least: int) -> int:
