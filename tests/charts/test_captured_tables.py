@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.charts.fake_connect import Answer, FakeConnect
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 TABLES = "public.artists,public.artworks"
 Run = Callable[..., dict[str, str]]

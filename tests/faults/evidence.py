@@ -252,7 +252,10 @@ def _commits(home: Home, path: str) -> list[str]:
 
 
 def files(home: Home, path: str) -> list[str]:
-    """The names of all files of the table at the path, those of its timeline, too, from its folder on."""
+    """The names of all files of the table at the path, those of its timeline, too, from its folder on.
+
+    By os.walk, which goes on where a folder is deleted meanwhile.
+    """
     top = _kept(home, path)
     return sorted(os.path.relpath(f"{folder}/{name}", top) for folder, _, names in os.walk(top) for name in names)
 

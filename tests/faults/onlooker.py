@@ -6,9 +6,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
+
+from pyspark.sql import SparkSession
 
 from tests.faults import checker, evidence
 from tests.faults.evidence import Evidence, Key, Version
@@ -38,6 +41,18 @@ class Read:
             yield f"read {when} lacks {dict(gone)}; files: {before}; after: {after}"
 
 
+@contextmanager
+def heard(spark: SparkSession) -> Iterator[None]:
+    """Hudi's scanners write to standard error, for all onlookers of the session: its log levels are theirs together."""
+    log4j = spark.sparkContext._jvm.org.apache.logging.log4j
+    set_level = log4j.core.config.Configurator.setLevel
+    set_level(SCANNERS, log4j.Level.INFO)
+    try:
+        yield
+    finally:
+        set_level(SCANNERS, log4j.Level.WARN)
+
+
 class Onlooker:
     """Keeps what each read showed, by table type and in order, and the errors of those that were refused."""
 
@@ -52,19 +67,12 @@ class Onlooker:
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def __enter__(self) -> "Onlooker":
-        self._hear("INFO")
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
         self._thread.join()
-        self._hear("WARN")
-
-    def _hear(self, level: str) -> None:
-        """From which level on the scanners write to standard error."""
-        log4j = self._rig.spark.sparkContext._jvm.org.apache.logging.log4j
-        log4j.core.config.Configurator.setLevel(SCANNERS, log4j.Level.toLevel(level))
 
     def judge(self, found: dict[str, Evidence], least: int) -> int:
         """How many rows were read, all as they should be (AssertionError); Void when few reads were answered."""

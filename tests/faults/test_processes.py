@@ -30,7 +30,7 @@ from tests.faults.faults import (
     all_but_the_source,
     pid_of,
 )
-from tests.faults.onlooker import Onlooker
+from tests.faults.onlooker import Onlooker, heard
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, ITEM
 from tests.faults.trial import LEAST, Entry, Void, await_versions, conclude, under_load, well
@@ -167,7 +167,7 @@ def serving_kills(database: str, chance: random.Random) -> list[KillServing]:
 def test_queries_beside_kills(rig: Rig, entry: Entry, shop: str) -> None:
     """Two sessions that do nothing but read leave the lake half of this machine to recover with."""
     kills = [Kill("stream", services=True) for _ in range(3)]
-    with Onlooker(rig, shop, ACCOUNT) as one, Onlooker(rig, shop, ITEM) as other:
+    with heard(rig.spark), Onlooker(rig, shop, ACCOUNT) as one, Onlooker(rig, shop, ITEM) as other:
         found = under_load(rig, entry, shop, *kills, hold_s=10, recovers_within_s=120)
     for looker in (one, other):
         entry.checked += looker.judge(found, LEAST_READS)

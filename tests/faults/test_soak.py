@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults import evidence
 from tests.faults.faults import SERVICES, Fault, Kill, KillSupervisor
-from tests.faults.onlooker import Onlooker
+from tests.faults.onlooker import Onlooker, heard
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, ITEM
 from tests.faults.trial import Entry, Void, conclude, hold, well
@@ -28,7 +28,7 @@ def test_soak(rig: Rig, entry: Entry, shop: str, pytestconfig: pytest.Config) ->
     seconds = int(pytestconfig.getoption("--soak"))
     chance, end, begin = random.Random(entry.seed), time.monotonic() + seconds, evidence.committed(rig.home, shop)
     wrong: list[str] = []
-    with Onlooker(rig, shop, ACCOUNT, LOOK_S) as one, Onlooker(rig, shop, ITEM, LOOK_S) as other:
+    with heard(rig.spark), Onlooker(rig, shop, ACCOUNT, LOOK_S) as one, Onlooker(rig, shop, ITEM, LOOK_S) as other:
         with rig.load(shop, entry.load_seed, pause_s=PAUSE_S, grows_at=GROWS_AT):
             for fault in faults(chance):
                 time.sleep(max(0.0, min(chance.expovariate(1 / REST_S), end - time.monotonic())))

@@ -7,7 +7,7 @@ import pytest
 
 from lake.guard import advance
 from lake.guard.facts import Slot
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 READ = Slot("pgoutput", "shop", "extended", 500, 10**10, True, "lake_capture", 700)
 

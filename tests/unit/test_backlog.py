@@ -9,7 +9,7 @@ from lake.guard.delay import Delay
 from lake.guard.facts import Server
 from lake.table_status import healthy, of_report
 from spark_jobs.backlog import Backlog
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 from tests.unit.test_guard_rules import SERVER, SLOT
 
 

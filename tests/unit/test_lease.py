@@ -17,7 +17,7 @@ from lake.errors import LakeError
 from lake.waiting import wait_until
 from spark_jobs import lease, storage
 from spark_jobs.lease import Held, Lease, Leases, Lost
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 NOT_TOLD = LakeError("the job goes on", "of a table that it lost", "nobody told it")
 

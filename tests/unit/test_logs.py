@@ -10,7 +10,7 @@ from lake.errors import BadInput, LakeError
 from lake.local import commands
 from lake.local.home import load_home
 from lake.local.stack import Stack
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 
 @pytest.fixture

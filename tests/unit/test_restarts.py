@@ -6,7 +6,7 @@ import pytest
 
 from lake.guard import restarts
 from lake.guard.restarts import Restarts
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 RUNNING = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}
 FAILED = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "FAILED", "trace": "no password"}]}

@@ -11,7 +11,7 @@ import pytest
 from lake.table_status import of_report
 from spark_jobs import services
 from spark_jobs.progress import Progress
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 NAME = "shop_mor.item"
 

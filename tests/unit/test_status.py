@@ -19,7 +19,7 @@ from lake.operate import connector_commands, job_commands
 from lake.operate.jobs import Job
 from lake.status import ServiceStatus
 from lake.table_status import SourceStatus, TableStatus
-from tests.unit.clocks import replace_time
+from tests.clocks import replace_time
 
 REASON = "Timed out [/127.0.0.1:9092] at [bold]"
 STREAM = ServiceStatus("stream", "running", 7, 60, 2**20, REASON)
