@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+HANG_S = 900.0  # what takes longer hangs; on a busy machine what takes seconds elsewhere takes minutes
+
 
 def replace_time(monkeypatch: pytest.MonkeyPatch, module: ModuleType, **functions: Any) -> None:
     """Functions of `time` for one module alone: the threads of libraries go by the same `time` as it does.

@@ -8,11 +8,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.local.home import Home
+from tests.clocks import HANG_S
 
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
 
 
-@retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
+@retry(stop=stop_after_delay(HANG_S), wait=wait_fixed(0.3), reraise=True)
 def drop_slot(home: Home, name: str) -> None:
     """Possible once the task has let go of it; nothing where there is none."""
     with psycopg.connect(home.dsn(), autocommit=True) as connection:

@@ -23,12 +23,10 @@ from lake.local.home import PROJECT, Home, load_home
 from lake.local.stream import Stream
 from lake.spark import SHORT_JOB, spark_conf, spark_environment
 from lake.streamer import class_path
+from tests.clocks import HANG_S
 from tests.remains import drop_slot
 
 SHARED_PORTS = 28000
-REFUSED_WITHIN_S = 120
-COMMAND_WITHIN_S = 300
-DRAINED_WITHIN_S = 300
 MEMORY = "3g"  # Hudi holds the merged log of a file slice, which may be half a gigabyte, once more for each task
 ENVIRONMENTS = Path(__file__).parent / "integration" / "environments"
 
@@ -75,7 +73,7 @@ class RunningLake:
             cwd=PROJECT,
             capture_output=True,
             text=True,
-            timeout=COMMAND_WITHIN_S,
+            timeout=HANG_S,
         )
         assert not check or done.returncode == 0, f"lake {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done
@@ -94,7 +92,7 @@ class RunningLake:
         stream = Stream(self.home)
         environment = spark_environment(self.home.environment, stream.secrets())
         command = stream.program().command
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=REFUSED_WITHIN_S)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_S)
 
     def define(self, database: str, tables: dict[str, Any]) -> None:
         """Writes databases/<database>.yaml; `lake apply` then makes it so."""
@@ -127,7 +125,7 @@ class RunningLake:
     def drain(self, *names: str) -> None:
         """Returns once every Hudi table of the named databases, default all, holds all that is committed now."""
         databases = [database for database in self.definitions() if not names or database.database in names]
-        progress.wait_for_lake(self.home, databases, lambda line: None, DRAINED_WITHIN_S)
+        progress.wait_for_lake(self.home, databases, lambda line: None, HANG_S)
 
     def remove(self) -> None:
         """Stop it and delete its folder."""

@@ -8,11 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from tests.clocks import HANG_S
 from tests.emulated_account.account import Account
 
 ROOT = Path(__file__).resolve().parents[2]
 CDK = ROOT / "node_modules/.bin/cdk"
-LONGEST_S = 1200  # a command that hangs; a busy machine takes minutes
 TOGETHER = ("--concurrency", "4")  # stacks that do not wait for each other
 # The CDK's own validation costs three seconds of CPU a time; tests/synth does its work. Node's age is no news.
 QUIET = {
@@ -45,7 +45,7 @@ class Cdk:
         command = ["node", "--no-warnings", str(CDK), "--no-notices", *map(str, words)]
         started = monotonic()
         done = subprocess.run(
-            command, cwd=folder, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT, timeout=LONGEST_S
+            command, cwd=folder, env=environment, text=True, stdout=-1, stderr=subprocess.STDOUT, timeout=HANG_S
         )
         return Done(done.returncode, done.stdout, monotonic() - started)
 

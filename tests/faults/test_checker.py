@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.faults import checker, machine, marker, report, trial, workload
+from benchmarks import machine
+from tests.faults import checker, marker, report, trial, workload
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.onlooker import Read
 from tests.faults.source import ACCOUNT, BARE, GONE, Table

@@ -9,11 +9,11 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from benchmarks.machine import Machine
 from lake.progress import BEHIND_S
 from tests.faults import checker, evidence, source
 from tests.faults.evidence import Evidence
 from tests.faults.faults import Fault, ended_at, unwell
-from tests.faults.machine import Machine
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, COW, ITEM
 from tests.faults.workload import Lasting, Workload, until

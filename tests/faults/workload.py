@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from tests.faults.machine import Machine
+from benchmarks.machine import Machine
 from tests.faults.source import TABLES, Table
 
 HOT = 40  # keys that nearly all changes meet

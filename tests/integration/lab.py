@@ -21,6 +21,7 @@ from lake.errors import LakeError
 from lake.local.stack import Stack
 from lake.plan import changes
 from lake.plan_facts import read_facts
+from tests.clocks import HANG_S
 from tests.integration import readers
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 Connection = psycopg.Connection[Any]
 Rows = dict[tuple[Any, ...], tuple[Any, ...]]  # by key
-WITHIN_S = 120.0
 LOOK_EVERY_S = 0.1
 MOR = {"types": ["mor"]}
 TABLES: dict[str, dict[str, Any]] = {
@@ -184,7 +184,7 @@ class Lab:
     def drain(self, *without: str) -> None:
         """Returns once every table of both databases, but those named, holds what is committed now."""
         try:
-            progress.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, WITHIN_S)
+            progress.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, HANG_S)
         except LakeError as error:
             connect = Connect(self.home.environment.connect_url)
             raise AssertionError(f"{error}: {connect.status('source_postgres_lab')}") from error
@@ -196,7 +196,7 @@ class Lab:
                 yield database.model_copy(update={"by_name": kept})
 
     def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
-        end = time.monotonic() + WITHIN_S
+        end = time.monotonic() + HANG_S
         while not is_so():
             assert time.monotonic() < end, otherwise
             time.sleep(LOOK_EVERY_S)
@@ -340,7 +340,7 @@ def in_background(work: Callable[[], Any]) -> Callable[[], Any]:
     thread.start()
 
     def wait() -> Any:
-        thread.join(WITHIN_S)
+        thread.join(HANG_S)
         assert outcome, "it does not come to an end"
         if "error" in outcome:
             raise outcome["error"]

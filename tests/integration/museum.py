@@ -18,6 +18,7 @@ from lake import progress
 from lake.local.stack import Stack
 from spark_jobs import commits, history, query
 from spark_jobs.pipeline import read_pipeline
+from tests.clocks import HANG_S
 
 if TYPE_CHECKING:
     from tests.running_lake import RunningLake
@@ -54,7 +55,6 @@ STEPS = (
     ),
 )
 COMPACTED_AFTER = 3  # artworks, so that the last step finds no log
-REPLAYED_WITHIN_S = 300
 LOOK_EVERY_S = 1.0
 TABLE = re.compile(r"\bmoma\w*_(?:cow|mor)\.\w+")
 PICADOR = (
@@ -156,7 +156,7 @@ class Museum:
         """The next offset after each batch of the replay, once it has reached the end."""
         topic = f"{table.partition('.')[0].rpartition('_')[0]}.public.artists"
         end = sum(progress.end_offsets(self.lake.home, [topic])[topic].values())
-        deadline = time.monotonic() + REPLAYED_WITHIN_S
+        deadline = time.monotonic() + HANG_S
         while not (reached := self._offsets_after(table, since)) or reached[-1] != end:
             assert time.monotonic() < deadline, f"{table}: the replay has reached {reached} of {end}"
             time.sleep(LOOK_EVERY_S)

@@ -17,8 +17,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import input_file_name
 
 from lake.local.home import Home
+from tests.clocks import HANG_S
 
-WITHIN_S = 180
 LOOK_EVERY_S = 0.3
 FILE = "__file"
 Record = dict[str, Any]
@@ -34,7 +34,7 @@ def end_of(home: Home, topic: str) -> int:
 
 
 def wait_for_end(home: Home, topic: str, least: int) -> None:
-    end = time.monotonic() + WITHIN_S
+    end = time.monotonic() + HANG_S
     while (reached := end_of(home, topic)) < least:
         assert time.monotonic() < end, f"{topic} has {reached} records, not {least}"
         time.sleep(LOOK_EVERY_S)
@@ -110,7 +110,7 @@ def bronze_files(spark: SparkSession, home: Home, topic: str) -> dict[str, list[
 
     Read by Spark's Avro reader: the files are compressed with snappy.
     """
-    end, deadline = end_of(home, topic), time.monotonic() + WITHIN_S
+    end, deadline = end_of(home, topic), time.monotonic() + HANG_S
     while not (rows := _archived(spark, home, topic)) or max(row["__offset"] for row in rows) < end - 1:
         assert time.monotonic() < deadline, f"{topic}: the archive of {len(rows)} rows has not reached {end}"
         time.sleep(LOOK_EVERY_S)

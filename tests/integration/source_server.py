@@ -18,9 +18,9 @@ from lake.local import secrets
 from lake.local.home import HOST, PROJECT, Home
 from lake.local.postgres import Postgres
 from lake.rendering import source_setup
+from tests.clocks import HANG_S
 
 PROGRAMS = PROJECT / "helm/source-database/files"
-WITHIN_S = 30.0
 
 
 class SourceServer:
@@ -38,14 +38,14 @@ class SourceServer:
         command = [*service.program().command, "-c", "log_statement=all"]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.home.data)
-        deadline = time.monotonic() + WITHIN_S
+        deadline = time.monotonic() + HANG_S
         while not service.ready():
             assert time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.1)
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGINT)
-        self.process.wait(WITHIN_S)
+        self.process.wait(HANG_S)
 
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """As the superuser; the rows, where the statement has any."""

@@ -17,12 +17,13 @@ from lake import moma
 from lake.local import processes
 from lake.local.home import PROJECT
 from lake.spark import spark_environment, spark_submit_command
+from tests.clocks import HANG_S
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 SEED = 7
 NAME, ROWS = "works", 20
-LOADED, LOADED_WITHIN_S = "loaded", 120
+LOADED = "loaded"
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +104,7 @@ def test_sample_rows_are_loaded_from_inside(works: RunningLake, tmp_path: Path) 
     environment = spark_environment(works.home.environment, {"LAKE_LOAD_PASSWORD": str(login["password"])})
     added = []
     for _ in range(2):
-        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=LOADED_WITHIN_S)
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=HANG_S)
         added.append(json.loads(output.read_text())["added"])
     works.execute("postgres", f"DROP DATABASE {LOADED}")
     assert added == [{"artists": 15_089, "artworks": 5_000}, {"artists": 0, "artworks": 0}]

@@ -11,12 +11,12 @@ import pytest
 
 from lake.local.home import PROJECT
 from lake.local.postgres import Postgres
+from tests.clocks import HANG_S
 from tests.runbooks import Block, blocks, pages
 from tests.running_lake import RunningLake
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PORTS = 28400
-WITHIN_S = 900  # on a busy machine; HoodieStreamer alone takes a minute and more
 HERE = [block for page in pages() for block in blocks(page) if block.here]
 
 
@@ -48,6 +48,6 @@ def test_the_commands_do_what_the_page_says(block: Block, lake: RunningLake) -> 
         cwd=lake.data,
         capture_output=True,
         text=True,
-        timeout=WITHIN_S,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,11 +13,11 @@ import pytest
 from lake.local import processes
 from lake.local.preflight import free
 from lake.rendering.connector import REGISTRY_WRITER
+from tests.clocks import HANG_S
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 SERVICES = ["postgres", "kafka", "connect", "metastore", "registry", "s3"]
-WITHIN_S = 90
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
 
 
 def wait_for_running(lake: RunningLake, name: str, other_than: int) -> None:
-    end = time.monotonic() + WITHIN_S
+    end = time.monotonic() + HANG_S
     while time.monotonic() < end:
         line = lake.services()[name]
         if line["state"] == "running" and line["pid"] != other_than:

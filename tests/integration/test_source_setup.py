@@ -20,13 +20,13 @@ from lake.rendering.connector import source_connector
 from lake.rendering.source_setup import CAPTURE_USER, REGISTRY_USER, USERS, VERIFY_USER
 from lake.source_catalog import read_source
 from lake.waiting import wait_until
+from tests.clocks import HANG_S
 from tests.integration import readers
 from tests.integration.source_server import PROGRAMS, SourceServer, prepare, run_psql
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
-WITHIN_S = 60.0
-LATE = LakeError("not set up", f"within {WITHIN_S:.0f} s", "see the log")
+LATE = LakeError("not set up", f"within {HANG_S:.0f} s", "see the log")
 PORTS = {"plain": 28200, "rds": 28300}
 ADMIN = "lake_admin"
 UNPREPARED = "the source is not prepared"
@@ -268,15 +268,15 @@ def test_rows_of_a_table_that_came_after_the_connector_arrive_all_the_same(
     lake: RunningLake, unattended: Callable[[], str]
 ) -> None:
     """Debezium starts on a publication without a captured table, and reads what was written before it was published."""
-    wait_until(lambda: streams(lake), WITHIN_S, LATE)
+    wait_until(lambda: streams(lake), HANG_S, LATE)
     lake.execute("catalogue", "CREATE TABLE books (id int PRIMARY KEY)", "INSERT INTO books VALUES (1), (2)")
     told = unattended()
     assert 'ADD TABLE "public"."books"' in told
     # Not before the first snapshot, of nothing, is over: on a slow machine it is, before the first run has ended.
-    wait_until(lambda: "execute-snapshot" in told or "execute-snapshot" in unattended(), WITHIN_S, LATE)
+    wait_until(lambda: "execute-snapshot" in told or "execute-snapshot" in unattended(), HANG_S, LATE)
     lake.execute("catalogue", "INSERT INTO books VALUES (3)")
     topic = CATALOGUE.tables[0].topic(CATALOGUE.database)
-    wait_until(lambda: keys(lake, topic) == {1, 2, 3}, WITHIN_S, LATE)
+    wait_until(lambda: keys(lake, topic) == {1, 2, 3}, HANG_S, LATE)
     said = f"{CATALOGUE.connector}: reads public.books"
     assert unattended().splitlines() == ["database catalogue", said, "database catalogue"]
 

@@ -27,6 +27,7 @@ from spark_jobs.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.silver import META_COLUMNS
 from spark_jobs.source import Moment, Source
 from spark_jobs.streamer import Job
+from tests.clocks import HANG_S
 from tests.integration import readers
 from tests.integration.conftest import RunningLake
 
@@ -54,7 +55,6 @@ CHANGES = (
     "INSERT INTO sale (id, status, extra) VALUES (400, 'new', 7)",
     "UPDATE sale SET extra = 1 WHERE id = 23",
 )
-WITHIN_S = 120
 RESULT = dict[str, dict[str, Any]]
 
 
@@ -77,7 +77,7 @@ class Shop:
     def drain(self) -> None:
         """Both silver and the archive hold all that is committed."""
         self.lake.drain(NAME)
-        deadline = coverage.Deadline(time.monotonic() + WITHIN_S)
+        deadline = coverage.Deadline(time.monotonic() + HANG_S)
         for table in self.tables:
             coverage.wait_until(partial(self._unarchived, table), deadline)
 
@@ -244,7 +244,7 @@ def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
     jar = str(home.build / "streamer" / "hudi-utilities.jar")
     command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, *class_submit(jar, words)]
     environment = spark_environment(home.environment, home.secrets.s3_keys)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=WITHIN_S)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 0, done.stderr[-2000:]
     assert shop.spark.table("shop_mor_streamer.pair_rt").where("a = 'submitted'").count() == 1
 

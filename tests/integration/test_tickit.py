@@ -13,10 +13,10 @@ from lake.local.home import PROJECT
 from lake.yaml_file import read_mapping
 from spark_jobs import archive, broker, coverage
 from spark_jobs.pipeline import read_pipeline
+from tests.clocks import HANG_S
 from tests.integration.conftest import RunningLake
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
-WITHIN_S = 300
 FUTURE = "20991231000000000"
 BEFORE_ALL = "20000101000000000"
 UPDATE = "UPDATE ecomm.sale SET qtysold = qtysold + 1 WHERE salesid = 200"
@@ -40,7 +40,7 @@ class Tickets:
     def _await_archive(self) -> None:
         self.lake.drain("tickit")
         pipeline = read_pipeline(self.spark, (self.lake.home.rendered / "pipeline.json").as_uri())
-        deadline = coverage.Deadline(time.monotonic() + WITHIN_S)
+        deadline = coverage.Deadline(time.monotonic() + HANG_S)
         for table in [one for one in pipeline.tables if one.database == "tickit"]:
             end = broker.topic_offsets(self.spark, pipeline, table.topic).end
             place = pipeline.bronze["path"], table.topic

@@ -22,7 +22,7 @@ from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "proof"
-ROWS = {"honest": 20, "forged": 20, "silent": 0, "busy": 2000}
+ROWS = {"honest": 20, "forged": 20, "silent": 0, "busy": 8000}
 FORGED = {"cow": (0, 11, 9), "mor": (10, 8, 12)}  # the keys of the changed, the dropped and the doubled row
 SIDES = [("cow", "cow"), ("mor", "rt")]
 STILL = ("honest", "forged", "silent")
@@ -71,7 +71,10 @@ def written_meanwhile(proof: RunningLake) -> Iterator[threading.Thread]:
     stopping = threading.Event()
 
     def keep_writing() -> None:
-        """Each key rests for a minute or more before its turn comes again; with each turn the table grows."""
+        """Each key rests for minutes before its turn comes again: on a busy machine a round takes one.
+
+        With each turn the table grows.
+        """
         keys = itertools.cycle(range(2, ROWS["busy"], 2))
         new = itertools.count(ROWS["busy"])
         with psycopg.connect(proof.home.dsn(NAME), autocommit=True) as connection:

@@ -11,11 +11,11 @@ import httpx
 import yaml
 
 from tests.charts.rendering import ROOT
+from tests.clocks import HANG_S
 
 PROGRAMS = {name: ROOT / "build" / "bin" / name for name in ("etcd", "kube-apiserver")}
 # Who there is, and the groups that give them rights; all others come from Roles.
 USERS = {"admin": "system:masters", "deployer": "", "stranger": ""}
-READY_WITHIN_S = 300.0
 # A test run that is killed leaves no server for longer than this.
 LIVES_S = "1800"
 # RSA in PEM, which neither Python's own library nor the server makes.
@@ -98,11 +98,11 @@ class ApiServer:
             self._running.append(subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log))
 
     def _wait(self, name: str, ready: Callable[[], bool]) -> None:
-        end = time.monotonic() + READY_WITHIN_S
+        end = time.monotonic() + HANG_S
         while not _answers(ready):
             log = (self.folder / f"{name}.log").read_text(errors="replace")
             assert self._running[-1].poll() is None, f"{name} ended:\n{log[-3000:]}"
-            assert time.monotonic() < end, f"{name} is not ready after {READY_WITHIN_S} s:\n{log[-3000:]}"
+            assert time.monotonic() < end, f"{name} is not ready after {HANG_S} s:\n{log[-3000:]}"
             time.sleep(0.05)
 
     def _write_private(self, name: str, text: str) -> Path:
