@@ -18,6 +18,7 @@ from lake.local.home import PROJECT, Home
 from lake.local.secrets import Secrets
 from lake.local.service import Service
 
+PORTS = 29200  # on the usual ones a lake may run, as `make demo` leaves one
 NEEDS = [(name, service.name) for name in ("query", "verify") for service in JOBS[name].needs]
 COMMANDS = {"query": ["sql", "select 1"], "verify": ["verify"]}
 REFUSES = "import json, sys; open(sys.argv[1][7:], 'w').write(json.dumps({'error': 'no such column'})); sys.exit(2)"
@@ -26,7 +27,7 @@ REFUSES = "import json, sys; open(sys.argv[1][7:], 'w').write(json.dumps({'error
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A lake with tables, of which no service runs; Spark is a small program in Python."""
-    made = Home(Environment(name="local", root=tmp_path))
+    made = Home(Environment(name="local", root=tmp_path, port_base=PORTS))
     made.logs.mkdir(parents=True)
     made.rendered.mkdir(parents=True, exist_ok=True)
     (made.rendered / "pipeline.json").write_text("{}")
