@@ -60,7 +60,7 @@ def _figures(home: Home, tables: list[str], machine: Machine) -> dict[str, Any]:
         seconds[victim] = round(_until_fresh(home, tables, machine), 1)
         console.print(f"kill -9 {victim}: fresh again after {seconds[victim]} s")
     met = all(taken <= machine.limit(BAR_S) for taken in seconds.values())
-    facts = {"slower": round(machine.slower, 2), "changes_per_s": load, "fresh_s": FRESH_S, "bar_s": BAR_S}
+    facts = {"slower": round(machine.slower, 2), "changes_per_s": round(load, 1), "fresh_s": FRESH_S, "bar_s": BAR_S}
     return {"recovered_s": seconds, **facts, "met": met}
 
 
