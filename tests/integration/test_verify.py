@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.pipeline import Target, read_pipeline
+from tests.clocks import HANG_S
 from tests.integration import readers
 from tests.running_lake import RunningLake
 
@@ -25,6 +26,7 @@ NAME = "proof"
 ROWS = {"honest": 20, "forged": 20, "silent": 0, "busy": 8000}
 FORGED = {"cow": (0, 11, 9), "mor": (10, 8, 12)}  # the keys of the changed, the dropped and the doubled row
 SIDES = [("cow", "cow"), ("mor", "rt")]
+WAIT_S = str(HANG_S / 3)  # for the lake, for rows that are in motion, and for the archive
 STILL = ("honest", "forged", "silent")
 COLUMNS = "kind text, amount numeric(10, 2), note text"
 KEYS = {"forged": "numeric(12, 8)"}  # Spark writes 0 of these as 0E-8
@@ -50,7 +52,8 @@ def proof(lake: RunningLake) -> Iterator[RunningLake]:
 
 def verified(lake: RunningLake, *tables: str) -> tuple[int, dict[str, Any]]:
     """The exit code, and the result of each table by its name."""
-    done = lake.run("verify", "--json", *(f"{NAME}.{table}" for table in tables), check=False)
+    names = [f"{NAME}.{table}" for table in tables]
+    done = lake.run("verify", "--json", "--timeout", WAIT_S, *names, check=False)
     assert done.stdout, done.stderr
     results = json.loads(done.stdout)["tables"]
     return done.returncode, {table: results[f"{NAME}.public.{table}"] for table in tables}
