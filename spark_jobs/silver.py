@@ -56,6 +56,7 @@ class SilverTable:
         self._columns = stored_columns(spark, target.path, self._position)
         self._sync_lock = threading.Lock()
         self._sync_due = bool(self._position)  # a crash may have come between the last commit and its sync
+        self._changed = False  # what the metastore knows is old for certain
         self.sync_failure = ""  # why the metastore does not know of the last commit
         self.committed_at = time.time() if self._position else 0.0
         self.counted_at = 0.0
@@ -115,7 +116,7 @@ class SilverTable:
         self._commit(messages, summary, entries)
         self.bytes_since_service += size
         progress.committed(self.name, entries, lag_ms, self.committed_at)
-        self._sync_due = self._sync_due or bool(self.table.partition)
+        self._changed = self._changed or bool(self.table.partition)
 
     def _commit(self, messages: DataFrame, summary: List[Any], entries: Dict[str, Any]) -> None:
         began = time.time()
@@ -264,7 +265,7 @@ class SilverTable:
         rows.write.format("hudi").options(**options).mode("append").save(self.target.path)
         self._broken_off = False
         if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
-            self._sync_due = True
+            self._changed = True
         self._columns = StructType(list(rows.schema))
         self._position = entries
         self.commits_since_service += 1
@@ -289,8 +290,11 @@ class SilverTable:
         self.committed_at = time.time()
 
     def sync_after_commit(self) -> None:
-        """A metastore that is away holds up one batch, the later ones no more: the table services ask again."""
-        if not self.sync_failure:
+        """A metastore that is away holds up one batch, the later ones no more: the table services ask again.
+
+        What a crash may have kept from it is theirs, too: in a new JVM it takes seconds, while all tables are late.
+        """
+        if self._changed and not self.sync_failure:
             self.sync_catalogue()
 
     def check_catalogue(self) -> None:
@@ -301,9 +305,9 @@ class SilverTable:
     def sync_catalogue(self) -> None:
         """Tells the metastore of columns and partitions that may be new."""
         with self._sync_lock:
-            if not self._sync_due:
+            if not (self._sync_due or self._changed):
                 return
-            self._sync_due = False
+            self._sync_due = self._changed = False
             try:
                 catalogue.sync(self._spark, self.target)
                 self.sync_failure = ""
