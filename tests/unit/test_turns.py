@@ -107,3 +107,58 @@ def test_tables_are_busy_while_one_commits_or_waits() -> None:
         told.append(shared.busy())
     waiting.join(60)
     assert (told, shared.busy()) == ([True, True], False)
+
+
+def test_tables_begin_one_after_the_other_and_before_those_that_go_on() -> None:
+    shared, order = Turns(1), []
+    assert [shared.may_begin(name) for name in "abc"] == [True, False, False]
+    with shared.turn("a"):
+        assert not shared.may_begin("b")
+        goes_on = in_thread(lambda: [shared.await_next("a"), order.append("a")])
+        while "a" not in shared._waiting:
+            time.sleep(0.001)
+    for name in "bc":
+        assert shared.may_begin(name)
+        assert not shared.may_begin("later")
+        with shared.turn(name):
+            order.append(name)
+    goes_on.join(60)
+    assert order == ["b", "c", "a"]
+
+
+def test_a_table_that_begins_has_its_turn_until_its_first_batch_is_there() -> None:
+    now = 0.0
+    shared = Turns(1, clock=lambda: now)
+    assert shared.may_begin("a")
+    now = turns.FIRST_BATCH_S * 0.9
+    assert not shared.may_begin("b")
+    now = turns.FIRST_BATCH_S * 1.1  # Kafka is away
+    assert shared.may_begin("b")
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_a_table_that_has_nothing_to_begin_with_holds_nobody_up(order: str) -> None:
+    shared = Turns(1)
+    assert [shared.may_begin(name) for name in "abc"] == [True, False, False]
+    assert shared.begin_awaited()
+    for name in order:
+        shared.begun(name)
+    assert shared.may_begin("c")
+    assert not shared.begin_awaited()
+
+
+def test_a_turn_for_a_commit_is_not_given_back_by_an_idle_look() -> None:
+    shared = Turns(1)
+    assert shared.may_begin("a")
+    with shared.turn("a"):
+        shared.begun("a")
+        assert not shared.may_begin("b")
+
+
+def test_a_huge_batch_does_not_keep_the_others_from_beginning() -> None:
+    now = 0.0
+    shared = Turns(1, clock=lambda: now)
+    with shared.turn("huge"):
+        assert not shared.may_begin("small")
+        now = turns.BEGIN_PATIENCE_S
+        assert shared.may_begin("small")
