@@ -14,7 +14,7 @@ from benchmarks import freshness, machine
 from benchmarks.bench_lake import DATABASE
 from benchmarks.steady import steady_lake
 from lake.local.home import Home
-from lake.local.supervisor import Supervisor
+from lake.local.stack import Stack
 
 TABLES = 8
 PER_SECOND = 20.0
@@ -40,7 +40,8 @@ def measure() -> dict[str, Any]:
 
 def _spent_s(home: Home) -> dict[str, float]:
     """Seconds that processors have worked for each service, and for what it started."""
-    return {name: _of_tree(state.pid) for name, state in Supervisor(home).states().items() if state.pid}
+    states = [supervisor.state() for supervisor in Stack(home).supervisors.values()]
+    return {state.name: _of_tree(state.pid) for state in states if state.pid}
 
 
 def _of_tree(pid: int) -> float:

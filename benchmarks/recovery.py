@@ -20,8 +20,7 @@ from benchmarks.bench_lake import DATABASE, console
 from benchmarks.machine import Machine, loop_s
 from benchmarks.steady import PER_SECOND, steady_lake
 from lake.local.home import Home
-from lake.local.stack import SERVICES
-from lake.local.supervisor import Supervisor
+from lake.local.stack import SERVICES, Stack
 from lake.progress import reported
 
 TABLES = 5
@@ -32,7 +31,7 @@ REPORTED_S = 2.0  # after a commit; the job reports every second
 BAR_S = 60.0
 GIVEN_UP_S = 300.0
 REST_S = 20.0  # before the next kill
-SUPERVISOR = "supervisord"
+SUPERVISOR = "supervisor of {}"
 Commit = tuple[float, float]  # when it was visible, when its newest change was committed in PostgreSQL; s since 1970
 Commits = dict[str, list[Commit]]  # by table, in their order
 
@@ -52,22 +51,24 @@ def _figures(home: Home, tables: list[str], machine: Machine) -> dict[str, Any]:
     console.print(f"fresh after {warm:.0f} s; {warm_s:.0f} s to warm up")
     time.sleep(warm_s)
     seconds = {}
-    for victim in (*(service.name for service in SERVICES), SUPERVISOR):
+    for victim in (name.format(service.name) for name in ("{}", SUPERVISOR) for service in SERVICES):
         time.sleep(REST_S)
         machine.look()
-        os.kill(_pid(home, victim), signal.SIGKILL)
+        os.kill(_pids(home)[victim], signal.SIGKILL)
         seconds[victim] = round(_until_fresh(home, tables, machine), 1)
         console.print(f"kill -9 {victim}: fresh again after {seconds[victim]} s")
     met = all(taken <= BAR_S for taken in seconds.values())
     return {"recovered_s": seconds, "fresh_s": FRESH_S, "bar_s": BAR_S, "met": met}
 
 
-def _pid(home: Home, victim: str) -> int:
-    supervisor = Supervisor(home)
-    pid = supervisor.pid() if victim == SUPERVISOR else supervisor.states()[victim].pid
-    if not pid:
-        raise RuntimeError(f"{victim} does not run")
-    return pid
+def _pids(home: Home) -> dict[str, int]:
+    """Of the services, and of their supervisors."""
+    pids = {}
+    for name, supervisor in Stack(home).supervisors.items():
+        pids.update({name: supervisor.state().pid, SUPERVISOR.format(name): supervisor.pid() or 0})
+    if not all(pids.values()):
+        raise RuntimeError(f"not all run: {pids}")
+    return pids
 
 
 def _until_fresh(home: Home, tables: list[str], machine: Machine) -> float:

@@ -9,7 +9,12 @@ from lake.local import processes
 from lake.local.home import Home
 from lake.local.service import Service
 from lake.local.stack import SERVICES, Stack, answers
-from lake.local.supervisor import BACKOFF, RUNNING, State
+from lake.local.supervisor import BACKOFF, RUNNING, State, Supervisor
+
+ADVICE = {
+    "orphaned": "its supervisor is gone and left processes behind: lake up stops them and starts anew",
+    "down": "start with: lake up",
+}
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,11 @@ def services(home: Home) -> list[ServiceStatus]:
     'orphaned' ones run without their supervisor; of a 'silent' one the process runs, and does not answer.
     """
     stack = Stack(home)
-    if stack.supervisor.pid() is None:
-        state = "orphaned" if processes.of_lake(home.data) else "down"
-        return [ServiceStatus(service.name, state, 0, 0, 0, _advice(state)) for service in stack.services]
-    states = stack.supervisor.states()
-    known = [service for service in stack.services if service.name in states]
+    if not stack.runs():
+        left = {processes.service_of(process) for process in processes.of_lake(home.data)}
+        return [_unsupervised(service, service.name in left) for service in stack.services]
     with ThreadPoolExecutor(max_workers=len(SERVICES)) as asking:  # one that is cut off takes seconds
-        return list(asking.map(lambda service: _asked(service, states[service.name]), known))
+        return list(asking.map(_asked, stack.supervisors.values()))
 
 
 def healthy(lines: list[ServiceStatus]) -> bool:
@@ -48,12 +51,20 @@ def as_json(lines: list[ServiceStatus]) -> list[dict[str, object]]:
     return [asdict(line) for line in lines]
 
 
-def _asked(service: Service, state: State) -> ServiceStatus:
+def _asked(supervisor: Supervisor) -> ServiceStatus:
+    service, state = supervisor.service, supervisor.state()
     if state.pid == 0 and not service.wanted():
         return ServiceStatus(service.name, "waiting", 0, 0, 0, "starts with: lake apply")
+    if supervisor.pid() is None:
+        return _unsupervised(service, bool(processes.of_service(supervisor.home.data, service.name)))
     line = _line(state)
     problem = _problem(service) if line.state == "running" else ""
     return replace(line, state="silent", reason=problem) if problem else line
+
+
+def _unsupervised(service: Service, runs: bool) -> ServiceStatus:
+    state = "orphaned" if runs else "down"
+    return ServiceStatus(service.name, state, 0, 0, 0, ADVICE[state])
 
 
 def _problem(service: Service) -> str:
@@ -72,9 +83,3 @@ def _line(state: State) -> ServiceStatus:
         return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
     uptime = max(0, int(time.time()) - state.started_at)
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
-
-
-def _advice(state: str) -> str:
-    if state == "orphaned":
-        return "the supervisor is gone and left processes behind: lake up stops them and starts anew"
-    return "start with: lake up"

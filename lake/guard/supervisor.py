@@ -1,4 +1,4 @@
-"""The supervisor brings the guardian back, and the guardian the supervisor."""
+"""A supervisor brings the guardian back, and the guardian all supervisors."""
 
 import logging
 import os
@@ -7,8 +7,8 @@ import sys
 import threading
 
 from lake.local.home import Home
-from lake.local.processes import MARK
-from lake.local.supervisor import Supervisor
+from lake.local.processes import MARK, SERVICE
+from lake.local.stack import Stack
 
 LOG = logging.getLogger("guardian")
 LOOK_EVERY_S = 1.0
@@ -24,14 +24,15 @@ def keep(home: Home, stopping: threading.Event) -> None:
 
 
 def attend(home: Home) -> None:
-    """Starts the lake again if the supervisor was killed: `lake up` stops what it left behind, this guardian, too.
+    """Starts services whose supervisors were killed: `lake up` stops what is left of them, this guardian, too.
 
     So the command belongs to no supervisor, and prints into a file.
     """
-    if Supervisor(home).pid() is not None:
+    lost = Stack(home).lost()
+    if not lost:
         return
-    LOG.error("the supervisor is gone; the lake is started again")
-    environment = {name: value for name, value in os.environ.items() if name != MARK}
+    LOG.error("the supervisors of %s are gone; they are started again", ", ".join(lost))
+    environment = {name: value for name, value in os.environ.items() if name not in (MARK, SERVICE)}
     command = [sys.executable, "-m", "lake.cli", "up"]
     with (home.logs / "guardian.log").open("a") as log:
         subprocess.run(command, cwd=home.root, env=environment, stdout=log, stderr=log, start_new_session=True)

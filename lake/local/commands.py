@@ -24,6 +24,7 @@ from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
 from lake.local.home import Home, load_home
 from lake.local.stack import Stack
+from lake.local.supervisor import LOG_PREFIX
 from lake.operate import options
 from lake.operate.jobs import of_services
 from lake.rendering.pipeline import pipeline_path
@@ -208,7 +209,7 @@ def _services_table(lines: list[state.ServiceStatus]) -> Table:
 
 
 def logs(
-    service: str = typer.Argument(help="Name as in: lake status, or supervisord"),
+    service: str = typer.Argument(help="Name as in: lake status; supervisor-NAME for what keeps it"),
     follow: bool = typer.Option(False, "-f", "--follow", help="Keep printing what comes."),
     lines: int = typer.Option(100, "-n", "--lines", min=0, help="How many lines to begin with."),
     env: str = options.ENV,
@@ -221,8 +222,7 @@ def logs(
         _logs_on_aws(env, service, lines, follow)
         return
     stack = Stack(load_home())
-    if service != "supervisord":
-        stack.service(service)
+    stack.service(service.removeprefix(LOG_PREFIX))
     path = stack.log(service)
     if not path.exists():
         raise LakeError(f"{service} has no log yet", str(path), "run: lake up")

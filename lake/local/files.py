@@ -37,5 +37,5 @@ def write_hadoop(path: Path, values: Mapping[str, object]) -> Path:
 
 
 def write_log4j(path: Path, level: str = "info") -> Path:
-    """A log4j2 configuration that prints to standard output; the supervisor keeps and rotates it."""
+    """A log4j2 configuration that prints to standard output; a supervisor keeps and rotates it."""
     return write(path, LOG4J.replace("{level}", level))

@@ -1,4 +1,4 @@
-"""The guardian of the sources: one more program of the supervisor."""
+"""The guardian of the sources: one more service."""
 
 import sys
 from pathlib import Path

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import psutil
 
-# Set in the supervisor's environment and inherited by all that it starts; the value is the data folder.
+# Set in a supervisor's environment and inherited by all that it starts; the values are the data folder and a service.
 MARK = "LAKE_SUPERVISED"
+SERVICE = "LAKE_SERVICE"
+SERVER = "postgres"  # the name of its processes, its service and its folder
 POLL_S = 0.05
 AT_ONCE_S = 0.5
 GONE_WITHIN_S = 8.0  # what is asked to end
@@ -17,7 +19,7 @@ GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 
 def of_lake(data: Path) -> list[psutil.Process]:
-    """Every live process that the supervisor of this data folder started, the supervisor too."""
+    """Every live process that a supervisor of this data folder started, the supervisors too."""
     return [process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)]
 
 
@@ -28,13 +30,26 @@ def _belongs(process: psutil.Process, data: Path) -> bool:
         if process.environ().get(MARK) == str(data):
             return True
         # PostgreSQL overwrites its environment with its process title; it works inside its data folder.
-        return _is_server(process) and process.cwd() == str(data / "postgres")
+        return _is_server(process) and process.cwd() == str(data / SERVER)
     except GONE:
         return False
 
 
+def of_service(data: Path, name: str) -> list[psutil.Process]:
+    """Those of one service, with what supervises it."""
+    return [process for process in of_lake(data) if service_of(process) == name]
+
+
+def service_of(process: psutil.Process) -> str:
+    """The service that a process of a lake is part of, or supervises; '' when it is of none, or has ended."""
+    try:
+        return SERVER if _is_server(process) else str(process.environ().get(SERVICE, ""))
+    except GONE:
+        return ""
+
+
 def stop_orphans(found: list[psutil.Process], within_s: float) -> None:
-    """End what a supervisor has left behind: PostgreSQL last, once it has no client that it would wait for.
+    """End what supervisors have left behind: PostgreSQL last, once it has no client that it would wait for.
 
     The others are hardly asked: Kafka and Connect wait for each other, and nothing here minds being killed.
     """
@@ -82,7 +97,7 @@ def _is_child(process: psutil.Process) -> bool:
 
 
 def _is_server(process: psutil.Process) -> bool:
-    return _name(process) == "postgres"
+    return _name(process) == SERVER
 
 
 def _left(found: list[psutil.Process], within_s: float) -> list[psutil.Process]:

@@ -9,7 +9,7 @@ from lake.local.home import Home
 
 @dataclass(frozen=True)
 class Program:
-    """What the supervisor runs: arguments and environment hold no secret."""
+    """What a supervisor runs: arguments and environment hold no secret."""
 
     command: list[str]
     folder: Path
@@ -19,7 +19,7 @@ class Program:
 
 
 class Service(ABC):
-    """One process that the supervisor keeps."""
+    """One process that a supervisor keeps."""
 
     name: str
     needs: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Service(ABC):
         return []
 
     def secrets(self) -> dict[str, str]:
-        """Environment variables with secrets, inherited through the supervisor."""
+        """Environment variables with secrets, inherited through its supervisor."""
         return {}
 
     def wanted(self) -> bool:
@@ -53,7 +53,7 @@ class Service(ABC):
 
     @abstractmethod
     def program(self) -> Program:
-        """What the supervisor runs."""
+        """What its supervisor runs."""
 
     @abstractmethod
     def ready(self) -> bool:

@@ -24,12 +24,14 @@ from lake.local.registry import Registry
 from lake.local.s3 import S3
 from lake.local.service import Service
 from lake.local.stream import Stream
-from lake.local.supervisor import STOPPED, State, Supervisor
+from lake.local.supervisor import STOP_WAIT_S, STOPPED, Supervisor
 
 SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream, Guardian)
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
 STOP_FIRST = ("guardian", "stream", "connect")
+UNKNOWN = ""  # what an earlier version started under one supervisor says of no service that it is part of it
 POLL_S = 0.2
+ENDED_WITHIN_S = STOP_WAIT_S + 4.0  # supervisord looks once a second at what it has killed then
 LOG_LINES = 3
 
 # Told of each step: service, what happened, seconds since the start.
@@ -47,7 +49,7 @@ class Stack:
         self.home = home
         self.report = report
         self.services = [service(home) for service in SERVICES]
-        self.supervisor = Supervisor(home)
+        self.supervisors = {service.name: Supervisor(home, service) for service in self.services}
         self._began = time.monotonic()
         self._given_up = threading.Event()
 
@@ -59,23 +61,33 @@ class Stack:
         names = ", ".join(service.name for service in self.services)
         raise BadInput(f"there is no service '{name}'", "command line", f"choose one of: {names}")
 
+    def runs(self) -> bool:
+        """Whether any service has its supervisor."""
+        return bool(self._supervised())
+
+    def lost(self) -> list[str]:
+        """The services that should run and have no supervisor."""
+        return [one.name for one in self.services if one.wanted() and self.supervisors[one.name].pid() is None]
+
     def up(self) -> bool:
         """Have every service running and answering; False if all of them already were."""
-        if self.supervisor.pid() is None:
+        if self.lost():
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
         with self._alone():
-            if self.supervisor.pid() is None:
-                self._start_supervisor()
+            self._stop_orphans(UNKNOWN)
+            secrets.load_or_create(self.home.environment.secrets_path)
             return self._start([service for service in self.services if service.wanted()])
 
-    def _start_supervisor(self) -> None:
-        orphans = self._processes()
+    def _supervised(self) -> set[str]:
+        return {name for name, supervisor in self.supervisors.items() if supervisor.pid() is not None}
+
+    def _stop_orphans(self, name: str) -> None:
+        """End what runs of a service that has no supervisor."""
+        orphans = processes.of_service(self.home.data, name)
         if orphans:
             left = f"{len(orphans)} processes ({', '.join(processes.names(orphans))})"
             processes.stop_orphans(orphans, GONE_WITHIN_S)
-            self._say("supervisor", f"was killed; stopped what it left behind: {left}")
-        secrets.load_or_create(self.home.environment.secrets_path)
-        self.supervisor.start(self.services)
+            self._say(name or "lake", f"its supervisor was killed; stopped what it left behind: {left}")
 
     def _start(self, services: list[Service]) -> bool:
         """Start in parallel; a service waits only for those it needs. The first failure is raised."""
@@ -95,13 +107,16 @@ class Stack:
         """Have one service running and answering; False if its process was there already."""
         for future in needed:
             future.result()
-        idle = self._state(service.name).pid == 0
+        supervisor = self.supervisors[service.name]
+        idle = supervisor.state().pid == 0
         if idle:
             # Nothing may start it while prepare cleans up: what it removes would be a running server's.
-            self.supervisor.stop_service(service.name)
+            supervisor.stop()
+            if supervisor.pid() is None:
+                self._stop_orphans(service.name)
             for line in service.prepare():
                 self._say(service.name, line)
-            self.supervisor.start_service(service.name)
+            supervisor.start()
         self._wait(service)
         service.initialise()
         if idle:
@@ -112,7 +127,7 @@ class Stack:
         """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
         end = time.monotonic() + service.ready_within_s
         while not answers(service):
-            if self._state(service.name).state == STOPPED or time.monotonic() > end:
+            if self.supervisors[service.name].state().state == STOPPED or time.monotonic() > end:
                 raise LakeError(
                     f"{service.name} does not answer after {service.ready_within_s:.0f} s: {self.tail(service.name)}",
                     str(self.log(service.name)),
@@ -121,66 +136,61 @@ class Stack:
             if self._given_up.wait(POLL_S):
                 raise LakeError(f"{service.name} was not waited for", "lake up", "run: lake up")
 
-    def _state(self, name: str) -> State:
-        return self.supervisor.states()[name]
-
     def down(self) -> bool:
         """Stop everything, writers first; False if nothing ran. Leaves no process of this lake."""
         if not self._processes():
             return False
         with self._alone():
-            if self.supervisor.pid() is not None:
-                self._stop_services()
+            self._end(STOP_FIRST)
+            self._end([name for name in self.supervisors if name not in STOP_FIRST])
             processes.stop(self._processes(), GONE_WITHIN_S)
-        if self.supervisor.socket.parent != self.home.data:
-            shutil.rmtree(self.supervisor.socket.parent, ignore_errors=True)
+        for folder in {supervisor.socket.parent for supervisor in self.supervisors.values()}:
+            if not folder.is_relative_to(self.home.data):
+                shutil.rmtree(folder, ignore_errors=True)
         return True
 
-    def _stop_services(self) -> None:
-        rest = [service.name for service in self.services if service.name not in STOP_FIRST]
-        for names in (list(STOP_FIRST), rest):
-            for name in names:
-                self.supervisor.stop_service(name, wait=False)
-            self._await_stop(names)
-        self.supervisor.shutdown()
-        self._await_end()
+    def _end(self, names: Sequence[str]) -> None:
+        """Stop services and their supervisors."""
+        self._stop(names)
+        for name in names:
+            self.supervisors[name].shutdown()
+        end = time.monotonic() + ENDED_WITHIN_S
+        while self._supervised() & set(names) and time.monotonic() < end:
+            time.sleep(POLL_S / 4)
 
-    def _await_stop(self, names: list[str]) -> None:
-        left = set(names)
-        end = time.monotonic() + GONE_WITHIN_S
+    def _stop(self, names: Sequence[str]) -> None:
+        """Stop services, side by side."""
+        left = self._supervised() & set(names)
+        for name in left:
+            self.supervisors[name].stop(wait=False)
+        end = time.monotonic() + ENDED_WITHIN_S
         while left and time.monotonic() < end:
-            states = self.supervisor.states()
             for name in sorted(left):
-                if states[name].pid == 0:
+                if self.supervisors[name].state().pid == 0:
                     left.remove(name)
                     self._say(name, "stopped")
             time.sleep(POLL_S / 4)
-
-    def _await_end(self) -> None:
-        end = time.monotonic() + GONE_WITHIN_S
-        while self.supervisor.pid() is not None and time.monotonic() < end:
-            time.sleep(POLL_S / 4)
+        for name in left:
+            processes.stop(processes.of_service(self.home.data, name), GONE_WITHIN_S)
 
     def start(self, name: str) -> None:
-        """Have one service running and answering, with the program that the code describes now."""
+        """Have one service running and answering, anew, with the program that the code describes now."""
         service = self.service(name)
         with self._alone():
-            self.supervisor.reload(self.services, name)
+            self._end([name])
             if service.wanted():
                 self._start_one(service)
 
     def start_if_idle(self, name: str) -> None:
         """start(), unless the lake is down or the service is up already."""
-        if self.supervisor.pid() is not None and self._state(name).pid == 0:
+        if self.runs() and self.supervisors[name].state().pid == 0:
             self.start(name)
 
     def restart(self, name: str) -> None:
-        """Stop and start one service; the others keep running."""
+        """Stop and start one service; the others keep running. BadInput when the lake is down."""
         self.service(name)
-        if self.supervisor.pid() is None:
+        if not self.runs():
             raise BadInput("this lake does not run", str(self.home.data), "run: lake up")
-        self.supervisor.stop_service(name)
-        self._say(name, "stopped")
         self.start(name)
 
     def log(self, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""The Spark application that writes the lake: one more program of the supervisor."""
+"""The Spark application that writes the lake: one more service."""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""The supervisor: supervisord keeps the services running, restarts what dies and holds the logs."""
+"""The supervisors: supervisord keeps a service running, restarts it when it dies, and holds its log.
+
+Each service has one of its own: who kills a supervisor costs the lake one service, and each is given its own secrets.
+"""
 
 import hashlib
 import os
@@ -18,7 +21,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 
 from lake.errors import LakeError
 from lake.local.home import Home
-from lake.local.processes import GONE, MARK
+from lake.local.processes import GONE, MARK, SERVICE
 from lake.local.secrets import write_private
 from lake.local.service import Program, Service
 
@@ -53,10 +56,10 @@ file = {socket}
 chmod = 0600
 
 [supervisord]
-logfile = {logs}/supervisord.log
+logfile = {log}
 logfile_maxbytes = 5MB
 logfile_backups = 1
-pidfile = {data}/supervisord.pid
+pidfile = {pidfile}
 directory = {data}
 {user}
 [rpcinterface:supervisor]
@@ -85,11 +88,12 @@ stdout_logfile_maxbytes = 20MB
 stdout_logfile_backups = 2
 """
 STOP_WAIT_S = 8
+LOG_PREFIX = "supervisor-"  # of what it says itself, before the service's name
 
 
 @dataclass(frozen=True)
 class State:
-    """What the supervisor knows of one service; started_at in seconds since 1970, 0 if it never ran."""
+    """What the supervisor knows of its service; started_at in seconds since 1970, 0 if it never ran."""
 
     name: str
     state: str
@@ -99,57 +103,69 @@ class State:
 
 
 class Supervisor:
-    """supervisord of one lake, spoken to through a socket that only the user may open."""
+    """supervisord of one service of a lake, spoken to through a socket that only the user may open."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, service: Service) -> None:
         self.home = home
-        self.config = home.data / "supervisord.conf"
+        self.service = service
+        self.config = self._folder / f"{service.name}.conf"
+
+    @property
+    def _folder(self) -> Path:
+        return self.home.data / "supervisors"
+
+    @property
+    def _pidfile(self) -> Path:
+        return self._folder / f"{self.service.name}.pid"
 
     @property
     def socket(self) -> Path:
         """In the data folder, or in a private folder below /tmp where that path is too long."""
-        near = self.home.data / "supervisor.sock"
+        near = self._folder / f"{self.service.name}.sock"
         if len(str(near)) <= SOCKET_PATH_LIMIT:
             return near
         key = hashlib.sha256(str(self.home.data).encode()).hexdigest()[:12]
-        return Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", "supervisor.sock")
+        return Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", near.name)
 
     def pid(self) -> int | None:
-        """The running supervisor of this lake; None if there is none."""
+        """The running supervisor; None if there is none."""
         try:
-            pid = int((self.home.data / "supervisord.pid").read_text())
+            pid = int(self._pidfile.read_text())
             return pid if str(self.config) in psutil.Process(pid).cmdline() else None
         except (OSError, ValueError, *GONE):
             return None
 
-    def render(self, services: list[Service]) -> str:
+    def render(self) -> str:
         """The configuration of supervisord; holds no secret."""
+        log = self.home.logs / f"{LOG_PREFIX}{self.service.name}.log"
+        values = {"socket": self.socket, "log": log, "pidfile": self._pidfile, "data": self.home.data}
         user = "user = root\n" if os.getuid() == 0 else ""
-        values = {"socket": self.socket, "logs": self.home.logs, "data": self.home.data, "user": user}
-        head = CONFIG.format(**{key: _escape(str(value)) for key, value in values.items()})
-        return head + "".join(_section(service.name, service.program(), self.home) for service in services)
+        head = CONFIG.format(user=user, **{key: _escape(str(value)) for key, value in values.items()})
+        return head + _section(self.service.name, self.service.program(), self.home)
 
-    def write(self, services: list[Service]) -> None:
-        write_private(self.config, self.render(services))
+    def start(self) -> None:
+        """Have the service running, without waiting for it; supervisord is started before if it does not run."""
+        if self.pid() is None:
+            self._start()
+        _unless(ALREADY_STARTED, lambda: self._call("startProcess", self.service.name, False))
 
-    def start(self, services: list[Service]) -> None:
-        """Run supervisord in the background; no service is started yet."""
+    def _start(self) -> None:
         self.home.logs.mkdir(parents=True, exist_ok=True)
-        self._private_folder()
-        self.write(services)
-        secrets = {key: value for service in services for key, value in service.secrets().items()}
+        for folder in {self._folder, self.socket.parent}:
+            self._make_private(folder)
+        write_private(self.config, self.render())
+        mark = {MARK: str(self.home.data), SERVICE: self.service.name}
+        environment = {**_clean_environment(os.environ), **mark, **self.service.secrets()}
         command = [sys.executable, "-m", "supervisor.supervisord", "-c", str(self.config)]
-        environment = {**_clean_environment(os.environ), MARK: str(self.home.data), **secrets}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.home.data)
         if done.returncode != 0:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
             raise LakeError(f"supervisord did not start: {reason[0]}", str(self.config), "run: lake up")
         self._wait()
 
-    def _private_folder(self) -> None:
-        folder = self.socket.parent
+    def _make_private(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder != self.home.data and folder.stat().st_uid != os.getuid():
+        if folder.stat().st_uid != os.getuid():
             raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
 
     @retry(
@@ -169,29 +185,27 @@ class Supervisor:
             except (OSError, xmlrpc.client.ProtocolError) as error:
                 raise LakeError(f"the supervisor does not answer ({error})", str(self.socket), "run: lake up") from None
 
-    def states(self) -> dict[str, State]:
-        """All services by name."""
-        return {item["name"]: _state(item) for item in self._call("getAllProcessInfo")}
+    def state(self) -> State:
+        """Of the service; one whose supervisor does not run is stopped."""
+        if self.pid() is None:
+            return State(self.service.name, STOPPED, 0, 0, "")
+        try:
+            item = self._call("getProcessInfo", self.service.name)
+        except LakeError:
+            if self.pid() is None:  # it was killed meanwhile
+                return State(self.service.name, STOPPED, 0, 0, "")
+            raise
+        return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
 
-    def start_service(self, name: str) -> None:
-        """Have it running; no wait, and no error if it runs already."""
-        _unless(ALREADY_STARTED, lambda: self._call("startProcess", name, False))
-
-    def stop_service(self, name: str, wait: bool = True) -> None:
-        """Have it stopped; no error if it does not run."""
-        _unless(NOT_RUNNING, lambda: self._call("stopProcess", name, wait))
-
-    def reload(self, services: list[Service], name: str) -> None:
-        """Read one stopped service's program again from what the code says now."""
-        self.write(services)
-        added, changed, _ = self._call("reloadConfig")[0]
-        if name in changed:
-            self._call("removeProcessGroup", name)
-        if name in added + changed:
-            self._call("addProcessGroup", name)
+    def stop(self, wait: bool = True) -> None:
+        """Have the service stopped, until start(); no error if it does not run."""
+        if self.pid() is not None:
+            _unless(NOT_RUNNING, lambda: self._call("stopProcess", self.service.name, wait))
 
     def shutdown(self) -> None:
-        self._call("shutdown")
+        """Ask supervisord to stop the service, and itself then."""
+        if self.pid() is not None:
+            self._call("shutdown")
 
 
 def _unless(expected: int, call: Any) -> None:
@@ -199,13 +213,7 @@ def _unless(expected: int, call: Any) -> None:
         call()
     except xmlrpc.client.Fault as fault:
         if fault.faultCode != expected:
-            raise LakeError(
-                f"the supervisor refuses: {fault.faultString}", "supervisord", "see: lake logs supervisord"
-            ) from None
-
-
-def _state(item: Mapping[str, Any]) -> State:
-    return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
+            raise LakeError(f"the supervisor refuses: {fault.faultString}", "supervisord", "see: lake status") from None
 
 
 def _section(name: str, program: Program, home: Home) -> str:

@@ -44,14 +44,14 @@ class Jobs(Protocol):
 
 
 def of_services(home: Home, lines: list[status.ServiceStatus]) -> list[Job]:
-    """Those that the supervisor keeps, by what it knows of its services."""
+    """Those that a supervisor keeps, by what is known of its service."""
     (line,) = [one for one in lines if one.name == STREAM]
     state = {"running": "running", "starting": "starting", "waiting": "absent"}.get(line.state, "stopped")
     return [Job(STREAM, True, state, reported_s=silent_s(home) or None, reason=line.reason)]
 
 
 class LocalJobs:
-    """The streaming job under the supervisor."""
+    """The streaming job under its supervisor."""
 
     def __init__(self, home: Home) -> None:
         self._home, self._stack = home, Stack(home)
@@ -61,18 +61,16 @@ class LocalJobs:
 
     def submit(self, name: str, say: Say) -> Job:
         self._known(name)
-        if self._stack.supervisor.pid() is None:
+        if not self._stack.runs():
             raise BadInput("this lake does not run", str(self._home.data), "run: lake up")
         if not self._stack.service(name).wanted():
             raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
-        self._stack.supervisor.stop_service(name)
         self._stack.start(name)
         return self.all()[0]
 
     def stop(self, name: str, say: Say) -> Job:
         self._known(name)
-        if self._stack.supervisor.pid() is not None:
-            self._stack.supervisor.stop_service(name)
+        self._stack.supervisors[name].stop()
         return self.all()[0]
 
     def log(self, name: str, lines: int) -> list[str]:

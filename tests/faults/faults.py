@@ -1,7 +1,7 @@
 """Faults: small classes that break one part, and let it be whole again.
 
 inject() breaks; heal() undoes what hands must undo, which for a killed process is nothing; seen() says whether the
-product has noticed, by what it shows its user; of a killed process, by what the supervisor's log says.
+product has noticed, by what it shows its user; of a killed process, by what its supervisor's log says.
 """
 
 import os
@@ -17,7 +17,7 @@ import psutil
 from py4j.protocol import Py4JJavaError
 
 from lake import progress
-from lake.local.supervisor import RUNNING
+from lake.local.supervisor import LOG_PREFIX, RUNNING
 from lake.requests import request
 from tests.faults.rig import Rig
 from tests.faults.workload import until
@@ -41,7 +41,7 @@ class Fault(Protocol):
 
 @dataclass
 class Kill:
-    """kill -9, or another signal; the supervisor must start it again."""
+    """kill -9, or another signal; its supervisor must start it again."""
 
     service: str
     signal: int = signal.SIGKILL
@@ -57,7 +57,7 @@ class Kill:
             ask_for_services(rig)
         time.sleep(self.after_s)
         self._pid = pid_of(rig, self.service)
-        self._logged = _supervisor_log(rig).stat().st_size
+        self._logged = self._log(rig).stat().st_size
         self.broke_at = time.monotonic()
         os.kill(self._pid, self.signal)
 
@@ -65,9 +65,12 @@ class Kill:
         until(lambda: is_back(rig, self.service, self._pid), f"{self.service} is not back", BACK_WITHIN_S)
 
     def seen(self, rig: Rig) -> bool:
-        with _supervisor_log(rig).open() as log:
+        with self._log(rig).open() as log:
             log.seek(self._logged)
             return any(f"exited: {self.service} " in line for line in log)
+
+    def _log(self, rig: Rig) -> Path:
+        return rig.stack.log(LOG_PREFIX + self.service)
 
 
 def all_but_the_source() -> "Together":
@@ -76,23 +79,32 @@ def all_but_the_source() -> "Together":
 
 
 @dataclass
-class KillSupervisor:
-    """kill -9 of what brings all others back; the guardian must see to it."""
+class KillSupervisors:
+    """kill -9 of what brings services back, of all in one moment; the guardian must see to it."""
 
-    name = "SIGKILL supervisord"
+    services: Sequence[str] = SERVICES
+
+    @property
+    def name(self) -> str:
+        return f"SIGKILL supervisor of {', '.join(self.services) if self.services != SERVICES else 'every service'}"
 
     def inject(self, rig: Rig) -> None:
-        self._pid = rig.stack.supervisor.pid()
-        assert self._pid
+        self._pids = {service: rig.stack.supervisors[service].pid() for service in self.services}
+        assert None not in self._pids.values(), self._pids
         self.broke_at = time.monotonic()
-        os.kill(self._pid, signal.SIGKILL)
+        for pid in self._pids.values():
+            os.kill(pid or 0, signal.SIGKILL)
 
     def heal(self, rig: Rig) -> None:
-        until(lambda: rig.stack.supervisor.pid() not in (None, self._pid), "the supervisor is not back", BACK_WITHIN_S)
-        until(lambda: _all_run(rig), "what it keeps is not back", 2 * BACK_WITHIN_S, every_s=1)
+        until(lambda: self._others(rig), "a supervisor is not back", BACK_WITHIN_S)
+        until(lambda: _all_run(rig), "what they keep is not back", 2 * BACK_WITHIN_S, every_s=1)
 
     def seen(self, rig: Rig) -> bool:
-        return rig.stack.supervisor.pid() != self._pid
+        return self._others(rig)
+
+    def _others(self, rig: Rig) -> bool:
+        """Whether each has a successor."""
+        return all(rig.stack.supervisors[service].pid() not in (None, pid) for service, pid in self._pids.items())
 
 
 @dataclass
@@ -196,7 +208,7 @@ class Stop:
         return f"stop {self.service}"
 
     def inject(self, rig: Rig) -> None:
-        rig.stack.supervisor.stop_service(self.service)
+        rig.stack.supervisors[self.service].stop()
 
     def heal(self, rig: Rig) -> None:
         rig.stack.start(self.service)
@@ -239,7 +251,7 @@ class Rewind:
         return f"{again} delivered again to {' and '.join(self.layers)}"
 
     def inject(self, rig: Rig) -> None:
-        rig.stack.supervisor.stop_service("stream")
+        rig.stack.supervisors["stream"].stop()
         for layer in self.layers:
             for folder in (rig.home.data / "checkpoints" / layer).rglob("offsets"):
                 if self.only in str(folder):
@@ -291,7 +303,7 @@ class EmptyStore:
     name = "registry with an empty store"
 
     def inject(self, rig: Rig) -> None:
-        rig.stack.supervisor.stop_service("registry")
+        rig.stack.supervisors["registry"].stop()
         rig.execute(
             "postgres",
             "ALTER DATABASE registry RENAME TO registry_kept",
@@ -301,7 +313,7 @@ class EmptyStore:
         rig.lake.run("restart", "stream")
 
     def heal(self, rig: Rig) -> None:
-        rig.stack.supervisor.stop_service("registry")
+        rig.stack.supervisors["registry"].stop()
         rig.execute(
             "postgres", "DROP DATABASE registry WITH (FORCE)", "ALTER DATABASE registry_kept RENAME TO registry"
         )
@@ -369,14 +381,14 @@ def ask_for_services(rig: Rig) -> None:
 
 def pid_of(rig: Rig, service: str) -> int:
     """Of a service that runs: a signal to pid 0 would end this process and its relatives."""
-    pid = rig.stack.supervisor.states()[service].pid
+    pid = rig.stack.supervisors[service].state().pid
     assert pid > 0, f"{service} does not run"
     return pid
 
 
 def is_back(rig: Rig, service: str, before: int) -> bool:
     """Another process of the service answers."""
-    state = rig.stack.supervisor.states()[service]
+    state = rig.stack.supervisors[service].state()
     return state.state == RUNNING and state.pid not in (0, before) and rig.stack.service(service).ready()
 
 
@@ -387,7 +399,3 @@ def unwell(rig: Rig) -> bool:
 
 def _all_run(rig: Rig) -> bool:
     return all(service["state"] == "running" for service in rig.lake.services().values())
-
-
-def _supervisor_log(rig: Rig) -> Path:
-    return rig.home.logs / "supervisord.log"

@@ -50,7 +50,7 @@ class Rig:
         if self.spark.sparkContext._gateway.proc.poll() is not None:
             return "the checker's Spark has ended"
         try:
-            until(lambda: self.stack.supervisor.pid() is not None, "the supervisor is not back", 60)
+            until(lambda: not self.stack.lost(), "a supervisor is not back", 60)
         except AssertionError as error:
             return str(error)
         return ""
@@ -180,7 +180,7 @@ class Rig:
 
     def _tasks(self) -> str:
         """Where the threads of the connectors' tasks are: what holds one up for good writes no line of log."""
-        pid = self.stack.supervisor.states()["connect"].pid
+        pid = self.stack.supervisors["connect"].state().pid
         dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True, timeout=30, check=False).stdout
         return "\n\n".join(thread for thread in dump.split("\n\n") if thread.startswith('"task-thread'))
 

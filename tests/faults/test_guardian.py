@@ -356,7 +356,7 @@ def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPa
     recovered(rig, small)
     assert rig.source_status(small)["connector"] == "RUNNING"
     pause()
-    rig.stack.supervisor.stop_service("connect")  # the log grows most while nobody can be asked
+    rig.stack.supervisors["connect"].stop()  # the log grows most while nobody can be asked
     attend(warn_bytes=1, pause_bytes=1, drop_bytes=1)
     rig.stack.start("connect")
     assert rig.source_status(small)["slot"] == "absent"

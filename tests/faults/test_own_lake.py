@@ -103,7 +103,7 @@ def test_restored(abroad: Rig, entry: Entry) -> None:
 
 @contextmanager
 def server_stopped(rig: Rig) -> Iterator[None]:
-    rig.stack.supervisor.stop_service("postgres")
+    rig.stack.supervisors["postgres"].stop()
     try:
         yield
     finally:

@@ -21,7 +21,7 @@ from tests.faults.faults import (
     SERVICES,
     EmptyStore,
     Kill,
-    KillSupervisor,
+    KillSupervisors,
     Pause,
     Restart,
     Series,
@@ -101,10 +101,15 @@ def test_broker_killed(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Kill("kafka"))
 
 
-@pytest.mark.matrix("33", "kill -9 of the supervisor")
-def test_supervisor_killed(rig: Rig, entry: Entry, shop: str) -> None:
+@pytest.mark.matrix("33", "kill -9 of all supervisors in one moment")
+def test_supervisors_killed(rig: Rig, entry: Entry, shop: str) -> None:
     """All processes are started anew, the source's server, too."""
-    under_load(rig, entry, shop, KillSupervisor(), source_down=True)
+    under_load(rig, entry, shop, KillSupervisors(), source_down=True)
+
+
+@pytest.mark.matrix("33", "kill -9 of one supervisor after the other")
+def test_each_supervisor_killed(rig: Rig, entry: Entry, shop: str) -> None:
+    under_load(rig, entry, shop, *[KillSupervisors([service]) for service in SERVICES], source_down=True)
 
 
 @pytest.mark.matrix("3", "kill -9 of the registry")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults import evidence
-from tests.faults.faults import SERVICES, Fault, Kill, KillSupervisor
+from tests.faults.faults import SERVICES, Fault, Kill, KillSupervisors
 from tests.faults.onlooker import Onlooker, heard
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, ITEM
@@ -51,4 +51,5 @@ def faults(chance: random.Random) -> Iterator[Fault]:
         kills: list[Fault] = [
             Kill(service, services=chance.random() < 0.5, after_s=chance.uniform(0, 3)) for service in SERVICES
         ]
-        yield from chance.sample([*kills, KillSupervisor()], k=len(kills) + 1)
+        kills += [KillSupervisors([chance.choice(SERVICES)]), KillSupervisors()]
+        yield from chance.sample(kills, k=len(kills))

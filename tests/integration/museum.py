@@ -144,7 +144,7 @@ class Museum:
     def replay(self) -> Replayed:
         """Takes the checkpoints of the artists away, so that the streaming job reads their topics from offset 0."""
         stack = Stack(self.lake.home)
-        stack.supervisor.stop_service("stream")
+        stack.supervisors["stream"].stop()
         stopped = {table: self.last_instant(table) for table in TABLES}
         for table in TABLES:
             shutil.rmtree(self.lake.home.data / "checkpoints" / "silver" / table)

@@ -16,7 +16,7 @@ STOPPED_WITHIN = "the table does not stop"
 @pytest.fixture(scope="module")
 def grown(lab: Lab) -> Lab:
     """A column more in one batch with rows that lack it, and a wider type, without a restart."""
-    job = psutil.Process(lab.stack.supervisor.states()["stream"].pid)
+    job = psutil.Process(lab.stack.supervisors["stream"].state().pid)
     lab.transaction("INSERT INTO grown VALUES (4, 4)")
     lab.transaction("ALTER TABLE grown ADD note text", "INSERT INTO grown VALUES (5, 5, 'five')")
     lab.transaction("UPDATE grown SET note = 'one' WHERE id = 1")

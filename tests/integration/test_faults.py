@@ -36,12 +36,12 @@ def schemas(lab: Lab) -> dict[str, list[int]]:
 
 
 def kill(lab: Lab, name: str) -> None:
-    """kill -9, and wait until the supervisor has started it again."""
-    before = lab.stack.supervisor.states()[name].pid
+    """kill -9, and wait until its supervisor has started it again."""
+    before = lab.stack.supervisors[name].state().pid
     os.kill(before, signal.SIGKILL)
 
     def is_back() -> bool:
-        state = lab.stack.supervisor.states()[name]
+        state = lab.stack.supervisors[name].state()
         return state.state == RUNNING and state.pid != before and lab.stack.service(name).ready()
 
     lab.until(is_back, f"{name} is not back")
@@ -106,7 +106,7 @@ def test_registry_restarted_and_killed_keeps_every_id(lab: Lab) -> None:
 
 
 def test_metastore_away_holds_up_no_commit(lab: Lab) -> None:
-    lab.stack.supervisor.stop_service("metastore")
+    lab.stack.supervisors["metastore"].stop()
     try:
         lab.transaction(
             "INSERT INTO moving VALUES (4001, 'unseen', 'v')",

@@ -109,7 +109,7 @@ def test_hard_delete_leaves_no_data(done: Lab) -> None:
 
 def test_f6_old_events_again_change_nothing(done: Lab) -> None:
     replayed = ("moving_cow", "moving_mor", "gone_cow", "gone_mor")
-    done.stack.supervisor.stop_service("stream")
+    done.stack.supervisors["stream"].stop()
     before = {name: done.whole(*name.split("_")) for name in replayed}
     for name in replayed:
         table, kind = name.split("_")

@@ -103,7 +103,7 @@ def assert_arrived(home: Home, topic: str, least: int) -> None:
 
 
 def pids(home: Home) -> dict[str, int]:
-    return {name: service.pid for name, service in Stack(home).supervisor.states().items()}
+    return {name: one.state().pid for name, one in Stack(home).supervisors.items()}
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)

@@ -12,6 +12,7 @@ import pytest
 
 from lake.local import processes
 from lake.local.preflight import free
+from lake.local.stack import Stack
 from lake.rendering.connector import REGISTRY_WRITER
 from tests.clocks import HANG_S
 from tests.running_lake import RunningLake
@@ -86,6 +87,14 @@ def test_no_secret_in_arguments_logs_or_open_files(own: RunningLake) -> None:
     assert (own.data / "secrets.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_service_inherits_its_own_secrets_alone(own: RunningLake) -> None:
+    stack, secrets = Stack(own.home), set(vars(own.home.secrets).values())
+    for service in stack.services:
+        if service.wanted():
+            inherited = psutil.Process(stack.supervisors[service.name].state().pid).environ().values()
+            assert secrets & set(inherited) == set(service.secrets().values())
+
+
 def test_endpoints_reach_the_services(own: RunningLake) -> None:
     found = own.json("endpoints")
     with psycopg.connect(found["postgres"]["dsn"]) as connection:
@@ -132,13 +141,17 @@ def test_registry_keeps_ids_over_a_restart(own: RunningLake) -> None:
 
 
 def test_killed_supervisor_is_told_and_healed(own: RunningLake) -> None:
-    supervisor = int((own.data / "supervisord.pid").read_text())
-    os.kill(supervisor, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(supervisor)] if psutil.pid_exists(supervisor) else [], timeout=10)
+    before = own.services()
+    supervisor = psutil.Process(Stack(own.home).supervisors["kafka"].pid())
+    supervisor.kill()
+    psutil.wait_procs([supervisor], timeout=10)
     status = own.run("status", check=False)
     assert status.returncode == 1
-    assert "the supervisor is gone" in " ".join(status.stdout.split())
+    assert "its supervisor is gone" in " ".join(status.stdout.split())
+    assert {name for name, line in own.services().items() if line["state"] == "orphaned"} == {"kafka"}
     assert "stopped what it left behind" in " ".join(own.run("up").stdout.split())
+    changed = {name for name, line in own.services().items() if line["pid"] != before[name]["pid"]}
+    assert changed == {"kafka"}
 
 
 def test_up_continues_after_everything_was_killed(own: RunningLake) -> None:

@@ -234,7 +234,7 @@ def test_a_hundred_thousand_random_updates(torn: RunningLake) -> None:
         for service in ("connect", "stream", "connect"):
             further = readers.end_of(torn.home, f"{NAME}.public.many") + 5000
             readers.wait_for_end(torn.home, f"{NAME}.public.many", further)
-            stack.supervisor.stop_service(service)
+            stack.supervisors[service].stop()
             stack.start(service)
         shaken.result(DONE_WITHIN_S)
     databases = [one for one in torn.definitions() if one.database == NAME]

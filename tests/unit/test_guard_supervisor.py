@@ -1,4 +1,4 @@
-"""The guardian brings the supervisor back."""
+"""The guardian brings supervisors back."""
 
 import subprocess
 from pathlib import Path
@@ -11,15 +11,15 @@ from lake.local.home import load_home
 from lake.local.processes import MARK
 
 
-@pytest.mark.parametrize(("pid", "started"), [(7, 0), (None, 1)])
+@pytest.mark.parametrize(("lost", "started"), [([], 0), (["kafka"], 1)])
 def test_the_lake_is_started_again_by_a_process_that_is_not_of_the_lake(
-    pid: int | None, started: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    lost: list[str], started: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """`lake up` ends every process that has the mark before it starts a new supervisor."""
+    """`lake up` ends every process that has the mark of a service before it starts a new supervisor of it."""
     ran: list[dict[str, Any]] = []
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
     monkeypatch.setenv(MARK, str(tmp_path))
-    monkeypatch.setattr(supervisor.Supervisor, "pid", lambda self: pid)
+    monkeypatch.setattr(supervisor.Stack, "lost", lambda self: lost)
     monkeypatch.setattr(subprocess, "run", lambda command, **given: ran.append({"command": command, **given}))
     home = load_home()
     home.logs.mkdir()

@@ -12,7 +12,7 @@ from lake.local import secrets
 from lake.local.endpoints import endpoints, flat
 from lake.local.home import PROJECT, Home, load_home
 from lake.local.stack import SERVICES, Stack
-from lake.local.supervisor import SOCKET_PATH_LIMIT, Supervisor
+from lake.local.supervisor import SOCKET_PATH_LIMIT
 
 FOLDERS = ["plain", "with space", "100%(here)s", "it's"]
 
@@ -25,33 +25,32 @@ def make_home(monkeypatch: pytest.MonkeyPatch, data: Path) -> Home:
     return home
 
 
-def sections(home: Home) -> configparser.ConfigParser:
-    stack = Stack(home)
+def section(home: Home, name: str) -> configparser.SectionProxy:
+    """What supervisord is told of the service that it keeps."""
     config = configparser.ConfigParser(interpolation=None)
-    config.read_string(stack.supervisor.render(stack.services))
-    return config
+    config.read_string(Stack(home).supervisors[name].render())
+    assert [one for one in config.sections() if one.startswith("program:")] == [f"program:{name}"]
+    return config[f"program:{name}"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_commands_survive_the_configuration_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, folder: str) -> None:
     home = make_home(monkeypatch, tmp_path / folder)
-    config = sections(home)
     for service in SERVICES:
-        line = config[f"program:{service.name}"]["command"].replace("%%", "%")
+        line = section(home, service.name)["command"].replace("%%", "%")
         assert shlex.split(line) == service(home).program().command
 
 
 def test_what_dies_is_started_again_without_an_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """supervisord gives up after startretries starts that die within startsecs: twenty are over in minutes."""
-    config = sections(make_home(monkeypatch, tmp_path))
+    home = make_home(monkeypatch, tmp_path)
     for service in SERVICES:
-        assert int(config[f"program:{service.name}"]["startretries"]) > 10**5
+        assert int(section(home, service.name)["startretries"]) > 10**5
 
 
 def test_configuration_holds_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     home = make_home(monkeypatch, tmp_path)
-    stack = Stack(home)
-    text = stack.supervisor.render(stack.services)
+    text = "".join(supervisor.render() for supervisor in Stack(home).supervisors.values())
     assert [name for name, value in vars(home.secrets).items() if value in text] == []
 
 
@@ -70,9 +69,10 @@ def test_every_address_is_loopback(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_long_folder_moves_the_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    far = Supervisor(make_home(monkeypatch, tmp_path / ("d" * 100)))
-    assert len(str(far.socket)) <= SOCKET_PATH_LIMIT
-    assert not far.socket.is_relative_to(far.home.data)
+    home = make_home(monkeypatch, tmp_path / ("d" * 100))
+    sockets = {supervisor.socket for supervisor in Stack(home).supervisors.values()}
+    assert len(sockets) == len(SERVICES)
+    assert all(len(str(far)) <= SOCKET_PATH_LIMIT and not far.is_relative_to(home.data) for far in sockets)
 
 
 def test_a_service_waits_only_for_services_that_start_before_it(

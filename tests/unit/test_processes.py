@@ -99,3 +99,24 @@ def test_what_a_killed_postgres_left_is_killed(tmp_path: Path) -> None:
     with postgres("#!/bin/sh\necho up\nwhile :; do sleep 0.1; done\n", bin_folder, cwd=folder) as started:
         processes.kill_servers(tmp_path)
         assert started.wait(PATIENT_S) == -signal.SIGKILL
+
+
+def test_the_processes_of_a_service_are_known_by_what_they_inherit(tmp_path: Path) -> None:
+    """One that an earlier version started is of no service."""
+
+    def sleeper(**marks: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env=marks)
+
+    mark = {processes.MARK: str(tmp_path)}
+    started = [
+        sleeper(**mark, **{processes.SERVICE: "kafka"}),
+        sleeper(**mark),
+        sleeper(**{processes.SERVICE: "kafka"}),
+    ]
+    try:
+        found = {name: [one.pid for one in processes.of_service(tmp_path, name)] for name in ("kafka", "", "connect")}
+        assert found == {"kafka": [started[0].pid], "": [started[1].pid], "connect": []}
+    finally:
+        for one in started:
+            one.kill()
+            one.wait()
