@@ -264,11 +264,12 @@ class Stream:
         return [name for name in due if name not in waiting]
 
     def _may_begin(self, name: str) -> bool:
-        """Archives have turns of their own."""
-        if name.startswith(bronze.PREFIX) or self._turns.may_begin(name):
+        """Archives have turns of their own, and a table that fails again and again must not take those of others."""
+        failures = self._flows[name].failures
+        if name.startswith(bronze.PREFIX) or failures >= len(RETRY_S) or self._turns.may_begin(name):
             return True
-        if not self._flows[name].failures:
-            self._progress.update(name, state="starting")
+        if not failures:
+            self._progress.update(name, state="starting", reason=None)
         return False
 
     def _begin(self, name: str, flow: Flow) -> None:

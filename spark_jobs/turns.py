@@ -5,7 +5,7 @@ as the slowest; one after the other, each is done sooner and no later than befor
 table's turn has come, or it lacks what was committed while it waited: so a table waits after its commit, and what it
 waited for is kept for it for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a
 job's first minute three times as long. The first batch is cut as soon as there is a query: so a table waits before it
-begins, too. After a crash all begin at once in a cold JVM, while what they are to bring is still on its way.
+begins, too (ADR 10).
 """
 
 import threading

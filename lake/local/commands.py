@@ -186,7 +186,7 @@ def _tables_table(tables: list[table_status.TableStatus]) -> Table:
         lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
         ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
         rows = "" if one.rows is None else str(one.rows)
-        state_text = _coloured(one.state, one.state == "running")
+        state_text = _state(one.state)
         aside = _coloured(str(one.quarantined or ""), False)
         table.add_row(one.name, state_text, rows, *lags, one.lsn or "", ago, aside, Text(one.reason))
     return table
@@ -196,13 +196,16 @@ def _coloured(text: str, good: bool) -> Text:
     return Text(text, "green" if good else "red")
 
 
+def _state(name: str) -> Text:
+    return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting") else "red")
+
+
 def _services_table(lines: list[state.ServiceStatus]) -> Table:
     table = Table("service", "state", "pid", "uptime", "memory", "", box=None)
     for line in lines:
         running = line.state == "running"
-        colour = "green" if running else "yellow" if line.state in ("starting", "waiting") else "red"
         facts = [str(line.pid), f"{line.uptime_s} s", f"{line.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
-        table.add_row(line.name, Text(line.state, colour), *facts, Text(line.reason))
+        table.add_row(line.name, _state(line.state), *facts, Text(line.reason))
     total = sum(line.rss_bytes for line in lines)
     table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB" if total else "", "")
     return table

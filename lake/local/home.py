@@ -34,6 +34,10 @@ class Home:
     def logs(self) -> Path:
         return self.data / "logs"
 
+    def log(self, name: str) -> Path:
+        """Where the supervisor of a service keeps what that one prints."""
+        return self.logs / f"{name}.log"
+
     @property
     def rendered(self) -> Path:
         return self.environment.rendered_path

@@ -40,12 +40,12 @@ def of_service(data: Path, name: str) -> list[psutil.Process]:
     return [process for process in of_lake(data) if service_of(process) == name]
 
 
-def service_of(process: psutil.Process) -> str:
-    """The service that a process of a lake is part of, or supervises; '' when it is of none, or has ended."""
+def service_of(process: psutil.Process) -> str | None:
+    """The service that a process of a lake is part of, or supervises; '' when it is of none, None once it has ended."""
     try:
         return SERVER if _is_server(process) else str(process.environ().get(SERVICE, ""))
     except GONE:
-        return ""
+        return None
 
 
 def stop_orphans(found: list[psutil.Process], within_s: float) -> None:

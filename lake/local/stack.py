@@ -74,20 +74,28 @@ class Stack:
         if self.lost():
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
         with self._alone():
-            self._stop_orphans(UNKNOWN)
+            self._stop_orphans([UNKNOWN])
             secrets.load_or_create(self.home.environment.secrets_path)
             return self._start([service for service in self.services if service.wanted()])
+
+    def revive(self) -> bool:
+        """Have those services running that lost their supervisors; False if none did, or the lake is down."""
+        with self._alone():
+            lost = self.lost()
+            if not (lost and self._processes()):
+                return False
+            return self._start([self.service(name) for name in lost])
 
     def _supervised(self) -> set[str]:
         return {name for name, supervisor in self.supervisors.items() if supervisor.pid() is not None}
 
-    def _stop_orphans(self, name: str) -> None:
-        """End what runs of a service that has no supervisor."""
-        orphans = processes.of_service(self.home.data, name)
+    def _stop_orphans(self, names: Sequence[str]) -> None:
+        """End what runs of services that have no supervisor."""
+        orphans = [process for process in self._processes() if processes.service_of(process) in names]
         if orphans:
-            left = f"{len(orphans)} processes ({', '.join(processes.names(orphans))})"
             processes.stop_orphans(orphans, GONE_WITHIN_S)
-            self._say(name or "lake", f"its supervisor was killed; stopped what it left behind: {left}")
+            left = f"{len(orphans)} processes ({', '.join(processes.names(orphans))})"
+            self._say(", ".join(names) or "lake", f"its supervisor was killed; stopped what it left behind: {left}")
 
     def _start(self, services: list[Service]) -> bool:
         """Start in parallel; a service waits only for those it needs. The first failure is raised."""
@@ -95,7 +103,7 @@ class Stack:
         with ThreadPoolExecutor(max_workers=len(services)) as pool:
             try:
                 for service in sorted(services, key=lambda item: len(item.needs)):
-                    needed = [started[name] for name in service.needs]
+                    needed = [started[name] for name in service.needs if name in started]
                     started[service.name] = pool.submit(self._start_one, service, needed)
                 idle = [future.result() for future in as_completed(started.values())]
                 return any(idle)
@@ -111,9 +119,7 @@ class Stack:
         idle = supervisor.state().pid == 0
         if idle:
             # Nothing may start it while prepare cleans up: what it removes would be a running server's.
-            supervisor.stop()
-            if supervisor.pid() is None:
-                self._stop_orphans(service.name)
+            self._end([service.name])
             for line in service.prepare():
                 self._say(service.name, line)
             supervisor.start()
@@ -150,18 +156,16 @@ class Stack:
         return True
 
     def _end(self, names: Sequence[str]) -> None:
-        """Stop services and their supervisors."""
+        """Stop services and their supervisors, and what runs without one."""
         self._stop(names)
-        for name in names:
-            self.supervisors[name].shutdown()
-        end = time.monotonic() + ENDED_WITHIN_S
-        while self._supervised() & set(names) and time.monotonic() < end:
-            time.sleep(POLL_S / 4)
+        supervisors = [process for name in names if (process := self.supervisors[name].process())]
+        processes.stop(supervisors, GONE_WITHIN_S)
+        self._stop_orphans(names)
 
     def _stop(self, names: Sequence[str]) -> None:
         """Stop services, side by side."""
-        left = self._supervised() & set(names)
-        for name in left:
+        left = {name for name in names if self.supervisors[name].state().pid}
+        for name in names:  # one that ends at once has no process now, and would be started again
             self.supervisors[name].stop(wait=False)
         end = time.monotonic() + ENDED_WITHIN_S
         while left and time.monotonic() < end:
@@ -170,8 +174,6 @@ class Stack:
                     left.remove(name)
                     self._say(name, "stopped")
             time.sleep(POLL_S / 4)
-        for name in left:
-            processes.stop(processes.of_service(self.home.data, name), GONE_WITHIN_S)
 
     def start(self, name: str) -> None:
         """Have one service running and answering, anew, with the program that the code describes now."""
@@ -194,8 +196,8 @@ class Stack:
         self.start(name)
 
     def log(self, name: str) -> Path:
-        """Where the supervisor keeps what a service prints."""
-        return self.home.logs / f"{name}.log"
+        """Where its supervisor keeps what a service prints."""
+        return self.home.log(name)
 
     def tail(self, name: str) -> str:
         """The last lines of a service's log, on one line."""

@@ -49,7 +49,7 @@ FOREIGN = (
     "VGW_",
 )
 RUNNING, STOPPED, BACKOFF = "RUNNING", "STOPPED", "BACKOFF"
-ALREADY_STARTED, NOT_RUNNING = 60, 70
+ALREADY_STARTED, NOT_RUNNING = 60, 70  # supervisord's codes of what is no failure here
 CONFIG = """\
 [unix_http_server]
 file = {socket}
@@ -93,7 +93,7 @@ LOG_PREFIX = "supervisor-"  # of what it says itself, before the service's name
 
 @dataclass(frozen=True)
 class State:
-    """What the supervisor knows of its service; started_at in seconds since 1970, 0 if it never ran."""
+    """What a supervisor knows of its service; started_at in seconds since 1970, 0 if it never ran."""
 
     name: str
     state: str
@@ -127,17 +127,22 @@ class Supervisor:
         key = hashlib.sha256(str(self.home.data).encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", near.name)
 
-    def pid(self) -> int | None:
+    def process(self) -> psutil.Process | None:
         """The running supervisor; None if there is none."""
         try:
-            pid = int(self._pidfile.read_text())
-            return pid if str(self.config) in psutil.Process(pid).cmdline() else None
+            process = psutil.Process(int(self._pidfile.read_text()))
+            return process if str(self.config) in process.cmdline() else None
         except (OSError, ValueError, *GONE):
             return None
 
+    def pid(self) -> int | None:
+        """Of the running supervisor; None if there is none."""
+        process = self.process()
+        return process.pid if process else None
+
     def render(self) -> str:
         """The configuration of supervisord; holds no secret."""
-        log = self.home.logs / f"{LOG_PREFIX}{self.service.name}.log"
+        log = self.home.log(f"{LOG_PREFIX}{self.service.name}")
         values = {"socket": self.socket, "log": log, "pidfile": self._pidfile, "data": self.home.data}
         user = "user = root\n" if os.getuid() == 0 else ""
         head = CONFIG.format(user=user, **{key: _escape(str(value)) for key, value in values.items()})
@@ -147,7 +152,7 @@ class Supervisor:
         """Have the service running, without waiting for it; supervisord is started before if it does not run."""
         if self.pid() is None:
             self._start()
-        _unless(ALREADY_STARTED, lambda: self._call("startProcess", self.service.name, False))
+        self._call("startProcess", self.service.name, False, unless=ALREADY_STARTED)
 
     def _start(self) -> None:
         self.home.logs.mkdir(parents=True, exist_ok=True)
@@ -177,43 +182,42 @@ class Supervisor:
     def _wait(self) -> None:
         self._call("getState")
 
-    def _call(self, method: str, *arguments: Any) -> Any:
+    def _call(self, method: str, *arguments: Any, unless: int | None = None) -> Any:
+        """The answer; None when it is refused with the code `unless`. LakeError when it does not answer, or refuses."""
         transport = SupervisorTransport(None, None, f"unix://{self.socket}")
         with xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport) as proxy:
             try:
                 return getattr(proxy.supervisor, method)(*arguments)
+            except xmlrpc.client.Fault as fault:
+                if fault.faultCode == unless:
+                    return None
+                raise self._failed(f"refuses: {fault.faultString}") from None
             except (OSError, xmlrpc.client.ProtocolError) as error:
-                raise LakeError(f"the supervisor does not answer ({error})", str(self.socket), "run: lake up") from None
+                raise self._failed(f"does not answer ({error})") from None
+
+    def _failed(self, what: str) -> LakeError:
+        name = self.service.name
+        return LakeError(f"the supervisor of {name} {what}", str(self.socket), f"see: lake logs {LOG_PREFIX}{name}")
 
     def state(self) -> State:
         """Of the service; one whose supervisor does not run is stopped."""
-        if self.pid() is None:
-            return State(self.service.name, STOPPED, 0, 0, "")
         try:
-            item = self._call("getProcessInfo", self.service.name)
+            if self.pid() is not None:
+                item = self._call("getProcessInfo", self.service.name)
+                return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
         except LakeError:
-            if self.pid() is None:  # it was killed meanwhile
-                return State(self.service.name, STOPPED, 0, 0, "")
-            raise
-        return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
+            if self.pid() is not None:  # else it ended meanwhile
+                raise
+        return State(self.service.name, STOPPED, 0, 0, "")
 
     def stop(self, wait: bool = True) -> None:
         """Have the service stopped, until start(); no error if it does not run."""
-        if self.pid() is not None:
-            _unless(NOT_RUNNING, lambda: self._call("stopProcess", self.service.name, wait))
-
-    def shutdown(self) -> None:
-        """Ask supervisord to stop the service, and itself then."""
-        if self.pid() is not None:
-            self._call("shutdown")
-
-
-def _unless(expected: int, call: Any) -> None:
-    try:
-        call()
-    except xmlrpc.client.Fault as fault:
-        if fault.faultCode != expected:
-            raise LakeError(f"the supervisor refuses: {fault.faultString}", "supervisord", "see: lake status") from None
+        try:
+            if self.pid() is not None:
+                self._call("stopProcess", self.service.name, wait, unless=NOT_RUNNING)
+        except LakeError:
+            if self.pid() is not None:
+                raise
 
 
 def _section(name: str, program: Program, home: Home) -> str:
@@ -226,7 +230,7 @@ def _section(name: str, program: Program, home: Home) -> str:
         signal=program.stop_signal,
         group=str(program.stop_group).lower(),
         wait=STOP_WAIT_S,
-        log=_escape(str(home.logs / f"{name}.log")),
+        log=_escape(str(home.log(name))),
     )
 
 

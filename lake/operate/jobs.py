@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lake import status
-from lake.errors import BadInput
+from lake.errors import BadInput, LakeError
 from lake.job import last_log
 from lake.local.home import Home
 from lake.local.stack import Stack
@@ -46,7 +46,8 @@ class Jobs(Protocol):
 def of_services(home: Home, lines: list[status.ServiceStatus]) -> list[Job]:
     """Those that a supervisor keeps, by what is known of its service."""
     (line,) = [one for one in lines if one.name == STREAM]
-    state = {"running": "running", "starting": "starting", "waiting": "absent"}.get(line.state, "stopped")
+    states = {"running": "running", "orphaned": "running", "starting": "starting", "waiting": "absent"}
+    state = states.get(line.state, "stopped")
     return [Job(STREAM, True, state, reported_s=silent_s(home) or None, reason=line.reason)]
 
 
@@ -71,7 +72,10 @@ class LocalJobs:
     def stop(self, name: str, say: Say) -> Job:
         self._known(name)
         self._stack.supervisors[name].stop()
-        return self.all()[0]
+        (job,) = self.all()
+        if job.state not in ("stopped", "absent"):
+            raise LakeError(f"{name} runs without its supervisor, which was killed", "lake jobs stop", "run: lake up")
+        return job
 
     def log(self, name: str, lines: int) -> list[str]:
         path = self._stack.log(STREAM) if name == STREAM else last_log(self._home, name)

@@ -255,6 +255,6 @@ def test_guardian_killed(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Kill("guardian"))
 
 
-@pytest.mark.matrix("33", "all but the source and the supervisor killed in one moment")
+@pytest.mark.matrix("33", "all but the source and the supervisors killed in one moment")
 def test_all_killed(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, all_but_the_source(), recovers_within_s=120)

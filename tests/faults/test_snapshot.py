@@ -33,7 +33,7 @@ def case(row: str, what: str, fault: Fault, share: float, hold_s: float = 2.0) -
         case("17", "ADD COLUMN, with values, to the table that is read, and to one that is not yet", Alter(), 0.3),
         case("20", "the password is changed and all sessions are ended", Password(), 0.3, 15.0),
         case("29", "metastore away", Stop("metastore"), 0.3, 20.0),
-        case("33", "all but the source and the supervisor killed in one moment", all_but_the_source(), 0.5),
+        case("33", "all but the source and the supervisors killed in one moment", all_but_the_source(), 0.5),
     ],
 )
 def test_broken(rig: Rig, entry: Entry, shop: str, fault: Fault, share: float, hold_s: float) -> None:

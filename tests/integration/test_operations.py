@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from psycopg.conninfo import conninfo_to_dict
 from lake import moma
 from lake.local import processes
 from lake.local.home import PROJECT
+from lake.local.lock import is_locked
+from lake.local.stack import Stack
 from lake.spark import spark_environment, spark_submit_command
 from tests.clocks import HANG_S
 from tests.running_lake import RunningLake
@@ -60,6 +62,36 @@ def test_the_job_is_listed_stopped_and_goes_on(works: RunningLake) -> None:
     (again,) = works.json("jobs", "submit", "stream")
     assert again["state"] in ("running", "starting")
     assert works.run("jobs", "logs", "stream", "-n", "20").stdout.strip()
+
+
+def test_a_killed_supervisor_costs_its_service_alone(works: RunningLake) -> None:
+    """The guardian starts it again, and nothing that was stopped, or is restarted, by hand."""
+    works.run("jobs", "stop", "stream")
+    before = works.services()
+    supervisor = Stack(works.home).supervisors["s3"]
+    killed = supervisor.pid()
+    assert killed
+    os.kill(killed, signal.SIGKILL)
+
+    def is_back() -> bool:
+        started = supervisor.pid() not in (None, killed) and works.services()["s3"]["state"] == "running"
+        return started and not is_locked(works.data / "lock")
+
+    try:
+        wait_until(is_back, "s3 is not back")
+        works.run("restart", "registry")
+        after = works.services()
+        assert {name for name, line in after.items() if line["pid"] != before[name]["pid"]} == {"s3", "registry"}
+        assert after["stream"]["state"] == "stopped"
+    finally:
+        works.run("jobs", "submit", "stream")
+
+
+def wait_until(is_so: Callable[[], bool], otherwise: str) -> None:
+    end = time.monotonic() + HANG_S
+    while not is_so():
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.5)
 
 
 def test_topics_hold_what_was_read(works: RunningLake) -> None:

@@ -43,7 +43,7 @@ def wait_for_running(lake: RunningLake, name: str, other_than: int) -> None:
 
 def kill_everything(lake: RunningLake) -> int:
     found = processes.of_lake(lake.data)
-    for process in sorted(found, key=lambda item: item.name() != "supervisord"):
+    for process in sorted(found, key=lambda item: "supervisor.supervisord" not in item.cmdline()):
         if process.is_running():
             process.kill()
     psutil.wait_procs(found, timeout=10)

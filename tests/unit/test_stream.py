@@ -120,6 +120,15 @@ def test_tables_that_have_nothing_to_begin_with_hold_nobody_up(
     assert begun(stream, monkeypatch, tables) == [*tables]
 
 
+def test_a_table_that_fails_again_and_again_takes_no_turn(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = {"bad": RuntimeError("its topic has changed"), "a": None}
+    begun(stream, monkeypatch, tables)
+    stream._flows["bad"].failures, stream._flows["bad"].retry_at = 5, 0.0
+    tables["bad"] = None
+    assert begun(stream, monkeypatch, tables) == ["bad", "a"]
+    assert not stream._turns.may_begin("c")  # it is a's turn
+
+
 def test_a_table_that_is_gone_leaves_its_place(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     assert begun(stream, monkeypatch, {"a": None, "b": None, "c": None}) == ["a"]
     assert begun(stream, monkeypatch, {"c": None}) == ["c"]

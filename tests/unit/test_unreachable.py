@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from lake import broker, moma, tickit
+from lake import broker, moma, status, tickit
 from lake.broker import Broker
 from lake.connect_rest import Connect
 from lake.environment import load_environment
@@ -21,6 +21,7 @@ from lake.local.stack import Stack
 from lake.operate.jobs import LocalJobs
 from lake.rendering.topics import Topic
 from lake.requests import refuse_stopped
+from lake.status import ServiceStatus
 from tests.unit.refused import Capture, Case, assert_refused, lay_out
 
 SECRETS = {one.name: "x" for one in fields(Secrets)}
@@ -102,6 +103,20 @@ def test_a_lake_that_is_down(ask: Callable[[Home], object], tmp_path: Path) -> N
     lay_out(tmp_path, Case("", []))
     with pytest.raises(BadInput, match=r"does not run; .*; run: lake up"):
         ask(Home(load_environment(tmp_path)))
+
+
+@pytest.mark.parametrize("state", ["orphaned", "down"])
+def test_a_job_without_its_supervisor_is_not_called_stopped(
+    state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lay_out(tmp_path, Case("", []))
+    jobs = LocalJobs(Home(load_environment(tmp_path)))
+    monkeypatch.setattr(status, "services", lambda _: [ServiceStatus("stream", state, 0, 0, 0)])
+    if state == "down":
+        assert jobs.stop("stream", print).state == "stopped"
+        return
+    with pytest.raises(LakeError, match="without its supervisor"):
+        jobs.stop("stream", print)
 
 
 def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
