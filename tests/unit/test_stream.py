@@ -120,13 +120,17 @@ def test_tables_that_have_nothing_to_begin_with_hold_nobody_up(
     assert begun(stream, monkeypatch, tables) == [*tables]
 
 
-def test_a_table_that_fails_again_and_again_takes_no_turn(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = {"bad": RuntimeError("its topic has changed"), "a": None}
-    begun(stream, monkeypatch, tables)
-    stream._flows["bad"].failures, stream._flows["bad"].retry_at = 5, 0.0
-    tables["bad"] = None
-    assert begun(stream, monkeypatch, tables) == ["bad", "a"]
-    assert not stream._turns.may_begin("c")  # it is a's turn
+@pytest.mark.parametrize(("failures", "begins"), [(4, []), (5, ["bad"])])
+def test_a_table_that_fails_again_and_again_waits_for_no_turn_and_takes_none(
+    stream: Stream, monkeypatch: pytest.MonkeyPatch, failures: int, begins: list[str]
+) -> None:
+    tables = {"bad": RuntimeError("its topic has changed")}
+    assert begun(stream, monkeypatch, tables) == ["bad"]
+    stream._flows["bad"].failures, stream._flows["bad"].retry_at = failures, 0.0
+    with stream._turns.turn("a"):
+        begun(stream, monkeypatch, tables)
+        assert [name for name, flow in stream._flows.items() if flow.failures > failures] == begins
+    assert stream._turns.may_begin("b") == bool(begins)
 
 
 def test_a_table_that_is_gone_leaves_its_place(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
