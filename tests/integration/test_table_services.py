@@ -1,9 +1,11 @@
 """Table services of a file slice that has grown."""
 
+import os
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +21,11 @@ COMMITS = 60
 S3A_POOL = 96  # connections, by Hadoop's default
 
 
-def own(done: Lab, name: str) -> SilverTable:
-    """A merge-on-read table of the test's own on the S3 server, without a commit."""
+def own(done: Lab, name: str, kind: str = "mor") -> SilverTable:
+    """A table of the test's own on the S3 server, without a commit."""
     folder = readers.bucket_folder(done.home) / name
     shutil.rmtree(folder, ignore_errors=True)
-    return own_table.writer(done.spark, done.home, "lab.hot", "mor", f"s3a://{done.home.bucket}/{name}")
+    return own_table.writer(done.spark, done.home, "lab.hot", kind, f"s3a://{done.home.bucket}/{name}")
 
 
 def write(done: Lab, silver: SilverTable, count: int, first: int = 0) -> None:
@@ -65,6 +67,37 @@ def test_a_plan_that_a_crash_left(done: Lab) -> None:
     services.serve(done.spark, silver)
     assert rows(done, silver, "read_optimized") == rows(done, silver) != []
     assert since_service(done, silver) == 0
+
+
+def test_archiving_leaves_no_hole_in_the_timeline(done: Lab) -> None:
+    """What is older than its first commit was committed, for a reader; what is missing behind that one was not.
+
+    The table has one commit, and others that are told as it is.
+    """
+    silver = own(done, "archived", "cow")
+    write(done, silver, 1)
+    timeline = readers.bucket_folder(done.home) / "archived" / ".hoodie"
+    (first,) = [path.name.removesuffix(".commit") for path in timeline.glob("*.commit")]
+    for number in range(1, COMMITS):
+        for path in timeline.glob(f"{first}.*"):
+            shutil.copy2(path, timeline / path.name.replace(first, str(int(first) + number)))
+    before, seen, archived = completed(timeline), set(), threading.Event()
+
+    def look() -> None:
+        while not archived.is_set():
+            seen.add(completed(timeline))
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        services._archive(done.spark, silver)
+        archived.set()
+        looking.result()
+    assert len(completed(timeline)) < len(before) and len(seen) > 2
+    assert [kept for kept in seen if kept != before[-len(kept) :]] == []
+
+
+def completed(timeline: Path) -> tuple[str, ...]:
+    return tuple(sorted(name for name in os.listdir(timeline) if name.endswith(".commit")))
 
 
 @pytest.mark.slow
