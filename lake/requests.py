@@ -40,4 +40,4 @@ def await_answer(home: Home, answer: Path, timeout_s: float) -> None:
 
 
 def _late(home: Home, what: str) -> LakeError:
-    return LakeError(what, str(home.logs / "stream.log"), "see: lake status, lake logs stream")
+    return LakeError(what, str(home.log("stream")), "see: lake status, lake logs stream")

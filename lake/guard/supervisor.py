@@ -32,11 +32,11 @@ def attend(home: Home) -> bool:
     service anew ends its supervisor for a moment; it has the lock.
     """
     lost = Stack(home).lost()
-    if not lost or is_locked(home.data / "lock"):
+    if not lost or is_locked(home.lock):
         return True
     LOG.error("no supervisor of %s; starting it anew", ", ".join(lost))
     environment = {name: value for name, value in os.environ.items() if name not in (MARK, SERVICE)}
     command = [sys.executable, "-m", "lake.guard.revive"]
-    with (home.logs / "guardian.log").open("a") as log:
+    with home.log("guardian").open("a") as log:
         done = subprocess.run(command, cwd=home.root, env=environment, stdout=log, stderr=log, start_new_session=True)
     return done.returncode == 0

@@ -224,9 +224,9 @@ def logs(
     if env != LOCAL:
         _logs_on_aws(env, service, lines, follow)
         return
-    stack = Stack(load_home())
-    stack.service(service.removeprefix(LOG_PREFIX))
-    path = stack.log(service)
+    home = load_home()
+    Stack(home).service(service.removeprefix(LOG_PREFIX))
+    path = home.log(service)
     if not path.exists():
         raise LakeError(f"{service} has no log yet", str(path), "run: lake up")
     _print_log(path, lines, follow)

@@ -39,6 +39,11 @@ class Home:
         return self.logs / f"{name}.log"
 
     @property
+    def lock(self) -> Path:
+        """Held by the one command that starts or stops this lake."""
+        return self.data / "lock"
+
+    @property
     def rendered(self) -> Path:
         return self.environment.rendered_path
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 import psutil
 
@@ -136,7 +135,7 @@ class Stack:
             if self.supervisors[service.name].state().state == STOPPED or time.monotonic() > end:
                 raise LakeError(
                     f"{service.name} does not answer after {service.ready_within_s:.0f} s: {self.tail(service.name)}",
-                    str(self.log(service.name)),
+                    str(self.home.log(service.name)),
                     f"see: lake logs {service.name}",
                 )
             if self._given_up.wait(POLL_S):
@@ -195,14 +194,10 @@ class Stack:
             raise BadInput("this lake does not run", str(self.home.data), "run: lake up")
         self.start(name)
 
-    def log(self, name: str) -> Path:
-        """Where its supervisor keeps what a service prints."""
-        return self.home.log(name)
-
     def tail(self, name: str) -> str:
         """The last lines of a service's log, on one line."""
         try:
-            lines = self.log(name).read_text(errors="replace").splitlines()
+            lines = self.home.log(name).read_text(errors="replace").splitlines()
         except OSError:
             return "it has no log"
         return " | ".join(line.strip() for line in lines[-LOG_LINES:]) or "its log is empty"
@@ -215,7 +210,7 @@ class Stack:
 
     def _alone(self) -> AbstractContextManager[None]:
         """One command at a time starts or stops this lake."""
-        return locked(self.home.data / "lock", "another lake command is starting or stopping this lake")
+        return locked(self.home.lock, "another lake command is starting or stopping this lake")
 
 
 def answers(service: Service) -> bool:

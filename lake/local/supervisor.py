@@ -199,25 +199,25 @@ class Supervisor:
         name = self.service.name
         return LakeError(f"the supervisor of {name} {what}", str(self.socket), f"see: lake logs {LOG_PREFIX}{name}")
 
+    def _ask(self, method: str, *arguments: Any, unless: int | None = None) -> Any:
+        """As _call; None when there is no supervisor, or it ends meanwhile."""
+        try:
+            return self._call(method, *arguments, unless=unless) if self.pid() is not None else None
+        except LakeError:
+            if self.pid() is not None:
+                raise
+            return None
+
     def state(self) -> State:
         """Of the service; one whose supervisor does not run is stopped."""
-        try:
-            if self.pid() is not None:
-                item = self._call("getProcessInfo", self.service.name)
-                return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
-        except LakeError:
-            if self.pid() is not None:  # else it ended meanwhile
-                raise
-        return State(self.service.name, STOPPED, 0, 0, "")
+        item = self._ask("getProcessInfo", self.service.name)
+        if item is None:
+            return State(self.service.name, STOPPED, 0, 0, "")
+        return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
 
     def stop(self, wait: bool = True) -> None:
         """Have the service stopped, until start(); no error if it does not run."""
-        try:
-            if self.pid() is not None:
-                self._call("stopProcess", self.service.name, wait, unless=NOT_RUNNING)
-        except LakeError:
-            if self.pid() is not None:
-                raise
+        self._ask("stopProcess", self.service.name, wait, unless=NOT_RUNNING)
 
 
 def _section(name: str, program: Program, home: Home) -> str:

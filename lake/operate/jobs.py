@@ -78,7 +78,7 @@ class LocalJobs:
         return job
 
     def log(self, name: str, lines: int) -> list[str]:
-        path = self._stack.log(STREAM) if name == STREAM else last_log(self._home, name)
+        path = self._home.log(STREAM) if name == STREAM else last_log(self._home, name)
         if path is None or not path.exists():
             raise BadInput(f"{name} has no log", str(self._home.logs), "see: lake jobs list")
         return path.read_text(errors="replace").splitlines()[-lines:]

@@ -70,7 +70,7 @@ class Kill:
             return any(f"exited: {self.service} " in line for line in log)
 
     def _log(self, rig: Rig) -> Path:
-        return rig.stack.log(LOG_PREFIX + self.service)
+        return rig.home.log(LOG_PREFIX + self.service)
 
 
 def all_but_the_source() -> "Together":
@@ -96,13 +96,10 @@ class KillSupervisors:
             os.kill(pid or 0, signal.SIGKILL)
 
     def heal(self, rig: Rig) -> None:
-        until(lambda: self._others(rig), "a supervisor is not back", BACK_WITHIN_S)
+        until(lambda: self.seen(rig), "a supervisor is not back", BACK_WITHIN_S)
         until(lambda: _all_run(rig), "what they keep is not back", 2 * BACK_WITHIN_S, every_s=1)
 
     def seen(self, rig: Rig) -> bool:
-        return self._others(rig)
-
-    def _others(self, rig: Rig) -> bool:
         """Whether each has a successor."""
         return all(rig.stack.supervisors[service].pid() not in (None, pid) for service, pid in self._pids.items())
 

@@ -70,7 +70,7 @@ def test_password(rig: Rig, entry: Entry, shop: str) -> None:
 
 
 def _refused(rig: Rig) -> int:
-    log = rig.stack.log("postgres").read_text(errors="replace")
+    log = rig.home.log("postgres").read_text(errors="replace")
     return log.count('password authentication failed for user "lake_capture"')
 
 

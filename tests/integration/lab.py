@@ -4,7 +4,6 @@ The database `early` is captured through a slot that is older than its connector
 """
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ from lake.errors import LakeError
 from lake.local.stack import Stack
 from lake.plan import changes
 from lake.plan_facts import read_facts
-from tests.clocks import HANG_S
+from tests.clocks import HANG_S, until
 from tests.integration import readers
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 Connection = psycopg.Connection[Any]
 Rows = dict[tuple[Any, ...], tuple[Any, ...]]  # by key
-LOOK_EVERY_S = 0.1
 MOR = {"types": ["mor"]}
 TABLES: dict[str, dict[str, Any]] = {
     "hot": {"key": ["id"]},
@@ -196,10 +194,7 @@ class Lab:
                 yield database.model_copy(update={"by_name": kept})
 
     def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
-        end = time.monotonic() + HANG_S
-        while not is_so():
-            assert time.monotonic() < end, otherwise
-            time.sleep(LOOK_EVERY_S)
+        until(is_so, otherwise)
 
     def facts(self, name: str) -> dict[str, Any]:
         """What the streaming job reports of a table ("lab_mor.hot")."""

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from lake.local.home import PROJECT
 from lake.local.lock import is_locked
 from lake.local.stack import Stack
 from lake.spark import spark_environment, spark_submit_command
-from tests.clocks import HANG_S
+from tests.clocks import HANG_S, until
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -75,23 +75,16 @@ def test_a_killed_supervisor_costs_its_service_alone(works: RunningLake) -> None
 
     def is_back() -> bool:
         started = supervisor.pid() not in (None, killed) and works.services()["s3"]["state"] == "running"
-        return started and not is_locked(works.data / "lock")
+        return started and not is_locked(works.home.lock)
 
     try:
-        wait_until(is_back, "s3 is not back")
+        until(is_back, "s3 is not back")
         works.run("restart", "registry")
         after = works.services()
         assert {name for name, line in after.items() if line["pid"] != before[name]["pid"]} == {"s3", "registry"}
         assert after["stream"]["state"] == "stopped"
     finally:
         works.run("jobs", "submit", "stream")
-
-
-def wait_until(is_so: Callable[[], bool], otherwise: str) -> None:
-    end = time.monotonic() + HANG_S
-    while not is_so():
-        assert time.monotonic() < end, otherwise
-        time.sleep(0.5)
 
 
 def test_topics_hold_what_was_read(works: RunningLake) -> None:

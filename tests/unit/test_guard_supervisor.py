@@ -48,7 +48,7 @@ def test_what_lost_its_supervisor_is_started_again_by_a_process_that_is_not_of_t
         monkeypatch.setenv(name, "guardian")
     monkeypatch.setattr(Stack, "lost", lambda self: lost)
     monkeypatch.setattr(subprocess, "run", run)
-    with locked(home.data / "lock", "") if at_work else nullcontext():
+    with locked(home.lock, "") if at_work else nullcontext():
         assert supervisor.attend(home) == well
     assert [one["command"][1:] for one in ran] == [["-m", "lake.guard.revive"]] * started
     assert [{MARK, SERVICE} & set(one["env"]) for one in ran] == [set()] * started

@@ -9,7 +9,6 @@ from lake.cli import app
 from lake.errors import BadInput, LakeError
 from lake.local import commands
 from lake.local.home import load_home
-from lake.local.stack import Stack
 from tests.clocks import replace_time
 
 
@@ -17,7 +16,7 @@ from tests.clocks import replace_time
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A log of Connect with three lines."""
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path / "lake"))
-    path = Stack(load_home()).log("connect")
+    path = load_home().log("connect")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"one\ntwo \xff\nthree [bold]\n")
     return path
