@@ -33,7 +33,6 @@ from spark_jobs.turns import Turns
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
-BEGIN_EVERY_S = 0.25  # while tables wait to begin: each of those that turn out to be idle costs the others so much
 WATCH_EVERY_S = 5.0
 TABLES_FIRST_S = 90.0
 RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
@@ -147,24 +146,22 @@ class Stream:
         self._stopping.set()
 
     def run(self) -> None:
-        """Runs until stop(); looks at the pipeline file and at every query once a second, at the start more often."""
+        """Runs until stop(); looks at the pipeline file and at every query once a second."""
         for work in (self._serve, self._watch_topics):
             threading.Thread(target=self._attended, args=(work,), daemon=True).start()
         origins = Origins(self._spark)
         while not self._stopping.is_set():
             origins.forget()
             self._look(read_pipeline(self._spark, self._config))
-            self._stopping.wait(BEGIN_EVERY_S if self._turns.begin_awaited() else LOOK_EVERY_S)
-        for name, flow in self._flows.items():
-            self._halt(name, flow)
+            self._stopping.wait(LOOK_EVERY_S)
+        for flow in self._flows.values():
+            self._halt(flow)
         self._leases.release_all()
 
     def _look(self, pipeline: Pipeline) -> None:
         self._reconcile(pipeline)
         self._see_tables_served(pipeline)
         for name, flow in self._flows.items():
-            if flow.idle():
-                self._turns.begun(name)
             if flow.guard is not None:
                 self._progress.update(name, quarantined=flow.guard.waiting)
         storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
@@ -184,12 +181,11 @@ class Stream:
     def _reconcile(self, pipeline: Pipeline) -> None:
         wanted = dict(self._wanted(pipeline))
         for name in [name for name in self._flows if name not in wanted]:
-            self._halt(name, self._flows.pop(name))
+            self._halt(self._flows.pop(name))
             self._progress.forget(name)
         due = [name for name, (spec, begin) in wanted.items() if self._is_due(name, spec, begin)]
         for name in self._few_archives(due):
-            if self._may_begin(name):
-                self._begin(name, self._flows[name])
+            self._begin(name, self._flows[name])
 
     def _see_tables_served(self, pipeline: Pipeline) -> None:
         if self._tables_served.is_set():
@@ -249,7 +245,7 @@ class Stream:
         flow = self._flows.get(name)
         if flow is None or flow.spec != spec:
             if flow is not None:
-                self._halt(name, flow)
+                self._halt(flow)
             flow = self._flows[name] = Flow(spec, begin)
         now = time.time()
         if flow.query is not None and not flow.query.isActive:
@@ -263,15 +259,6 @@ class Stream:
         waiting = [name for name in due if name.startswith(bronze.PREFIX)][room:]
         return [name for name in due if name not in waiting]
 
-    def _may_begin(self, name: str) -> bool:
-        """Archives have turns of their own, and a table that fails again and again must not take those of others."""
-        failures = self._flows[name].failures
-        if name.startswith(bronze.PREFIX) or failures >= len(RETRY_S) or self._turns.may_begin(name):
-            return True
-        if not failures:
-            self._progress.update(name, state="starting", reason=None)
-        return False
-
     def _begin(self, name: str, flow: Flow) -> None:
         try:
             flow.query = flow.begin()
@@ -284,10 +271,8 @@ class Stream:
         reason = cause(error)
         self._progress.update(name, state="stopped", reason=reason)
         flow.failed("{} stopped: {}".format(name, reason), now)
-        self._turns.begun(name)
 
-    def _halt(self, name: str, flow: Flow) -> None:
-        self._turns.begun(name)
+    def _halt(self, flow: Flow) -> None:
         if flow.query is not None:
             flow.query.stop()
         flow.retire()

@@ -4,8 +4,7 @@ A commit keeps about one core busy from end to end. When more go on than there a
 as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
 table's turn has come, or it lacks what was committed while it waited: so a table waits after its commit, and what it
 waited for is kept for it for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a
-job's first minute three times as long. The first batch is cut as soon as there is a query: so a table waits before it
-begins, too (ADR 10).
+job's first minute three times as long.
 """
 
 import threading
@@ -17,8 +16,6 @@ from typing import Callable, Deque, Dict, Iterator
 KEPT_S, KEPT_AT_MOST_S = 0.25, 1.0  # a table without changes gives its turn back after this
 CUTS = 5  # of so many the fastest tells how long it takes: any other may have waited for changes
 PATIENCE_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
-BEGIN_PATIENCE_S = 30.0  # and begins: the first commits of a JVM take several times as long as later ones
-FIRST_BATCH_S = 15.0  # a query has it after this, in a cold JVM, too; or Kafka is away
 
 
 class Turns:
@@ -31,14 +28,12 @@ class Turns:
         self._waiting: Deque[str] = deque()
         self._ends: Dict[str, float] = {}  # who has a turn, and when it ends by itself
         self._given: Dict[str, float] = {}  # since when
-        self._beginning: Dict[str, float] = {}  # who has no batch yet, and since when it asks
         self._cuts: Deque[float] = deque(maxlen=CUTS)  # seconds from there to the batch
 
     @contextmanager
     def turn(self, name: str) -> Iterator[None]:
         """The time of one commit."""
         with self._changed:
-            self._beginning.pop(name, None)
             if name in self._given:
                 self._cuts.append(self._clock() - self._given.pop(name))
             if name not in self._current():
@@ -55,36 +50,6 @@ class Turns:
             self._await(name)
             self._given[name] = self._clock()
             self._ends[name] = self._given[name] + self._kept_s()
-
-    def may_begin(self, name: str) -> bool:
-        """Whether it is the turn of a table that has no query yet, which is then kept for its first batch.
-
-        It has a place among those that wait from the first time it asks, until begun().
-        """
-        with self._changed:
-            if name not in self._beginning:
-                self._beginning[name] = self._clock()
-                self._waiting.append(name)
-            late = self._clock() >= self._beginning[name] + BEGIN_PATIENCE_S
-            if not (late or self._is_next(name)):
-                return False
-            self._waiting.remove(name)
-            self._ends[name] = self._clock() + FIRST_BATCH_S
-            return True
-
-    def begun(self, name: str) -> None:
-        """A table without a first batch gives its place or turn back: it has no changes, has failed, or is gone."""
-        with self._changed:
-            if self._beginning.pop(name, None) is None:
-                return
-            if name in self._waiting:
-                self._waiting.remove(name)
-            self._end(name)
-
-    def begin_awaited(self) -> bool:
-        """Whether a table waits to begin."""
-        with self._changed:
-            return any(name in self._waiting for name in self._beginning)
 
     def busy(self) -> bool:
         """Whether a table commits, or waits until it may."""

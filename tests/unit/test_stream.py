@@ -71,71 +71,14 @@ def test_an_archive_that_fails_holds_no_other_one_up() -> None:
     assert few_archives(stuck(), ["bronze.b"]) == ["bronze.b"]
 
 
-@pytest.fixture
-def stream(monkeypatch: pytest.MonkeyPatch) -> Stream:
+def test_a_backlog_of_archives_does_not_hold_up_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spark_jobs.stream.read_pipeline", MagicMock())
-    monkeypatch.setattr(storage, "write_text", MagicMock())
-    monkeypatch.setattr(storage, "names", lambda *_: [])
-    return Stream(MagicMock(sparkContext=MagicMock(defaultParallelism=1)), "pipeline.json", [])
-
-
-def test_a_backlog_of_archives_does_not_hold_up_the_services(stream: Stream) -> None:
+    stream = Stream(MagicMock(sparkContext=MagicMock(defaultParallelism=2)), "pipeline.json", [])
     with stream._archives.turn():
         served = threading.Thread(target=lambda: stream._services.turn().__enter__(), daemon=True)
         served.start()
         served.join(60)
         assert not served.is_alive()
-
-
-def begun(stream: Stream, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any]) -> list[str]:
-    """Those of the tables that begin in as many looks; told: what the query of each says, or why there is none."""
-
-    def query(name: str) -> Any:
-        if isinstance(told[name], Exception):
-            raise told[name]
-        return SimpleNamespace(lastProgress=told[name], isActive=True, stop=lambda: None)
-
-    wanted = {name: ("spec", partial(query, name)) for name in told}
-    monkeypatch.setattr(stream, "_wanted", lambda _: wanted.items())
-    for _ in told:
-        stream._look(MagicMock())
-    return [name for name, flow in stream._flows.items() if flow.query is not None or flow.stuck()]
-
-
-def test_a_table_begins_when_those_before_it_have_committed(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    tables = {"a": None, "b": None}
-    assert begun(stream, monkeypatch, tables) == ["a"]
-    assert [stream._progress._tables[name]["state"] for name in tables] == ["running", "starting"]
-    with stream._turns.turn("a"):
-        assert begun(stream, monkeypatch, tables) == ["a"]
-    assert begun(stream, monkeypatch, tables) == ["a", "b"]
-    assert stream._progress._tables["b"]["state"] == "running"
-
-
-@pytest.mark.parametrize("told", [IDLE, RuntimeError("no such topic")])
-def test_tables_that_have_nothing_to_begin_with_hold_nobody_up(
-    stream: Stream, monkeypatch: pytest.MonkeyPatch, told: Any
-) -> None:
-    tables = {**dict.fromkeys("abcde", told), "busy": None}
-    assert begun(stream, monkeypatch, tables) == [*tables]
-
-
-@pytest.mark.parametrize(("failures", "begins"), [(4, []), (5, ["bad"])])
-def test_a_table_that_fails_again_and_again_waits_for_no_turn_and_takes_none(
-    stream: Stream, monkeypatch: pytest.MonkeyPatch, failures: int, begins: list[str]
-) -> None:
-    tables = {"bad": RuntimeError("its topic has changed")}
-    assert begun(stream, monkeypatch, tables) == ["bad"]
-    stream._flows["bad"].failures, stream._flows["bad"].retry_at = failures, 0.0
-    with stream._turns.turn("a"):
-        begun(stream, monkeypatch, tables)
-        assert [name for name, flow in stream._flows.items() if flow.failures > failures] == begins
-    assert stream._turns.may_begin("b") == bool(begins)
-
-
-def test_a_table_that_is_gone_leaves_its_place(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert begun(stream, monkeypatch, {"a": None, "b": None, "c": None}) == ["a"]
-    assert begun(stream, monkeypatch, {"c": None}) == ["c"]
 
 
 def test_how_far_a_table_is() -> None:
