@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -59,10 +60,16 @@ class RunningLake:
     @cached_property
     def home(self) -> Home:
         """Read once: two threads that do so have one environment between them."""
+        with self.meant():
+            return load_home()
+
+    @contextmanager
+    def meant(self) -> Iterator[None]:
+        """Meanwhile this process means this lake, and so does a guardian that it starts: both look here."""
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.variables.items():
                 patch.setenv(name, value)
-            return load_home()
+            yield
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """`lake ARGUMENTS`; fails with the output unless check is false."""

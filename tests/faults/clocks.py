@@ -27,11 +27,11 @@ class WrongClock:
         self.set(self.seconds)
         service = rig.stack.service(self.service)
         service.program = lambda: self._program(service)  # type: ignore[method-assign]
-        rig.stack.restart(self.service)
+        self._restart(rig)
 
     def heal(self, rig: Rig) -> None:
         del rig.stack.service(self.service).program
-        rig.stack.restart(self.service)
+        self._restart(rig)
 
     def set(self, seconds: int) -> None:
         """From now on, for whoever has this clock."""
@@ -40,6 +40,10 @@ class WrongClock:
     def seen(self, rig: Rig) -> bool:
         """Nothing has to be told: nothing depends on it."""
         return True
+
+    def _restart(self, rig: Rig) -> None:
+        with rig.lake.meant():
+            rig.stack.restart(self.service)
 
     def _program(self, service: Service) -> Program:
         program: Program = type(service).program(service)
