@@ -127,7 +127,7 @@ def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float)
 def _ask(
     home: Home, action: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
 ) -> dict[str, Any]:
-    """The streaming job's answer (spark_jobs/replay.py); LakeError when it does not come in time."""
+    """The streaming job's answer (quarantine_requests.py there); LakeError when it does not come in time."""
     refuse_stopped(home)
     request = home.data / "requests" / "quarantine" / f"{uuid.uuid4().hex}.json"
     content = {"action": action, "database": database, "ids": ids, "by": getpass.getuser(), **more}

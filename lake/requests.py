@@ -1,4 +1,4 @@
-"""Requests to the streaming job: files whose presence asks, and whose absence answers (spark_jobs/services.py)."""
+"""Requests to the streaming job: files whose presence asks, and whose absence answers."""
 
 from collections.abc import Callable
 from pathlib import Path

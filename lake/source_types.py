@@ -1,4 +1,4 @@
-"""The PostgreSQL types that the lake keeps, by pg_type.typname; docs/types.md and spark_jobs/type_map.py say how.
+"""The PostgreSQL types that the lake keeps, by pg_type.typname; docs/types.md says how.
 
 Enums are kept whatever their name; arrays when their elements are, domains when their base type is.
 """

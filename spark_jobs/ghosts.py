@@ -16,12 +16,14 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import broker, coverage, lake_rows, once
-from spark_jobs.coverage import Deadline, NotCovered
-from spark_jobs.lake_rows import LakeRows, WrongType
-from spark_jobs.pg_types import Unmapped, pg_type
-from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.source import Moment, NoTable, Source, source_of
+from spark_jobs.kafka import admin
+from spark_jobs.parity import catch_up, lake_rows
+from spark_jobs.parity.catch_up import Deadline, NotCovered
+from spark_jobs.parity.lake_rows import LakeRows, WrongType
+from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.sources.postgres.reader import Moment, NoTable, Source, source_of
+from spark_jobs.sources.postgres.types import Unmapped, pg_type
 
 Bounds = Dict[str, int]
 Content = Dict[str, Any]
@@ -35,10 +37,10 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
     moment = Moment(source)
     try:
         tables = [table for table in pipeline.tables if name_of(table) in bounds]
-        coverage.wait_for_slot(source, tables[0].database, moment.lsn, deadline)
-        ends = {table.topic: broker.topic_offsets(spark, pipeline, table.topic).end for table in tables}
+        catch_up.wait_for_slot(source, tables[0].database, moment.lsn, deadline)
+        ends = {table.topic: admin.topic_offsets(spark, pipeline, table.topic).end for table in tables}
         for table in tables:
-            coverage.wait_for_targets(spark, table, ends[table.topic], deadline)
+            catch_up.wait_for_targets(spark, table, ends[table.topic], deadline)
         return {name_of(table): compared(spark, table, moment, bounds[name_of(table)]) for table in tables}
     finally:
         moment.close()
@@ -73,7 +75,9 @@ def name_of(table: Table) -> str:
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 when all tables could be looked at, else 1 and its "error" says why."""
     args = _parser().parse_args(argv)
-    return once.run("ghosts", args.output, lambda spark: _all(spark, args), lambda content: int("error" in content))
+    return batch_job.run(
+        "ghosts", args.output, lambda spark: _all(spark, args), lambda content: int("error" in content)
+    )
 
 
 def _all(spark: SparkSession, args: Any) -> Content:

@@ -11,9 +11,9 @@ from typing import Any, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import once, storage
-from spark_jobs.jvm import java
-from spark_jobs.source import Source
+from spark_jobs.runtime import batch_job, storage
+from spark_jobs.runtime.jvm import java
+from spark_jobs.sources.postgres.reader import Source
 
 PASSWORD = "LAKE_LOAD_PASSWORD"
 COPY = "COPY new_{0} FROM STDIN (FORMAT csv, HEADER true, DELIMITER '|', QUOTE '\"', ENCODING 'UTF8')"
@@ -58,7 +58,7 @@ def main(argv: List[str]) -> int:
         parser.add_argument(option, required=True)
     parser.add_argument("--table", action="append", type=named, default=[])
     args = parser.parse_args(argv)
-    return once.run("load", args.output, lambda spark: {"added": load_all(spark, args)})
+    return batch_job.run("load", args.output, lambda spark: {"added": load_all(spark, args)})
 
 
 def load_all(spark: SparkSession, args: Any) -> Dict[str, int]:

@@ -11,8 +11,9 @@ from typing import Any, Dict, List
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs import once, quarantine
-from spark_jobs.pipeline import Pipeline, read_pipeline
+from spark_jobs.quarantine import table
+from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
 
 SHOWN = ("id", "topic", "epoch", "partition", "offset", "reason", "state", "settled_by")
 TIME = "yyyy-MM-dd'T'HH:mm:ss'Z'"
@@ -23,7 +24,7 @@ def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str
     if ids:
         stored = stored.where(F.col("id").isin(ids))
     elif not settled_too:
-        stored = stored.where(F.col("state") == quarantine.WAITING)
+        stored = stored.where(F.col("state") == table.WAITING)
     times = [F.date_format(name, TIME).alias(name) for name in ("set_aside_at", "settled_at")]
     bytes_of = [F.base64(name).alias(name) for name in ("key", "value")] if ids else []
     found = stored.orderBy("topic", "epoch", "partition", "offset")
@@ -35,7 +36,7 @@ def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
     """The messages of the databases, each with its database."""
     messages: List[Dict[str, Any]] = []
     for database in args.databases.split(","):
-        stored = quarantine.stored(spark, pipeline.quarantine[database].path)
+        stored = table.stored(spark, pipeline.quarantine[database].path)
         messages.extend(dict(entry, database=database) for entry in facts(stored, args.id, args.all))
     return {"messages": messages}
 
@@ -49,7 +50,9 @@ def main(argv: List[str]) -> int:
     parser.add_argument("--id", action="append", default=[])
     parser.add_argument("--all", action="store_true")
     args = parser.parse_args(argv)
-    return once.run("quarantined", args.output, lambda spark: found(spark, read_pipeline(spark, args.config), args))
+    return batch_job.run(
+        "quarantined", args.output, lambda spark: found(spark, read_pipeline(spark, args.config), args)
+    )
 
 
 if __name__ == "__main__":

@@ -17,9 +17,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StructType
 from pyspark.sql.utils import AnalysisException, ParseException
 
-from spark_jobs import history, once, statement
-from spark_jobs.once import Refused
-from spark_jobs.pipeline import Pipeline, Target, read_pipeline
+from spark_jobs.hudi import time_travel
+from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.pipeline import Pipeline, Target, read_pipeline
+from spark_jobs.sql import parse
 
 LATEST = "9" * 17
 METASTORE = "HiveException"  # its fault, not the statement's
@@ -31,22 +33,22 @@ AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timest
 def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
     """By path of a table, the instant that it is read as of, or since. Raises history.NoSuchMoment."""
     if args.since is not None:
-        return {target.path: history.begin_of(spark, target.path, args.since) for target in past.values()}
-    return {target.path: history.instant_of(spark, target.path, args.as_of) for target in past.values()}
+        return {target.path: time_travel.begin_of(spark, target.path, args.since) for target in past.values()}
+    return {target.path: time_travel.instant_of(spark, target.path, args.as_of) for target in past.values()}
 
 
 def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str], args: Any) -> str:
     """The statement with each table in it replaced by a view of its past. past: named(); kept: their instants."""
     for name, target in past.items():
         _past(spark, name, target, kept[target.path], args).createOrReplaceTempView(_view(name))
-    found = statement.relations(statement.parsed(spark, args.sql), args.sql)
-    return statement.replaced(args.sql, found, [_view(".".join(one.name)) for one in found])
+    found = parse.relations(parse.parsed(spark, args.sql), args.sql)
+    return parse.replaced(args.sql, found, [_view(".".join(one.name)) for one in found])
 
 
 def named(spark: SparkSession, text: str, pipeline: Pipeline) -> Dict[str, Target]:
     """The tables of a statement, by name. Raises Refused for one that is not the lake's: it would be read as of now."""
     known = {tuple(name.lower().split(".")): (name.lower(), target) for name, target in tables(pipeline).items()}
-    found = [one.name for one in statement.relations(statement.parsed(spark, text), text)]
+    found = [one.name for one in parse.relations(parse.parsed(spark, text), text)]
     for name in found:
         if name not in known:
             raise Refused(
@@ -83,7 +85,7 @@ def _past(spark: SparkSession, name: str, target: Target, instant: str, args: An
 
 
 def _until(spark: SparkSession, target: Target, until: Any) -> str:
-    return LATEST if until is None else history.instant_of(spark, target.path, until)
+    return LATEST if until is None else time_travel.instant_of(spark, target.path, until)
 
 
 def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
@@ -137,18 +139,18 @@ def _exact(value: Any, kind: DataType) -> Any:
 def main(argv: List[str]) -> int:
     """Runs the statement and writes the result file; 2 when the statement or the moment is refused."""
     args = _parser().parse_args(argv)
-    return once.run("sql", args.output, lambda spark: answer(spark, args))
+    return batch_job.run("sql", args.output, lambda spark: answer(spark, args))
 
 
 def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of the statement. Raises Refused when it writes or Spark refuses it, and for an unknown moment."""
     spark.conf.set(SUBSTITUTION, "false")  # the statement is read as it was written, ${...} too
     try:
-        statement.refuse_writing(spark, statement.parsed(spark, args.sql))
+        parse.refuse_writing(spark, parse.parsed(spark, args.sql))
         if args.as_of is None and args.since is None:
             return result(spark.sql(args.sql), args.limit)
         return _then(spark, named(spark, args.sql, read_pipeline(spark, args.config)), args)
-    except (AnalysisException, ParseException, history.NoSuchMoment) as error:
+    except (AnalysisException, ParseException, time_travel.NoSuchMoment) as error:
         if METASTORE in str(error):
             raise
         raise Refused(str(error).strip().splitlines()[0]) from None
@@ -158,7 +160,7 @@ def _then(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, 
     kept = instants(spark, past, args)
     found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
     for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
-        history.instant_of(spark, path, instant)
+        time_travel.instant_of(spark, path, instant)
     return found
 
 

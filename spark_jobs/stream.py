@@ -14,22 +14,24 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import bronze, services, storage
-from spark_jobs.background import Background
-from spark_jobs.backlog import Backlog
-from spark_jobs.broker import Broker
-from spark_jobs.causes import cause
-from spark_jobs.guard import Guard
-from spark_jobs.jvm import Origins, keep_names
-from spark_jobs.lease import Held, Leases
-from spark_jobs.pipeline import Pipeline, read_pipeline
-from spark_jobs.progress import Progress
-from spark_jobs.quarantine import Quarantines
-from spark_jobs.registry import Registry
-from spark_jobs.replay import FOLDER, Desk
-from spark_jobs.silver import SilverTable
-from spark_jobs.silver_query import SilverQuery
-from spark_jobs.turns import Turns
+from spark_jobs.archive import writer
+from spark_jobs.hudi import table_services as services
+from spark_jobs.hudi.lease import Held, Leases
+from spark_jobs.hudi.table import SilverTable
+from spark_jobs.kafka.admin import Broker
+from spark_jobs.kafka.lag import Backlog
+from spark_jobs.kafka.schema_registry import Registry
+from spark_jobs.quarantine.table import Quarantines
+from spark_jobs.runtime import storage
+from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.jvm import Origins, keep_names
+from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
+from spark_jobs.runtime.status import Progress
+from spark_jobs.scheduling.background import Background
+from spark_jobs.scheduling.commit_slots import Turns
+from spark_jobs.streaming.quarantine_requests import FOLDER, Desk
+from spark_jobs.streaming.table_query import SilverQuery
+from spark_jobs.streaming.table_writer import Guard
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
@@ -235,10 +237,10 @@ class Stream:
 
         def begin() -> Any:
             ask = partial(self._broker.topic, table.topic)
-            archive = bronze.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, ask)
-            return bronze.start(self._spark, pipeline, archive, self._progress, self._archives)
+            archive = writer.BronzeTopic(self._spark, table, pipeline.bronze["path"], registry, size, ask)
+            return writer.start(self._spark, pipeline, archive, self._progress, self._archives)
 
-        return bronze.PREFIX + table.topic, ((table.topic, size), begin)
+        return writer.PREFIX + table.topic, ((table.topic, size), begin)
 
     def _is_due(self, name: str, spec: Any, begin: Callable[[], Any]) -> bool:
         """Whether a flow is to begin, because it is new, changed, or has waited long enough for another try."""
@@ -254,9 +256,9 @@ class Stream:
 
     def _few_archives(self, due: List[str]) -> List[str]:
         """Without the archives that wait for others: the first batch of each takes seconds from the commits."""
-        begin = [flow for name, flow in self._flows.items() if name.startswith(bronze.PREFIX) and flow.begins()]
+        begin = [flow for name, flow in self._flows.items() if name.startswith(writer.PREFIX) and flow.begins()]
         room = max(0, self._archives.at_once - len(begin))
-        waiting = [name for name in due if name.startswith(bronze.PREFIX)][room:]
+        waiting = [name for name in due if name.startswith(writer.PREFIX)][room:]
         return [name for name in due if name not in waiting]
 
     def _begin(self, name: str, flow: Flow) -> None:

@@ -20,16 +20,18 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import commits, once, row_sql, storage
-from spark_jobs.archive import OFFSET_FIELD
-from spark_jobs.causes import cause
-from spark_jobs.changes import with_fields
-from spark_jobs.jvm import java
-from spark_jobs.lease import Held, Leases
-from spark_jobs.once import Refused
-from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.registry import Registry, UnknownSchema
-from spark_jobs.silver import stored_columns
+from spark_jobs.archive.files import OFFSET_FIELD
+from spark_jobs.events import flatten
+from spark_jobs.events.decode import with_fields
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.lease import Held, Leases
+from spark_jobs.hudi.table import stored_columns
+from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
+from spark_jobs.runtime import batch_job, storage
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 
 LOG = logging.getLogger("streamer")
 STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
@@ -56,9 +58,9 @@ class StreamedTable:
         """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
         began = time.time()
         try:
-            line = commits.timeline(self._spark, self.path)
-            commits.refuse_clock(self._spark, line, self.path)
-            self._prepare(stored_columns(self._spark, self.path, commits.last_position(line)).names)
+            line = timeline.timeline(self._spark, self.path)
+            timeline.refuse_clock(self._spark, line, self.path)
+            self._prepare(stored_columns(self._spark, self.path, timeline.last_position(line)).names)
             self._run(replay)
             self.result.update(state="read", reason=None)
         except UnknownSchema as missing:
@@ -73,20 +75,20 @@ class StreamedTable:
         versions = self._registry.versions(self._table.topic + "-value")
         schema = archive_schema(versions if self._schemas == "file" else versions[-1:])
         storage.write_text(self._spark, self._target["schema"], json.dumps(schema))
-        sql = row_sql.query(schema, self._table, OFFSET_FIELD, columns)
+        sql = flatten.query(schema, self._table, OFFSET_FIELD, columns)
         storage.write_text(self._spark, self._target["sql"], sql)
 
     def _run(self, replay: bool) -> None:
-        before = commits.last_instant(self._spark, self.path)
+        before = timeline.last_instant(self._spark, self.path)
         operation = self._target["follow" if before else "load"]
         schemas = self._target["schemas"][self._schemas]
         words = self._target["arguments"] + schemas + operation + (checkpoint() if replay else [])
         hoodie_streamer(self._spark, words)
-        after = commits.last_instant(self._spark, self.path)
+        after = timeline.last_instant(self._spark, self.path)
         if after != before:
             self.result.update(
                 commits=self.result["commits"] + 1,
-                rows=self.result["rows"] + commits.rows_written(self._spark, self.path, after),
+                rows=self.result["rows"] + timeline.rows_written(self._spark, self.path, after),
                 instant=after,
                 operation=operation[1],
             )
@@ -224,7 +226,7 @@ def main(argv: List[str]) -> int:
     def code(content: Dict[str, Any]) -> int:
         return int(any(table["state"] == "failed" for table in content["tables"].values()))
 
-    return once.run("streamer", args.output, work, code, log_level="WARN")
+    return batch_job.run("streamer", args.output, work, code, log_level="WARN")
 
 
 def _parser() -> argparse.ArgumentParser:

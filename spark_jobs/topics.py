@@ -9,17 +9,18 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import broker, once
-from spark_jobs.pipeline import Pipeline, read_pipeline
+from spark_jobs.kafka import admin
+from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
 
 
 def facts(spark: SparkSession, pipeline: Pipeline) -> List[Dict[str, Any]]:
     """One entry per topic, by name; offsets by partition; a topic that does not exist has no partitions."""
     names = sorted({table.topic for table in pipeline.tables})
-    return [_facts(name, broker.topic_offsets(spark, pipeline, name)) for name in names]
+    return [_facts(name, admin.topic_offsets(spark, pipeline, name)) for name in names]
 
 
-def _facts(topic: str, offsets: broker.Offsets) -> Dict[str, Any]:
+def _facts(topic: str, offsets: admin.Offsets) -> Dict[str, Any]:
     held = {number: end - offsets.begin[number] for number, end in offsets.end.items()}
     return {
         "topic": topic,
@@ -36,7 +37,9 @@ def main(argv: List[str]) -> int:
     parser.add_argument("--config", required=True, help="the rendered pipeline file")
     parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
     args = parser.parse_args(argv)
-    return once.run("topics", args.output, lambda spark: {"topics": facts(spark, read_pipeline(spark, args.config))})
+    return batch_job.run(
+        "topics", args.output, lambda spark: {"topics": facts(spark, read_pipeline(spark, args.config))}
+    )
 
 
 if __name__ == "__main__":

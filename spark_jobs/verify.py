@@ -18,14 +18,18 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_jobs import archive, broker, coverage, lake_rows, once, quarantine
-from spark_jobs.causes import cause
-from spark_jobs.coverage import Deadline, NotCovered, tell
-from spark_jobs.once import Refused
-from spark_jobs.pg_types import Unmapped
-from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.source import Moment, NoTable, Source, source_of
-from spark_jobs.table_proof import SHOWN, TableProof
+from spark_jobs.archive import files as archive
+from spark_jobs.kafka import admin
+from spark_jobs.parity import catch_up, lake_rows
+from spark_jobs.parity.catch_up import Deadline, NotCovered, tell
+from spark_jobs.parity.table_check import SHOWN, TableProof
+from spark_jobs.quarantine import table as quarantine
+from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.sources.postgres.reader import Moment, NoTable, Source, source_of
+from spark_jobs.sources.postgres.types import Unmapped
 
 RETRIES = 5
 FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
@@ -79,9 +83,9 @@ class Proof:
     def _cover(self, source: Source, moment: Moment, proof: TableProof, deadline: Deadline) -> None:
         """Returns once the lake has all of a table that was committed by the moment; NotCovered when it is too late."""
         try:
-            coverage.wait_for_slot(source, proof.table.database, moment.lsn, deadline)
-            end = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
-            coverage.wait_for_targets(self._spark, proof.table, end, deadline)
+            catch_up.wait_for_slot(source, proof.table.database, moment.lsn, deadline)
+            end = admin.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
+            catch_up.wait_for_targets(self._spark, proof.table, end, deadline)
             proof.end_offsets = end
         except NotCovered as missing:
             raise NotCovered("not caught up with {} in the time given: {}".format(moment.lsn, missing)) from None
@@ -130,7 +134,7 @@ class Proof:
     def _check_archive(self, proof: TableProof) -> None:
         missing = self._archive_lacks(proof)
         files = archive.files_of(self._spark, self._pipeline.bronze["path"], proof.table.topic)
-        kafka = broker.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
+        kafka = admin.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
         begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], proof.table.topic)}
         for detail in archive.faults(files, begin) + ([missing] if missing else []):
             proof.result["differences"].append({"where": "bronze", "detail": detail})
@@ -141,8 +145,8 @@ class Proof:
         deadline = Deadline(time.monotonic() + self._timeout_s)
         place = self._pipeline.bronze["path"], proof.table.topic
         try:
-            coverage.wait_until(
-                lambda: coverage.lacking("bronze", archive.reached(self._spark, *place), proof.end_offsets), deadline
+            catch_up.wait_until(
+                lambda: catch_up.lacking("bronze", archive.reached(self._spark, *place), proof.end_offsets), deadline
             )
         except NotCovered as missing:
             return str(missing)
@@ -181,7 +185,7 @@ def main(argv: List[str]) -> int:
     def work(spark: SparkSession) -> Dict[str, Any]:
         return Proof(spark, read_pipeline(spark, args.config), args).run()
 
-    return once.run("verify", args.output, work, lambda content: int(not content["equal"]))
+    return batch_job.run("verify", args.output, work, lambda content: int(not content["equal"]))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,8 +7,8 @@ from typing import Any
 import fastavro
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.registry import UnknownSchema
-from spark_jobs.type_map import SOURCE
+from spark_jobs.kafka.schema_registry import UnknownSchema
+from spark_jobs.sources.postgres.avro_types import SOURCE
 
 TOPIC = "lab.public.t"
 ADDED = ("__op", "string"), ("__lsn", "long"), ("__source_ts_ms", "long"), ("__deleted", "string")

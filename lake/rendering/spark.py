@@ -18,7 +18,7 @@ REBASE = (
 CONNECTIONS = "1000"
 # A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task at
 # once and whatever the heap is, and the rest on disk. By default 0.75. What it has merged it holds in memory once more,
-# all of it: spark_jobs/services.py sees to it that it is not much.
+# all of it: spark_jobs/hudi/table_services.py sees to it that it is not much.
 MERGED = "0.1"
 # So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
 ROWS_HELD = "32"

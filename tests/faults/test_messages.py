@@ -13,7 +13,7 @@ import httpx
 import pytest
 from confluent_kafka import Producer
 
-from spark_jobs import archive
+from spark_jobs.archive import files as archive
 from tests.faults.conftest import FIRST
 from tests.faults.rig import Rig
 from tests.faults.source import OTHER

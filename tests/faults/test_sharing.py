@@ -13,13 +13,15 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame
 
-from spark_jobs import commits, history, once, query, services
-from spark_jobs.commits import ClockBehind
-from spark_jobs.once import Refused
-from spark_jobs.pipeline import read_pipeline
-from spark_jobs.progress import Progress
-from spark_jobs.silver import SilverTable
-from spark_jobs.write_client import write_client
+from spark_jobs import query
+from spark_jobs.hudi import table_services, time_travel, timeline
+from spark_jobs.hudi.table import SilverTable
+from spark_jobs.hudi.timeline import ClockBehind
+from spark_jobs.hudi.write_client import write_client
+from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.pipeline import read_pipeline
+from spark_jobs.runtime.status import Progress
 from tests.faults.faults import Cleaner, SecondJob
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, under_load
@@ -54,7 +56,7 @@ def test_clock_behind(
     with pytest.raises(ClockBehind, match="set the clock"):
         own_table.writer(rig.spark, rig.home, f"{small}.account", kind, path, KEPT)
     entry.injected.append("clock 10 min behind")
-    monkeypatch.setattr(commits, "refuse_clock", lambda spark, line, path: None)
+    monkeypatch.setattr(timeline, "refuse_clock", lambda spark, line, path: None)
     unprotected = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, path, KEPT)
     end = readers.end_of(rig.home, unprotected.table.topic)
     unprotected.write(own_table.messages(rig.spark, rig.home, unprotected.table.topic, 0, end), Progress())
@@ -91,7 +93,7 @@ def rounds(rig: Rig, database: str, silver: SilverTable, served: bool = True) ->
         silver.write(own_table.messages(rig.spark, rig.home, topic, first, end), Progress())
         yield number
         if served:
-            services.serve(rig.spark, silver)
+            table_services.serve(rig.spark, silver)
 
 
 class Reader:
@@ -148,7 +150,7 @@ def test_past_beside_the_cleaner(
     reader = Reader(rig, silver, monkeypatch)
     with reader.at_work():
         for _ in rounds(rig, small, silver):
-            reader.instants.append(history.completed(rig.spark, silver.target.path)[-1].instant)
+            reader.instants.append(time_travel.completed(rig.spark, silver.target.path)[-1].instant)
     assert reader.answered and reader.refused, "nothing was read beside the cleaner"
     for number in range(ROUNDS + 1):
         reader.read(number)
@@ -163,8 +165,8 @@ def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str) -> None
     """Some files are gone already: nobody knows which."""
     silver = beside(rig, small, "cow", "half")
     path = silver.target.path
-    instants = [history.completed(rig.spark, path)[-1].instant for _ in rounds(rig, small, silver, served=False)]
-    assert history.instant_of(rig.spark, path, instants[0]) == instants[0]
+    instants = [time_travel.completed(rig.spark, path)[-1].instant for _ in rounds(rig, small, silver, served=False)]
+    assert time_travel.instant_of(rig.spark, path, instants[0]) == instants[0]
     jvm = rig.spark._jvm
     client = write_client(rig.spark, silver.target)
     client.scheduleTableService(
@@ -172,9 +174,9 @@ def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str) -> None
     )
     client.close()
     entry.injected.append("cleaning planned, not done")
-    with pytest.raises(history.NoSuchMoment, match="the oldest moment that is kept whole"):
-        history.instant_of(rig.spark, path, instants[0])
-    assert history.instant_of(rig.spark, path, instants[-1]) == instants[-1]
+    with pytest.raises(time_travel.NoSuchMoment, match="the oldest moment that is kept whole"):
+        time_travel.instant_of(rig.spark, path, instants[0])
+    assert time_travel.instant_of(rig.spark, path, instants[-1]) == instants[-1]
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
@@ -194,9 +196,9 @@ def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, as_jobs_do: 
 @pytest.fixture
 def as_jobs_do(rig: Rig) -> Iterator[None]:
     """The setting that once.run() makes."""
-    rig.spark.conf.set(once.LISTING, once.AT_THE_PLAN)
+    rig.spark.conf.set(batch_job.LISTING, batch_job.AT_THE_PLAN)
     yield
-    rig.spark.conf.unset(once.LISTING)
+    rig.spark.conf.unset(batch_job.LISTING)
 
 
 def versions(rows: DataFrame) -> set[int] | None:

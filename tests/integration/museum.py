@@ -16,8 +16,9 @@ from pyspark.sql import Row, SparkSession
 
 from lake import progress
 from lake.local.stack import Stack
-from spark_jobs import commits, history, query
-from spark_jobs.pipeline import read_pipeline
+from spark_jobs import query
+from spark_jobs.hudi import time_travel, timeline
+from spark_jobs.runtime.pipeline import read_pipeline
 from tests.clocks import HANG_S
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ class Museum:
 
     def _offsets_after(self, table: str, since: str) -> list[int]:
         """The next offset of partition 0 that each later commit carries; table services carry none."""
-        line = commits.timeline(self.spark, self.path(table))
+        line = timeline.timeline(self.spark, self.path(table))
         done = line.getCommitsTimeline().filterCompletedInstants().getInstants()
         later = [instant for instant in done if instant.getTimestamp() > since]
         extras = [json.loads(bytes(line.getInstantDetails(one).get()).decode())["extraMetadata"] for one in later]
@@ -205,7 +206,7 @@ class Museum:
 
     def last_instant(self, table: str) -> str:
         """Of the newest completed commit of a Hudi table ("moma_mor.artists")."""
-        return history.completed(self.spark, self.path(table))[-1].instant
+        return time_travel.completed(self.spark, self.path(table))[-1].instant
 
     def path(self, table: str) -> str:
         return str(query.tables(self._pipeline())[view_of(table)].path)

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from lake.local.home import Home
-from spark_jobs import changes
-from spark_jobs.pipeline import read_pipeline
-from spark_jobs.registry import Registry
-from spark_jobs.silver import SilverTable
+from spark_jobs.events import decode
+from spark_jobs.hudi.table import SilverTable
+from spark_jobs.kafka.schema_registry import Registry
+from spark_jobs.runtime.pipeline import read_pipeline
 
 
 def writer(
@@ -32,4 +32,4 @@ def writer(
 
 def messages(spark: SparkSession, home: Home, topic: str, first: int, end: int) -> DataFrame:
     """The messages of offsets first to end - 1."""
-    return changes.since(spark, {"kafka.bootstrap.servers": home.kafka}, topic, {"0": first}, {"0": end})
+    return decode.since(spark, {"kafka.bootstrap.servers": home.kafka}, topic, {"0": first}, {"0": end})

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from spark_jobs import services
-from spark_jobs.progress import Progress
+from spark_jobs.hudi import table_services
+from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab
 
@@ -118,7 +118,7 @@ def test_f6_old_events_again_change_nothing(done: Lab) -> None:
             silver.write(own_table.messages(done.spark, done.home, silver.table.topic, 0, count), Progress())
         assert done.whole(*name.split("_")) == before[name], f"{name} after old events"
         if silver.target.type == "mor":
-            services.serve(done.spark, silver)
+            table_services.serve(done.spark, silver)
             compacted = done.spark.read.option("hoodie.datasource.query.type", "read_optimized")
             assert compacted.format("hudi").load(silver.target.path).count() == len(before[name])
             silver.write(own_table.messages(done.spark, done.home, silver.table.topic, 0, 8), Progress())

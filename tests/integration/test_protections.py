@@ -19,10 +19,11 @@ from lake.broker import Broker
 from lake.connect_rest import Connect
 from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic
-from spark_jobs import changes, commits, fencing, row_sql
-from spark_jobs.progress import Progress
-from spark_jobs.row_sql import identifier
-from spark_jobs.silver import SilverTable
+from spark_jobs.events import decode, fencing, flatten
+from spark_jobs.events.flatten import identifier
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.table import SilverTable
+from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab, Rows
 from tests.remains import delete_topics, drop_slot
@@ -81,7 +82,7 @@ def own(done: Lab, tmp_path: Path) -> Callable[[str, str], Own]:
 
 
 def ordered_by(monkeypatch: pytest.MonkeyPatch, column: str) -> None:
-    monkeypatch.setattr(changes, "order", lambda epoch, offset: f"{identifier(column)} AS _order")
+    monkeypatch.setattr(decode, "order", lambda epoch, offset: f"{identifier(column)} AS _order")
 
 
 @KINDS
@@ -160,7 +161,7 @@ def test_f5_an_order_without_the_life_of_the_topic(
 
     hot = own("hot", "mor")
     assert after_two_lives("with") == "old"  # as the snapshot read it
-    monkeypatch.setattr(changes, "order", lambda epoch, offset: row_sql.order(0, offset))
+    monkeypatch.setattr(decode, "order", lambda epoch, offset: flatten.order(0, offset))
     assert after_two_lives("without") == "new"
 
 
@@ -273,7 +274,7 @@ def test_the_first_commit_after_a_crash(
     some = own(table, "mor")
     middle = some.end // 2
     assert crashed("rolled back first") == set()
-    monkeypatch.setattr(commits, "unfinished", lambda line: False)
+    monkeypatch.setattr(timeline, "unfinished", lambda line: False)
     try:
         assert crashed("at once") != set()
     except AssertionError as doubled:
@@ -291,7 +292,7 @@ def test_f7_what_a_delete_did_not_bring(own: Callable[[str, str], Own], monkeypa
 
     bare = own("bare", "mor")
     assert names_of_deleted("erased") == [None]
-    monkeypatch.setattr(row_sql, "keeps_deleted", lambda table: True)
+    monkeypatch.setattr(flatten, "keeps_deleted", lambda table: True)
     assert names_of_deleted("kept") == [""]
 
 

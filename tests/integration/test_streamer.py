@@ -20,12 +20,14 @@ from pyspark.sql import functions as F
 from lake.rendering.streamer import class_submit, streamer_path
 from lake.spark import spark_conf, spark_environment, spark_home
 from lake.streamer import class_path
-from spark_jobs import archive, broker, coverage, lake_rows, parity
-from spark_jobs.lease import Leases
-from spark_jobs.pg_types import pg_type
-from spark_jobs.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.silver import META_COLUMNS
-from spark_jobs.source import Moment, Source
+from spark_jobs.archive import files as archive
+from spark_jobs.hudi.lease import Leases
+from spark_jobs.hudi.table import META_COLUMNS
+from spark_jobs.kafka import admin
+from spark_jobs.parity import catch_up, compare, lake_rows
+from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.sources.postgres.reader import Moment, Source
+from spark_jobs.sources.postgres.types import pg_type
 from spark_jobs.streamer import Job
 from tests.clocks import HANG_S
 from tests.integration import readers
@@ -77,14 +79,14 @@ class Shop:
     def drain(self) -> None:
         """Both silver and the archive hold all that is committed."""
         self.lake.drain(NAME)
-        deadline = coverage.Deadline(time.monotonic() + HANG_S)
+        deadline = catch_up.Deadline(time.monotonic() + HANG_S)
         for table in self.tables:
-            coverage.wait_until(partial(self._unarchived, table), deadline)
+            catch_up.wait_until(partial(self._unarchived, table), deadline)
 
     def _unarchived(self, table: Table) -> str:
         bronze = f"{self.home.environment.bucket_uri}/bronze"
-        end = broker.topic_offsets(self.spark, self.pipeline, table.topic).end
-        return coverage.lacking("bronze", archive.reached(self.spark, bronze, table.topic), end)
+        end = admin.topic_offsets(self.spark, self.pipeline, table.topic).end
+        return catch_up.lacking("bronze", archive.reached(self.spark, bronze, table.topic), end)
 
     def files(self) -> list[Path]:
         """The archive's files as the S3 server keeps them."""
@@ -129,7 +131,7 @@ class Shop:
             pairs = {"silver": (silver.rows, ours.rows), "source": (source, ours.live())}
             for name, pair in pairs.items():
                 found[f"{name} {table.table}_{target.type}"] = [
-                    row.key for row in parity.differing(name, *pair).take(20)
+                    row.key for row in compare.differing(name, *pair).take(20)
                 ]
         return found
 

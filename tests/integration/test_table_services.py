@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from spark_jobs import commits, services
-from spark_jobs.progress import Progress
-from spark_jobs.silver import META_COLUMNS, SilverTable
-from spark_jobs.write_client import write_client
+from spark_jobs.hudi import table_services
+from spark_jobs.hudi import timeline as commits
+from spark_jobs.hudi.table import META_COLUMNS, SilverTable
+from spark_jobs.hudi.write_client import write_client
+from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab
 
@@ -52,7 +53,7 @@ def test_more_log_files_than_s3a_has_connections_by_default(done: Lab) -> None:
     write(done, silver, S3A_POOL + 5)
     merged = rows(done, silver)
     assert since_service(done, silver) == S3A_POOL + 5, "or a new job never compacts"
-    services.serve(done.spark, silver)
+    table_services.serve(done.spark, silver)
     assert rows(done, silver, "read_optimized") == merged != []
     assert since_service(done, silver) == 0
 
@@ -62,9 +63,9 @@ def test_a_plan_that_a_crash_left(done: Lab) -> None:
     silver = own(done, "planned")
     write(done, silver, 3)
     with closing(write_client(done.spark, silver.target)) as client:
-        services._plan_compaction(done.spark, silver, client)
+        table_services._plan_compaction(done.spark, silver, client)
     write(done, silver, 3, first=3)
-    services.serve(done.spark, silver)
+    table_services.serve(done.spark, silver)
     assert rows(done, silver, "read_optimized") == rows(done, silver) != []
     assert since_service(done, silver) == 0
 
@@ -89,7 +90,7 @@ def test_archiving_leaves_no_hole_in_the_timeline(done: Lab) -> None:
 
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
-        services._archive(done.spark, silver)
+        table_services._archive(done.spark, silver)
         archived.set()
         looking.result()
     assert len(completed(timeline)) < len(before) and len(seen) > 2
@@ -110,7 +111,7 @@ def test_services_beside_the_writer(done: Lab) -> None:
     def serve() -> int:
         rounds = 0
         while not ended.is_set():
-            services.serve(done.spark, silver)
+            table_services.serve(done.spark, silver)
             rounds += 1
         return rounds
 

@@ -11,8 +11,10 @@ from pyspark.sql import SparkSession
 from lake import tickit
 from lake.local.home import PROJECT
 from lake.yaml_file import read_mapping
-from spark_jobs import archive, broker, coverage
-from spark_jobs.pipeline import read_pipeline
+from spark_jobs.archive import files
+from spark_jobs.kafka import admin
+from spark_jobs.parity import catch_up
+from spark_jobs.runtime.pipeline import read_pipeline
 from tests.clocks import HANG_S
 from tests.integration.conftest import RunningLake
 
@@ -40,13 +42,13 @@ class Tickets:
     def _await_archive(self) -> None:
         self.lake.drain("tickit")
         pipeline = read_pipeline(self.spark, (self.lake.home.rendered / "pipeline.json").as_uri())
-        deadline = coverage.Deadline(time.monotonic() + HANG_S)
+        deadline = catch_up.Deadline(time.monotonic() + HANG_S)
         for table in [one for one in pipeline.tables if one.database == "tickit"]:
-            end = broker.topic_offsets(self.spark, pipeline, table.topic).end
+            end = admin.topic_offsets(self.spark, pipeline, table.topic).end
             place = pipeline.bronze["path"], table.topic
-            while coverage.lacking("bronze", archive.reached(self.spark, *place), end):
+            while catch_up.lacking("bronze", files.reached(self.spark, *place), end):
                 assert not deadline.passed()
-                time.sleep(coverage.LOOK_EVERY_S)
+                time.sleep(catch_up.LOOK_EVERY_S)
 
     def ops(self, **options: str) -> list[str]:
         """The operations of sale 200 as a query with the options shows it."""

@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from lake import progress
 from lake.local.stack import Stack
-from spark_jobs import toast
-from spark_jobs.parity import PLACEHOLDER
-from spark_jobs.progress import Progress
+from spark_jobs.events import toast
+from spark_jobs.parity.compare import PLACEHOLDER
+from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.running_lake import RunningLake
 

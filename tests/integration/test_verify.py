@@ -16,7 +16,7 @@ from psycopg import sql
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.pipeline import Target, read_pipeline
+from spark_jobs.runtime.pipeline import Target, read_pipeline
 from tests.clocks import HANG_S
 from tests.integration import readers
 from tests.running_lake import RunningLake

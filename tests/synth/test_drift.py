@@ -16,7 +16,7 @@ def test_an_edited_job_changes_no_snapshot_but_is_deployed(dev: Synthesized, tmp
     for name in ("build", "helm", "connector_configs", "databases", "environments", "pom.xml"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "spark_jobs", tmp_path / "spark_jobs", ignore=shutil.ignore_patterns("__pycache__"))
-    with (tmp_path / "spark_jobs/silver.py").open("a") as job:
+    with (tmp_path / "spark_jobs/hudi/table.py").open("a") as job:
         job.write("\n# edited\n")
     edited = synthesize("dev", root=tmp_path)
     assert changed(edited, dev) == []

@@ -46,4 +46,4 @@ def _lets_go() -> bool:
 @pytest.fixture
 def no_metastore(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are written, and nobody is told."""
-    monkeypatch.setattr("spark_jobs.catalogue.sync", lambda *_: None)
+    monkeypatch.setattr("spark_jobs.hudi.hive_sync.sync", lambda *_: None)

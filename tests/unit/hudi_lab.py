@@ -8,14 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 from lake.definition import Database
 from lake.environment import Environment
 from lake.rendering.pipeline import pipeline as rendered
-from spark_jobs import quarantine
-from spark_jobs.guard import Guard
-from spark_jobs.pipeline import Pipeline, Table, Target
-from spark_jobs.progress import Progress
-from spark_jobs.quarantine import Quarantines
+from spark_jobs.hudi.table import SilverTable
+from spark_jobs.quarantine.table import Quarantines, table
 from spark_jobs.quarantined import facts
-from spark_jobs.replay import Desk
-from spark_jobs.silver import SilverTable
+from spark_jobs.runtime.pipeline import Pipeline, Table, Target
+from spark_jobs.runtime.status import Progress
+from spark_jobs.streaming.quarantine_requests import Desk
+from spark_jobs.streaming.table_writer import Guard
 from tests.poisoned import Schemas, batch
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
@@ -58,7 +57,7 @@ class Lab:
         return {row["id"]: row["name"] for row in self.stored(place).collect()}
 
     def aside(self, settled: bool = True) -> list[dict[str, Any]]:
-        return facts(quarantine.stored(self.spark, self.pipeline.quarantine["lab"].path), [], settled)
+        return facts(table.stored(self.spark, self.pipeline.quarantine["lab"].path), [], settled)
 
     def states(self) -> dict[int, str]:
         return {one["offset"]: one["state"] for one in self.aside()}

@@ -2,16 +2,17 @@
 
 from lake import definition, verify
 from lake.aws import steps
-from spark_jobs import row_sql, source
+from spark_jobs.events import flatten
+from spark_jobs.sources.postgres import reader
 
 
 def test_the_columns_that_are_added() -> None:
-    assert set(definition.ADDED_COLUMNS) == row_sql.ADDED
+    assert set(definition.ADDED_COLUMNS) == flatten.ADDED
 
 
 def test_a_life_of_a_topic_has_so_many_offsets() -> None:
-    assert definition.EPOCH_SIZE == row_sql.EPOCH_SIZE
+    assert definition.EPOCH_SIZE == flatten.EPOCH_SIZE
 
 
 def test_the_variable_of_the_password() -> None:
-    assert verify.PASSWORD == steps.VERIFY_PASSWORD == source.PASSWORD
+    assert verify.PASSWORD == steps.VERIFY_PASSWORD == reader.PASSWORD

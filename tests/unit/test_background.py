@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from spark_jobs.background import POOL, REST, Background
+from spark_jobs.scheduling.background import POOL, REST, Background
 
 
 def background(cores: int, busy: bool = True) -> Background:
@@ -71,7 +71,7 @@ def test_a_turn_rests_before_it_is_given_again_but_not_who_had_it() -> None:
 
 
 def test_a_turn_that_waited_for_a_server_does_not_rest_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_jobs.background.REST_MAX_S", 0.1)
+    monkeypatch.setattr("spark_jobs.scheduling.background.REST_MAX_S", 0.1)
     went_on_s, again_s = given_again_s(background(2), 1.0)
     assert again_s - went_on_s < 1.0 * REST
 

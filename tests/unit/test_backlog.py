@@ -8,7 +8,7 @@ from lake.guard import delay
 from lake.guard.delay import Delay
 from lake.guard.facts import Server
 from lake.table_status import healthy, of_report
-from spark_jobs.backlog import Backlog
+from spark_jobs.kafka.lag import Backlog
 from tests.clocks import replace_time
 from tests.unit.test_guard_rules import SERVER, SLOT
 

@@ -10,12 +10,12 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.archive import begins, faults, files_of, named, reached
-from spark_jobs.broker import Topic
-from spark_jobs.bronze import FILE, BronzeGap, BronzeTopic, framed, offset_ranges, with_file
-from spark_jobs.pipeline import Table
-from spark_jobs.progress import Progress
-from spark_jobs.source_position import TopicChanged
+from spark_jobs.archive.files import begins, faults, files_of, named, reached
+from spark_jobs.archive.writer import FILE, BronzeGap, BronzeTopic, framed, offset_ranges, with_file
+from spark_jobs.hudi.source_offsets import TopicChanged
+from spark_jobs.kafka.admin import Topic
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.runtime.status import Progress
 
 TOPIC = "lab.public.t"
 ADDED: list[dict[str, Any]] = [{"name": name, "type": "string"} for name in ("__op", "__deleted")]
@@ -183,7 +183,7 @@ def test_files_appear_in_the_order_of_their_offsets(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published: list[str] = []
-    monkeypatch.setattr("spark_jobs.storage.rename", lambda _, source, target: published.append(target[-9:-5]))
+    monkeypatch.setattr("spark_jobs.runtime.storage.rename", lambda _, source, target: published.append(target[-9:-5]))
     archive(spark, tmp_path).write(batch(spark, [(2, [0]), (1, [1]), (2, [2])]), Progress())
     assert published == ["0000", "0001", "0002"]
 

@@ -13,7 +13,7 @@ from tests.unit.hudi_lab import Lab
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths of the tables that the metastore is told of."""
     paths: list[str] = []
-    monkeypatch.setattr("spark_jobs.catalogue.sync", lambda _, target: paths.append(target.path))
+    monkeypatch.setattr("spark_jobs.hudi.hive_sync.sync", lambda _, target: paths.append(target.path))
     return paths
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spark_jobs.causes import cause
+from spark_jobs.runtime.errors import cause
 
 PY4J = """An error occurred while calling o29210.commitCompaction.
 : org.apache.hudi.exception.HoodieCompactionException: Failed to commit
@@ -21,10 +21,16 @@ builtins.KeyError: 'id'
     [
         (PROXY, "builtins.KeyError: 'id'"),
         (PROXY + PROXY.replace("builtins.KeyError: 'id'", "AssertionError"), "AssertionError"),
-        ("spark_jobs.a.Handled: b\nDuring handling of it\nspark_jobs.lease.Lost: c", "spark_jobs.lease.Lost: c"),
+        (
+            "spark_jobs.a.Handled: b\nDuring handling of it\nspark_jobs.hudi.lease.Lost: c",
+            "spark_jobs.hudi.lease.Lost: c",
+        ),
         (PY4J, "org.apache.hudi.exception.HoodieCompactionException: Failed to commit"),
         (PY4J + "Caused by: java.io.IOException: a\n\tat b\nCaused by: c: d", "Caused by: c: d"),
-        ("Writing job\npyspark.errors.X: y\nspark_jobs.poison.Unreadable: z", "spark_jobs.poison.Unreadable: z"),
+        (
+            "Writing job\npyspark.errors.X: y\nspark_jobs.events.validate.Unreadable: z",
+            "spark_jobs.events.validate.Unreadable: z",
+        ),
         ("plain\nand more", "plain"),
         ("", "ValueError"),
     ],

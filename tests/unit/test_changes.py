@@ -8,7 +8,7 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs import changes
+from spark_jobs.events import decode
 
 Message = tuple[int, int, bytes]  # partition, offset, value
 MESSAGES = "partition int, offset long, value binary"
@@ -43,7 +43,7 @@ def batch(spark: SparkSession, *messages: Message) -> DataFrame:
 def test_order_is_the_life_of_the_topic_then_the_offset(
     spark: SparkSession, epoch: int, offset: int, order: int
 ) -> None:
-    rows = changes.Decoder(OLD, epoch).rows(batch(spark, message(offset, 3, OLD, id=1, name=None)))
+    rows = decode.Decoder(OLD, epoch).rows(batch(spark, message(offset, 3, OLD, id=1, name=None)))
     assert rows.schema["_order"].dataType.simpleString() == "bigint"
     assert [row["_order"] for row in rows.collect()] == [order]
 
@@ -58,13 +58,13 @@ def test_order_is_the_life_of_the_topic_then_the_offset(
     ],
 )
 def test_schema_id_of_a_frame(spark: SparkSession, value: bytes, found: int) -> None:
-    rows = batch(spark, (0, 0, value)).select(changes.schema_id().alias("id")).collect()
+    rows = batch(spark, (0, 0, value)).select(decode.schema_id().alias("id")).collect()
     assert [row["id"] for row in rows] == [found]
 
 
 def test_summary_asks_for_unknown_ids_first(spark: SparkSession) -> None:
     messages = batch(spark, message(4, 3, OLD, id=1, name="a"), message(5, 9, WITHOUT_NAME, id=2, note="n"))
-    (found,) = changes.summary(messages, {})
+    (found,) = decode.summary(messages, {})
     assert (sorted(found["ids"]), found["offset"], found["lsn"], found["changes"]) == ([3, 9], 5, None, 0)
 
 
@@ -76,7 +76,7 @@ def test_summary_per_partition(spark: SparkSession) -> None:
         message(6, 9, WITHOUT_NAME, id=3, note="n", __lsn=800, __source_ts_ms=3000),
         message(9, 3, OLD, partition=1, id=4, name="d", __lsn=None, __source_ts_ms=None),
     )
-    first, second = sorted(changes.summary(messages, SCHEMAS), key=lambda row: row["partition"])
+    first, second = sorted(decode.summary(messages, SCHEMAS), key=lambda row: row["partition"])
     assert (sorted(first["ids"]), first["offset"], first["messages"], first["lsn"]) == ([3, 9], 6, 3, 900)
     assert first["changes"] == 2  # the row of the snapshot was committed long before it was read
     assert (first["committed_ms"][0], first["committed_ms"][-1]) == (2000, 3000)
@@ -86,9 +86,9 @@ def test_summary_per_partition(spark: SparkSession) -> None:
 def test_parts_of_a_batch_are_cut_by_the_bytes_of_its_values(spark: SparkSession) -> None:
     sizes = {(0, 3): b"abc", (0, 4): b"abc", (0, 7): b"a" * 50, (0, 8): b"", (0, 9): None, (1, 2): b"a"}
     messages = spark.createDataFrame([(*place, value) for place, value in sizes.items()], MESSAGES)
-    assert sum(row["bytes"] for row in changes.summary(messages, {})) == 57
-    assert changes.parts(messages, 100) == [(0, 3, 9), (1, 2, 2)]
-    assert changes.parts(messages, 6) == [(0, 3, 4), (0, 7, 7), (0, 8, 9), (1, 2, 2)]
+    assert sum(row["bytes"] for row in decode.summary(messages, {})) == 57
+    assert decode.parts(messages, 100) == [(0, 3, 9), (1, 2, 2)]
+    assert decode.parts(messages, 6) == [(0, 3, 4), (0, 7, 7), (0, 8, 9), (1, 2, 2)]
 
 
 @pytest.mark.parametrize("tasks", [1, 3, 8])
@@ -96,11 +96,11 @@ def test_newest_is_the_last_in_the_topic_however_it_is_shuffled(spark: SparkSess
     """F4: all changes of one transaction have one commit time, and LSNs that need not rise (F1)."""
     rows = [(key, turn, 5000, 900 - turn, f"v{turn}" if turn else None) for key in range(40) for turn in range(6)]
     shuffled = spark.createDataFrame(rows[::-1], "id int, _order long, __source_ts_ms long, __lsn long, v string")
-    found = changes.newest(shuffled.repartition(tasks, "_order"), ["id"])
+    found = decode.newest(shuffled.repartition(tasks, "_order"), ["id"])
     assert found.columns == shuffled.columns
     assert {tuple(row) for row in found.collect()} == {(key, 5, 5000, 895, "v5") for key in range(40)}
 
 
 def test_newest_takes_the_null_of_the_last_row(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, "a", 7, "old"), (1, "a", 8, None)], "k1 int, k2 string, _order long, v string")
-    assert [tuple(row) for row in changes.newest(rows, ["k1", "k2"]).collect()] == [(1, "a", 8, None)]
+    assert [tuple(row) for row in decode.newest(rows, ["k1", "k2"]).collect()] == [(1, "a", 8, None)]

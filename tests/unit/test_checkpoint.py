@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors.exceptions.captured import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs import checkpoint
+from spark_jobs.scheduling import checkpoint
 
 
 def put(folder: Path, *lines: str) -> None:

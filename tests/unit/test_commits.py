@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import commits
+from spark_jobs.hudi import timeline
 
 
 def line(instant: str) -> Namespace:
@@ -17,13 +17,13 @@ def line(instant: str) -> Namespace:
 
 def test_a_clock_that_is_behind_is_refused(spark: SparkSession) -> None:
     with pytest.raises(
-        commits.ClockBehind, match=r"is behind the last commit of t_cow, 29991231235959999: set the clock"
+        timeline.ClockBehind, match=r"is behind the last commit of t_cow, 29991231235959999: set the clock"
     ):
-        commits.refuse_clock(spark, line("29991231235959999"), "t_cow")
+        timeline.refuse_clock(spark, line("29991231235959999"), "t_cow")
 
 
 def test_a_clock_that_is_right(spark: SparkSession) -> None:
-    commits.refuse_clock(spark, line("20261121123000123"), "t_cow")
+    timeline.refuse_clock(spark, line("20261121123000123"), "t_cow")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_table_whose_properties_a_crash_left_as_a_backup_is_there(
     """Else the next commit would load it in bulk, over its rows."""
     (tmp_path / ".hoodie").mkdir()
     (tmp_path / ".hoodie" / left).touch()
-    assert commits.exists(spark, tmp_path.as_uri()) == there
+    assert timeline.exists(spark, tmp_path.as_uri()) == there
 
 
 @pytest.mark.parametrize("left", ["", "t.commit"])
@@ -47,9 +47,9 @@ def test_a_table_that_a_crash_left_without_any_file_is_cleared_away(
     (folder / ".aux").mkdir(parents=True)
     if left:
         (folder / left).touch()
-    commits.clear_unborn(spark, tmp_path.as_uri())
+    timeline.clear_unborn(spark, tmp_path.as_uri())
     assert folder.exists() == bool(left)
 
 
 def test_where_no_table_was_begun_nothing_is_cleared_away(spark: SparkSession, tmp_path: Path) -> None:
-    commits.clear_unborn(spark, (tmp_path / "none").as_uri())
+    timeline.clear_unborn(spark, (tmp_path / "none").as_uri())

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from spark_jobs.evolution import SchemaRefused, fit, required_fields
+from spark_jobs.events.schema_evolution import SchemaRefused, fit, required_fields
 
 TABLE = "id int, amount int, name string, _order bigint"
 

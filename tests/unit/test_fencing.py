@@ -8,8 +8,8 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs import changes, fencing
-from spark_jobs.fencing import Zombie
+from spark_jobs.events import decode, fencing
+from spark_jobs.events.fencing import Zombie
 
 FIELDS = ("__lsn", "__source_ts_ms", "__run")
 WRITER: dict[str, Any] = {
@@ -38,7 +38,7 @@ def batch(spark: SparkSession, *runs: int | None, first: int = 0) -> DataFrame:
 
 def fenced(messages: DataFrame, known: dict[str, fencing.Firsts]) -> tuple[list[int], dict[str, fencing.Firsts]]:
     """The offsets that are left, and what is known behind the batch."""
-    sender, summary = changes.sender(SCHEMAS), changes.summary(messages, SCHEMAS)
+    sender, summary = decode.sender(SCHEMAS), decode.summary(messages, SCHEMAS)
     runs = fencing.runs(messages, sender, known)
     left = fencing.without(messages, sender, fencing.those_of(fencing.replaced(runs), summary))
     return sorted(row["offset"] for row in left.collect()), runs
@@ -115,7 +115,7 @@ def test_messages_that_name_no_run_stay(spark: SparkSession) -> None:
 def test_messages_that_cannot_be_decoded_stay(spark: SparkSession, value: bytes | None) -> None:
     """They are for the guard, which sets them aside or stops in front of them."""
     messages = spark.createDataFrame([message(0, 5), message(1, 9), (0, 2, value)], MESSAGES)
-    sender = changes.sender(SCHEMAS)
+    sender = decode.sender(SCHEMAS)
     runs = fencing.runs(messages, sender, {})
     assert runs == {"0": {"5": 0, "9": 1}}
     assert fencing.without(messages, sender, fencing.replaced(runs)).count() == 3

@@ -2,8 +2,8 @@
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import frames
-from spark_jobs.type_map import identifier
+from spark_jobs.runtime import frames
+from spark_jobs.sources.postgres.avro_types import identifier
 
 KEYS = ["", "ж日本😀", "a\r\nb\tc", 'it\'s "so"', "back\\slash", "%s ? {}"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import history
-from spark_jobs.history import Commit, NoSuchMoment
+from spark_jobs.hudi import time_travel
+from spark_jobs.hudi.time_travel import Commit, NoSuchMoment
 
 HALF_PAST = "20251121123000000"
 
@@ -15,8 +15,8 @@ HALF_PAST = "20251121123000000"
 def kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table with commits of the LSNs 0/64 and 0/C8, a table service between them, and nothing cleaned."""
     commits = [Commit("20250101000000000", 0x64), Commit("20250102000000000", None), Commit("20250103000000000", 0xC8)]
-    monkeypatch.setattr(history, "completed", lambda spark, path: commits)
-    monkeypatch.setattr(history, "cleaned_before", lambda spark, path: None)
+    monkeypatch.setattr(time_travel, "completed", lambda spark, path: commits)
+    monkeypatch.setattr(time_travel, "cleaned_before", lambda spark, path: None)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_moments(kept: None, moment: str, instant: str) -> None:
-    assert history.instant_of(None, "t", moment) == instant  # type: ignore[arg-type]
+    assert time_travel.instant_of(None, "t", moment) == instant  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_moments(kept: None, moment: str, instant: str) -> None:
 )
 def test_what_is_no_moment_of_the_table(kept: None, moment: str, says: str) -> None:
     with pytest.raises(NoSuchMoment) as refused:
-        history.instant_of(None, "t", moment)  # type: ignore[arg-type]
+        time_travel.instant_of(None, "t", moment)  # type: ignore[arg-type]
     assert says in str(refused.value)
 
 
 def test_nothing_has_changed_yet_after_a_position_that_is_ahead(kept: None) -> None:
-    assert history.begin_of(None, "t", "0/C9") == "20250103000000000"  # type: ignore[arg-type]
+    assert time_travel.begin_of(None, "t", "0/C9") == "20250103000000000"  # type: ignore[arg-type]
 
 
 def test_a_table_without_commits(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NoSuchMoment, match=r"there is no table at .* yet"):
-        history.instant_of(spark, tmp_path.as_uri(), "2025-11-21")
+        time_travel.instant_of(spark, tmp_path.as_uri(), "2025-11-21")

@@ -98,7 +98,7 @@ def test_constructs_is_always_the_package_from_pypi() -> None:
 @pytest.mark.parametrize(
     ("folder", "planted", "found"),
     [
-        ("lake", "def f():\n    import spark_jobs.silver", {"spark_jobs"}),
+        ("lake", "def f():\n    import spark_jobs.hudi.table", {"spark_jobs"}),
         ("lake", "from stacks import lake", {"stacks"}),
         ("spark_jobs", "from lake.errors import LakeError", {"lake"}),
         ("constructs/lake_constructs", "import stacks.lake", {"stacks"}),

@@ -2,8 +2,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs import jvm
-from spark_jobs.jvm import NAMES, Origins, java, keep_names
+from spark_jobs.runtime import jvm
+from spark_jobs.runtime.jvm import NAMES, Origins, java, keep_names
 
 
 def test_a_class_is_found_by_its_full_name(spark: SparkSession) -> None:

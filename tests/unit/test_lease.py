@@ -15,8 +15,9 @@ from pyspark.sql import SparkSession
 
 from lake.errors import LakeError
 from lake.waiting import wait_until
-from spark_jobs import lease, storage
-from spark_jobs.lease import Held, Lease, Leases, Lost
+from spark_jobs.hudi import lease
+from spark_jobs.hudi.lease import Held, Lease, Leases, Lost
+from spark_jobs.runtime import storage
 from tests.clocks import replace_time
 
 NOT_TOLD = LakeError("the job goes on", "of a table that it lost", "nobody told it")

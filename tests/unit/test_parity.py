@@ -7,12 +7,12 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs import archive, coverage, lake_rows, parity, samples
-from spark_jobs.archive import File
-from spark_jobs.parity import PLACEHOLDER
-from spark_jobs.pg_types import PG_TYPES, SourceColumn
-from spark_jobs.pipeline import Table
-from spark_jobs.source import page_range, qualified, source_column
+from spark_jobs.archive import files as archive
+from spark_jobs.archive.files import File
+from spark_jobs.parity.compare import PLACEHOLDER, catch_up, compare, hot_rows, lake_rows
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.reader import page_range, qualified, source_column
+from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn
 
 TABLE = Table("moma", "public", "artists", "moma.public.artists", 0, ("id",), None, "soft", "full", ())
 NAMES, TYPES = ["id", "name"], [PG_TYPES["int4"], PG_TYPES["text"]]
@@ -34,7 +34,7 @@ def truth(spark: SparkSession) -> Any:
 
 
 def differing(left: Any, right: Any) -> list[str]:
-    return [row.key for row in parity.differing("source = cow", left.live(), right.live()).collect()]
+    return [row.key for row in compare.differing("source = cow", left.live(), right.live()).collect()]
 
 
 def test_equal_rows_do_not_differ(spark: SparkSession, truth: Any) -> None:
@@ -63,31 +63,31 @@ def test_a_soft_deleted_row_is_not_live(spark: SparkSession, truth: Any) -> None
 
 
 def test_a_doubled_row_is_named_with_its_count(spark: SparkSession) -> None:
-    assert parity.duplicates(lake(spark, [*ROWS, ROWS[1]]).rows, 10) == {'["2"]': 2}
-    assert parity.duplicates(lake(spark, ROWS).rows, 10) == {}
+    assert compare.duplicates(lake(spark, [*ROWS, ROWS[1]]).rows, 10) == {'["2"]': 2}
+    assert compare.duplicates(lake(spark, ROWS).rows, 10) == {}
 
 
 def test_the_two_lake_tables_differ_by_order_alone(spark: SparkSession) -> None:
     other = [ROWS[0], ROWS[1], (*ROWS[2][:5], 99)]
-    found = parity.differing("cow = rt", lake(spark, ROWS).rows, lake(spark, other).rows)
+    found = compare.differing("cow = rt", lake(spark, ROWS).rows, lake(spark, other).rows)
     assert [row.key for row in found.collect()] == ['["3"]']
 
 
 def test_the_two_lake_tables_differ_by_null_and_empty(spark: SparkSession) -> None:
     other = [ROWS[0], (2, "", *ROWS[1][2:]), ROWS[2]]
-    found = parity.differing("cow = rt", lake(spark, ROWS).rows, lake(spark, other).rows)
+    found = compare.differing("cow = rt", lake(spark, ROWS).rows, lake(spark, other).rows)
     assert [row.key for row in found.collect()] == ['["2"]']
 
 
 def test_both_versions_are_shown_by_column(spark: SparkSession, truth: Any) -> None:
     side = lake(spark, [(1, "b", *ROWS[0][2:]), *ROWS[1:]])
     ours, theirs = truth.texts(spark, ['["1"]']), side.texts(spark, ['["1"]'])
-    assert parity.column_differences(truth.names, ours['["1"]'], theirs['["1"]']) == {"name": ("a", "b")}
+    assert compare.column_differences(truth.names, ours['["1"]'], theirs['["1"]']) == {"name": ("a", "b")}
 
 
 def test_a_placeholder_is_found_in_its_column(spark: SparkSession) -> None:
     rows = lake(spark, [ROWS[0], (2, PLACEHOLDER, *ROWS[1][2:])]).rows
-    assert parity.placeholders(rows, 10) == {'["2"]': ["name"]}
+    assert compare.placeholders(rows, 10) == {'["2"]': ["name"]}
 
 
 FORMS = {
@@ -103,7 +103,7 @@ FORMS = {
 def test_every_form_of_a_placeholder_is_found_where_no_source_explains_it(spark: SparkSession) -> None:
     columns = [(f"c{place}", kind) for place, kind in enumerate(FORMS)]
     row = spark.range(1).selectExpr(*[f"{sql} AS c{place}" for place, sql in enumerate(FORMS.values())])
-    deleted, live = (parity.placeholder_names(columns, F.lit(value)) for value in (True, False))
+    deleted, live = (compare.placeholder_names(columns, F.lit(value)) for value in (True, False))
     found = row.select(deleted.alias("deleted"), live.alias("live")).collect()[0]
     assert (found.deleted, found.live) == ([name for name, _ in columns], [])
 
@@ -124,11 +124,11 @@ def test_a_lake_column_of_another_type_is_refused(spark: SparkSession) -> None:
 def test_the_read_optimised_view_may_be_behind_but_not_elsewhere(spark: SparkSession) -> None:
     now = lake(spark, [(1, "new", "false", "u", 9, 9), *ROWS[1:]]).rows
     before = lake(spark, ROWS[:2]).rows
-    assert parity.lag(now, before) == (2, 0)
+    assert compare.lag(now, before) == (2, 0)
     ahead = (3, "", "false", "r", 1, 30)
     wrong = lake(spark, [(2, "other", *ROWS[1][2:]), ahead, (7, "x", "false", "r", 1, 1)]).rows
-    assert parity.lag(now, wrong)[1] == 3
-    assert sorted(parity.impossible(now, wrong, 10)) == ['["2"]', '["3"]', '["7"]']
+    assert compare.lag(now, wrong)[1] == 3
+    assert sorted(compare.impossible(now, wrong, 10)) == ['["2"]', '["3"]', '["7"]']
 
 
 class Names:
@@ -185,10 +185,10 @@ ROUNDS: dict[str, tuple[str, str, str, bool | None]] = {
 
 
 def test_a_difference_is_real_when_a_row_of_the_lake_stands_still(spark: SparkSession) -> None:
-    first = parity.judged(differences(spark, [(pair, name, was) for name, (pair, was, _, _) in ROUNDS.items()]), None)
+    first = compare.judged(differences(spark, [(pair, name, was) for name, (pair, was, _, _) in ROUNDS.items()]), None)
     assert not any(row.real for row in first.collect())
     now = differences(spark, [(pair, name, text) for name, (pair, _, text, _) in ROUNDS.items()])
-    found = {row.key: row.real for row in parity.judged(now, first).collect()}
+    found = {row.key: row.real for row in compare.judged(now, first).collect()}
     assert found == {name: real for name, (_, _, _, real) in ROUNDS.items() if real is not None}
 
 
@@ -204,8 +204,8 @@ def _difference(pair: str, key: str, text: str) -> tuple[Any, ...]:
 
 
 def test_a_pair_that_agreed_once_is_settled(spark: SparkSession) -> None:
-    before = parity.judged(differences(spark, [("source = cow", "k", "a b - 5")]), None)
-    assert parity.judged(differences(spark, [("source = rt", "k", "a b - 5")]), before).count() == 0
+    before = compare.judged(differences(spark, [("source = cow", "k", "a b - 5")]), None)
+    assert compare.judged(differences(spark, [("source = rt", "k", "a b - 5")]), before).count() == 0
 
 
 @pytest.mark.parametrize(("seen", "left"), [("b", 0), (None, 1), ("c", 1)])
@@ -215,13 +215,13 @@ def test_a_row_that_the_source_was_seen_to_have_does_not_differ(
     versions = spark.createDataFrame([("k", "a"), ("k", seen), ("other", "b")], "key string, hash string")
     for pair, real, stays in (("source = cow", False, left), ("source = cow", True, 1), ("cow = rt", False, 1)):
         found = differences(spark, [(pair, "k", "a b - 5")]).withColumn("real", F.lit(real))
-        assert parity.unseen(found, versions).count() == stays
+        assert compare.unseen(found, versions).count() == stays
 
 
 def test_a_row_that_never_rests_is_seen_in_all_its_versions(spark: SparkSession) -> None:
     seen = {'["1", "é\\"🎉"]': 3, '["1", ""]': 2, '["2", null]': 4}
     keys = spark.createDataFrame([('["1"]',), ('["2"]',), ('["3"]',)], "key string")
-    found = samples.versions(spark, sampled(seen, 5), TABLE, NAMES, TYPES, keys)
+    found = hot_rows.versions(spark, sampled(seen, 5), TABLE, NAMES, TYPES, keys)
     rows = source(spark, [("1", 'é"🎉'), ("1", ""), ("2", None)]).live().drop("_order").collect()
     assert {tuple(row) for row in found.collect()} == {*map(tuple, rows), ('["2"]', None), ('["3"]', None)}
 
@@ -229,7 +229,7 @@ def test_a_row_that_never_rests_is_seen_in_all_its_versions(spark: SparkSession)
 def test_what_is_not_understood_is_not_no_row(spark: SparkSession) -> None:
     keys = spark.createDataFrame([('["1"]',)], "key string")
     with pytest.raises(Exception, match=r"(?i)malformed"):
-        samples.versions(spark, sampled({'["1", "a"': 1}, 1), TABLE, NAMES, TYPES, keys).collect()
+        hot_rows.versions(spark, sampled({'["1", "a"': 1}, 1), TABLE, NAMES, TYPES, keys).collect()
 
 
 def sampled(seen: dict[str, int], times: int) -> Any:
@@ -262,8 +262,8 @@ def test_a_fault_of_the_archive_is_named(files: list[File], fault: str) -> None:
 
 
 def test_what_lags_is_named_by_partition() -> None:
-    assert coverage.lacking("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
-    assert coverage.lacking("cow", {}, {}) == ""
+    assert catch_up.lacking("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
+    assert catch_up.lacking("cow", {}, {}) == ""
 
 
 def test_the_catalogue_row_of_a_numeric_gives_precision_and_signed_scale() -> None:

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from lake.environment import Environment
 from lake.rendering.pipeline import pipeline
-from spark_jobs.pipeline import read_pipeline
+from spark_jobs.runtime.pipeline import read_pipeline
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import changes, poison
-from spark_jobs.parity import PLACEHOLDER
-from spark_jobs.pipeline import Table
-from spark_jobs.registry import UnknownSchema
+from spark_jobs.events import decode, validate
+from spark_jobs.kafka.schema_registry import UnknownSchema
+from spark_jobs.parity.compare import PLACEHOLDER
+from spark_jobs.runtime.pipeline import Table
 from tests import poisoned
 from tests.poisoned import (
     BARE,
@@ -45,7 +45,7 @@ def table(*keys: str) -> Table:
 
 def reasons(spark: SparkSession, *values: bytes, keys: tuple[str, ...] = (), **options: bool) -> list[Any]:
     registry: Any = Schemas()
-    told = poison.tagged(batch(spark, *values), table(*keys), registry, **options)
+    told = validate.tagged(batch(spark, *values), table(*keys), registry, **options)
     return [row["reason"] for row in told.orderBy("offset").collect()]
 
 
@@ -116,7 +116,7 @@ def test_values_that_their_lake_types_refuse(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(("value", "reason"), VALUES)
 def test_a_message_is_bad_when_no_row_can_be_made_of_it(spark: SparkSession, value: bytes, reason: str | None) -> None:
-    rows = changes.Decoder(SCHEMAS[int.from_bytes(value[1:5])], 0).rows(batch(spark, value))
+    rows = decode.Decoder(SCHEMAS[int.from_bytes(value[1:5])], 0).rows(batch(spark, value))
     try:
         problem = None if rows.collect()[0]["id"] is not None else "no key"
     except Exception as error:  # Spark's, with Java's inside
@@ -127,17 +127,17 @@ def test_a_message_is_bad_when_no_row_can_be_made_of_it(spark: SparkSession, val
 
 @pytest.mark.parametrize("applied", [False, True])
 def test_a_tombstone_is_not_passed_over(spark: SparkSession, applied: bool) -> None:
-    assert reasons(spark, GOOD, None, applied=applied) == [None, poison.NO_VALUE]  # type: ignore[arg-type]
+    assert reasons(spark, GOOD, None, applied=applied) == [None, validate.NO_VALUE]  # type: ignore[arg-type]
 
 
 def test_a_registry_that_lost_its_store_makes_no_message_bad() -> None:
     registry: Any = Schemas()
     registry.lost = True
     with pytest.raises(UnknownSchema, match=r"subject lab\.public\.t-value"):
-        poison.own_schema(registry, OURS, table())
+        validate.own_schema(registry, OURS, table())
 
 
 def test_the_schema_of_an_own_message() -> None:
     registry: Any = Schemas()
-    assert poison.own_schema(registry, OURS, table()) == SCHEMAS[OURS]
+    assert validate.own_schema(registry, OURS, table()) == SCHEMAS[OURS]
     assert poisoned.record(("id", "int"))["namespace"] == TOPIC

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs import commits, quarantine
-from spark_jobs.guard import Poisoned, Retired
-from spark_jobs.progress import Progress
-from spark_jobs.silver import SilverTable
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.table import SilverTable
+from spark_jobs.quarantine import table
+from spark_jobs.runtime.status import Progress
+from spark_jobs.streaming.table_writer import Poisoned, Retired
 from tests.poisoned import LATER, OTHER, OURS, PRICED, batch, message, too_large
 from tests.unit.hudi_lab import Lab
 
@@ -35,7 +36,7 @@ def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_
     for place, guard in enumerate(lab.guards):
         assert lab.rows(place) == {1: "b", 2: "c"}
         assert guard.waiting == 2
-        position = commits.last_position(commits.timeline(spark, lab.table.targets[place].path))
+        position = timeline.last_position(timeline.timeline(spark, lab.table.targets[place].path))
         assert position["offsets"] == {"0": 5}, "it ended with what was set aside"
     assert [(one["id"], one["state"]) for one in lab.aside()] == [
         ("lab.public.t/0/0/2", "waiting"),
@@ -155,7 +156,7 @@ def test_replay_in_the_order_of_offsets(spark: SparkSession, tmp_path: Path) -> 
     }
     for place in (0, 1):
         assert lab.rows(place) == {1: "newer", 2: "set aside", 3: "c", 4: "d"}
-        assert commits.last_position(commits.timeline(spark, lab.table.targets[place].path))["offsets"] == {"0": 6}
+        assert timeline.last_position(timeline.timeline(spark, lab.table.targets[place].path))["offsets"] == {"0": 6}
     assert lab.states() == {1: "replayed", 2: "replayed"}
     assert lab.ask("replay") == {"settled": [], "refused": []}
     lab.write(message(OURS, id=2, name="after"), first=6)
@@ -176,7 +177,7 @@ def test_a_replayed_message_that_a_table_can_not_read_waits_again(spark: SparkSe
     lab = Lab(spark, tmp_path)
     lab.write(message(OURS, id=1, name="a"), FOREIGN)
     ours = lab.quarantines.of(lab.pipeline, "lab")
-    ours.settle(ours.stored(), quarantine.REPLAYED, "ada")
+    ours.settle(ours.stored(), table.REPLAYED, "ada")
     assert (lab.states(), lab.guards[0].waiting) == ({1: "replayed"}, 0)
     lab.write(message(OURS, id=1, name="a"), FOREIGN)
     assert (lab.states(), lab.guards[0].waiting) == ({1: "waiting"}, 1)

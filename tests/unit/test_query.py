@@ -8,8 +8,10 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import AnalysisException
 
-from spark_jobs import commits, history, query, statement
-from spark_jobs.once import Refused
+from spark_jobs import query
+from spark_jobs.hudi import time_travel, timeline
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.sql import parse
 
 NOW = Namespace(sql="", as_of=None, since=None, until=None, config="", limit=10)
 ASKED = Namespace(**{**vars(NOW), "sql": "SELECT n FROM shop_cow.t", "as_of": "0/10"})
@@ -30,7 +32,7 @@ def past(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query, "read_pipeline", lambda spark, config: None)
     monkeypatch.setattr(query, "tables", lambda pipeline: targets("somewhere"))
     monkeypatch.setattr(query, "_past", lambda *_: spark.range(1).toDF("n"))
-    monkeypatch.setattr(history, "instant_of", lambda *_: "20261121123000123")
+    monkeypatch.setattr(time_travel, "instant_of", lambda *_: "20261121123000123")
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +46,11 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
         "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
         "hoodie.upsert.shuffle.parallelism": "1",
         "hoodie.metadata.enable": "false",
-        "hoodie.datasource.write.commitmeta.key.prefix": commits.PREFIX,
+        "hoodie.datasource.write.commitmeta.key.prefix": timeline.PREFIX,
     }
     for lsn, value in ((0x64, "a"), (0xC8, "b")):
         rows = spark.range(1, 2).selectExpr("id", f"{lsn} AS at", f"'{value}' AS value")
-        given = {**options, **commits.metadata_options({"lsn": lsn})}
+        given = {**options, **timeline.metadata_options({"lsn": lsn})}
         rows.write.format("hudi").options(**given).mode("append").save(path)
     return path
 
@@ -69,9 +71,9 @@ def test_a_moment_that_is_cleaned_while_it_is_read_is_refused(
     def cleaned(_: object, path: str, moment: str) -> str:
         if moment == ASKED.as_of:
             return "20261121120000000"
-        raise history.NoSuchMoment(f"{moment} is before 20261121123000123, the oldest moment that is kept whole")
+        raise time_travel.NoSuchMoment(f"{moment} is before 20261121123000123, the oldest moment that is kept whole")
 
-    monkeypatch.setattr(history, "instant_of", cleaned)
+    monkeypatch.setattr(time_travel, "instant_of", cleaned)
     with pytest.raises(Refused, match="the oldest moment that is kept whole"):
         query.answer(spark, ASKED)
 
@@ -233,6 +235,6 @@ def test_a_metastore_that_is_gone_is_not_the_fault_of_the_statement(
     def parsed(*_: object) -> None:
         raise AnalysisException("org.apache.hadoop.hive.ql.metadata.HiveException: Unable to instantiate the client")
 
-    monkeypatch.setattr(statement, "parsed", parsed)
+    monkeypatch.setattr(parse, "parsed", parsed)
     with pytest.raises(AnalysisException, match="HiveException"):
         query.answer(spark, asked("SELECT 1"))

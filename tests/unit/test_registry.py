@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from spark_jobs.registry import Registry, UnknownSchema, Unreachable
+from spark_jobs.kafka.schema_registry import Registry, UnknownSchema, Unreachable
 
 ANSWERS = {
     "/ccompat/schemas/ids/4": (200, {"schema": '{"type": "record", "name": "T", "fields": []}'}),

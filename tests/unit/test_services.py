@@ -9,8 +9,8 @@ from unittest.mock import MagicMock
 import pytest
 
 from lake.table_status import of_report
-from spark_jobs import services
-from spark_jobs.progress import Progress
+from spark_jobs.hudi import table_services
+from spark_jobs.runtime.status import Progress
 from tests.clocks import replace_time
 
 NAME = "shop_mor.item"
@@ -32,10 +32,10 @@ class Serving:
             sync_catalogue=lambda: self._run("sync"),
             sync_failure="",
         )
-        replace_time(monkeypatch, services, time=lambda: self.now)
-        monkeypatch.setattr(services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
-        monkeypatch.setattr(services, "_serve_due", lambda *given: self._run("serve"))
-        monkeypatch.setattr(services, "_count_due", lambda *given: self._run("count"))
+        replace_time(monkeypatch, table_services, time=lambda: self.now)
+        monkeypatch.setattr(table_services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
+        monkeypatch.setattr(table_services, "_serve_due", lambda *given: self._run("serve"))
+        monkeypatch.setattr(table_services, "_count_due", lambda *given: self._run("count"))
 
     def _run(self, name: str) -> None:
         self.ran.append(name)
@@ -45,7 +45,7 @@ class Serving:
     def attend(self) -> list[str]:
         self.ran = []
         spark: Any = None
-        services.attend(spark, self.silver, self.progress, "requests", 60)
+        table_services.attend(spark, self.silver, self.progress, "requests", 60)
         return self.ran
 
     def reason(self) -> str:
@@ -69,7 +69,7 @@ def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
     serving.attend()
     serving.broken = set()
     assert serving.attend() == []
-    serving.now += services.RETRY_S
+    serving.now += table_services.RETRY_S
     assert serving.attend() == ["sync", "sweep", "serve", "count"]
     assert serving.reason() == ""
 
@@ -105,7 +105,7 @@ def test_the_metastore_is_told_what_it_missed(lacking: str, refused: str, asked:
         progress.update(name, state="running")
         failure = "away" if name in lacking else ""
         tables[name] = Namespace(name=name, sync_failure=failure, sync_catalogue=partial(sync, name))
-    services.sync_overdue(list[Any](tables.values()), progress)
+    table_services.sync_overdue(list[Any](tables.values()), progress)
     assert (told, "".join(name for name, table in tables.items() if table.sync_failure)) == (asked, left)
     facts = json.loads(progress.to_json(0))["tables"]
     assert {name: facts[name]["sync_failure"] for name in asked} == {
@@ -145,7 +145,7 @@ def test_rows_are_counted_when_that_is_cheap_and_at_last_anyway(
     progress.update(NAME, state="running")
     spark = MagicMock()
     spark.read.format().load().where().count.return_value = 7
-    services._count_due(spark, silver, progress, now)
+    table_services._count_due(spark, silver, progress, now)
     assert silver.counted_at == (now if due else counted)
     assert json.loads(progress.to_json(now))["tables"][NAME].get("rows") == (7 if due else None)
 
@@ -180,9 +180,9 @@ def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
         silver.commits_since_service += 2
         silver.bytes_since_service += 7
 
-    monkeypatch.setattr(services.storage, "names", lambda *given: [])
-    monkeypatch.setattr(services, "serve", serve)
+    monkeypatch.setattr(table_services.storage, "names", lambda *given: [])
+    monkeypatch.setattr(table_services, "serve", serve)
     spark: Any = None
-    services._serve_due(spark, silver, "requests", 60)
+    table_services._serve_due(spark, silver, "requests", 60)
     assert (silver.commits_since_service, silver.bytes_since_service) == ((2, 7) if due else (commits, size))
     assert bool(checks) == due  # somebody may have dropped the table from the metastore

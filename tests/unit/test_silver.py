@@ -10,13 +10,13 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs import changes
-from spark_jobs.broker import Topic
-from spark_jobs.evolution import SchemaRefused
-from spark_jobs.pipeline import Table, Target
-from spark_jobs.progress import Progress
-from spark_jobs.silver import Oversized, SilverTable, erase_deleted, ids_of, with_record_key
-from spark_jobs.source_position import TopicChanged, committed_ms, following
+from spark_jobs.events import decode
+from spark_jobs.events.schema_evolution import SchemaRefused
+from spark_jobs.hudi.source_offsets import TopicChanged, committed_ms, following
+from spark_jobs.hudi.table import Oversized, SilverTable, erase_deleted, ids_of, with_record_key
+from spark_jobs.kafka.admin import Topic
+from spark_jobs.runtime.pipeline import Table, Target
+from spark_jobs.runtime.status import Progress
 
 COLUMNS = (
     "id int, region string, name string, _secret string, __op string, __lsn bigint, __deleted string, _order bigint"
@@ -146,7 +146,7 @@ class Stored(SilverTable):
             self._position = {"schema_id": schema_id, "epoch": 0, "offsets": {"0": end}}
 
     def fitted(self, messages: DataFrame) -> DataFrame:
-        return self.rows(messages, changes.summary(messages, WRITERS))
+        return self.rows(messages, decode.summary(messages, WRITERS))
 
 
 def test_a_batch_of_too_many_bytes_is_refused_as_a_whole(spark: SparkSession, tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs import changes, silver_query
-from spark_jobs.progress import Progress
-from spark_jobs.silver import Oversized
+from spark_jobs.events import decode
+from spark_jobs.hudi.table import Oversized
+from spark_jobs.runtime.status import Progress
+from spark_jobs.streaming import table_query
 
 
 class Writing:
@@ -43,11 +44,11 @@ def test_a_batch_is_written_in_parts_when_it_has_too_many_bytes(
         assert (name, list(begins), list(before)) == ("lab.public.t", ["0"], ["0"])
         return topic.where(f"offset >= {begins['0']} AND offset < {before['0']}")
 
-    monkeypatch.setattr(silver_query, "PART_BYTES", size)
-    monkeypatch.setattr(changes, "since", since)
+    monkeypatch.setattr(table_query, "PART_BYTES", size)
+    monkeypatch.setattr(decode, "since", since)
     writing: Any = Writing()
     other: Any = Namespace(kafka={})
-    query = silver_query.SilverQuery(spark, other, other, writing, Progress(), other)
+    query = table_query.SilverQuery(spark, other, other, writing, Progress(), other)
     query._write(topic, size)
     assert writing.wrote == written
 
@@ -58,7 +59,7 @@ def test_a_gap_is_looked_for_once_before_the_first_batch() -> None:
     broker: Any = Namespace(topic=lambda name: name, offsets=lambda name: Namespace(begin={0: 7}))
     guard: Any = Namespace(silver=Namespace(read_from=asked.append, refuse_gap=asked.append))
     other: Any = None
-    query = silver_query.SilverQuery(other, other, broker, guard, Progress(), other)
+    query = table_query.SilverQuery(other, other, broker, guard, Progress(), other)
     for _ in range(2):
         query._read_from("lab.public.t")
     assert asked == ["lab.public.t", {0: 7}, "lab.public.t"]

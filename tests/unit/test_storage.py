@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark_jobs import storage
+from spark_jobs.runtime import storage
 
 WRITES = 300
 

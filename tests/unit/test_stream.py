@@ -9,11 +9,11 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from spark_jobs import storage
+from spark_jobs.runtime import storage
 from spark_jobs.stream import Flow, Stream
 
 if TYPE_CHECKING:
-    from spark_jobs.guard import Guard
+    from spark_jobs.streaming.table_writer import Guard
 
 
 def flow(progress: dict[str, Any] | None) -> Flow:

@@ -26,10 +26,11 @@ from lake.rendering.streamer import (
     write_streamer,
 )
 from lake.streamer import Watch
-from spark_jobs import lease, row_sql
-from spark_jobs.lease import Leases
-from spark_jobs.once import Refused
-from spark_jobs.pipeline import Table
+from spark_jobs.events import flatten
+from spark_jobs.hudi import lease
+from spark_jobs.hudi.lease import Leases
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.pipeline import Table
 from spark_jobs.streamer import Job, archive_schema, named, settled
 from tests.poisoned import numeric
 
@@ -144,7 +145,7 @@ def rows(spark: SparkSession, table: Table, stored: tuple[str, ...] = ()) -> Any
     schema["fields"] += [{"name": "__deleted", "type": "string"}, {"name": "__offset", "type": "long"}]
     records = [(1, 0, "false", 5), (2, 1, "true", 6)]
     spark.createDataFrame(records, "id int, born int, __deleted string, __offset long").createOrReplaceTempView("src")
-    return spark.sql(row_sql.query(schema, table, "__offset", stored).replace("<SRC>", "src"))
+    return spark.sql(flatten.query(schema, table, "__offset", stored).replace("<SRC>", "src"))
 
 
 def test_the_query_yields_the_rows_of_silver(spark: SparkSession) -> None:
@@ -162,7 +163,7 @@ def test_a_record_that_lacks_a_large_value_stops_its_table(spark: SparkSession) 
     schema = writer(("id", "int"), ("t", ["null", "string"]))
     added = ("__deleted", "string"), ("__unavailable", ["null", "string"]), ("__moved_from", ["null", "string"])
     schema["fields"] += [{"name": name, "type": kind} for name, kind in (*added, ("__offset", "long"))]
-    text = row_sql.query(schema, table(), "__offset").replace("<SRC>", "src")
+    text = flatten.query(schema, table(), "__offset").replace("<SRC>", "src")
     view = "id int, t string, __deleted string, __unavailable array<string>, __moved_from struct<id:int>, __offset long"
     records: list[Any] = [(1, "whole", "false", None, (3,), 5), (2, None, "true", ["*"], None, 6)]
     spark.createDataFrame(records, view).createOrReplaceTempView("src")
@@ -188,7 +189,7 @@ def test_a_composite_key_is_one_text(spark: SparkSession) -> None:
 def test_a_value_that_its_lake_type_refuses(spark: SparkSession) -> None:
     """As in silver: it fails the query, but a delete with one keeps what fits."""
     schema = writer(("id", "int"), ("price", numeric(10, 2)), ("__deleted", "string"), ("__offset", "long"))
-    query = row_sql.query(schema, table(), "__offset")
+    query = flatten.query(schema, table(), "__offset")
     records = spark.createDataFrame([(1, "NAN", "true", 5)], "id int, price string, __deleted string, __offset long")
     records.createOrReplaceTempView("src")
     assert [(row["id"], row["price"]) for row in spark.sql(query.replace("<SRC>", "src")).collect()] == [(1, None)]

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.sweep import ghosts, tombstones
+from spark_jobs.hudi.delete_orphans import ghosts, tombstones
 from tests.unit.test_silver import COLUMNS, GONE, LIVE, table
 
 NEW = (3, "east", "Eve", "s3", "c", 12, "false", 9)

@@ -14,11 +14,12 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs import changes, parity, toast
-from spark_jobs.fill import Fill, Unfillable
-from spark_jobs.pipeline import Table
-from spark_jobs.row_sql import EPOCH_SIZE
-from spark_jobs.silver import erase_deleted
+from spark_jobs.events import decode, toast
+from spark_jobs.events.flatten import EPOCH_SIZE
+from spark_jobs.events.toast_from_table import Fill, Unfillable
+from spark_jobs.hudi.table import erase_deleted
+from spark_jobs.parity import compare
+from spark_jobs.runtime.pipeline import Table
 from tests.unit.test_silver import table
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +73,7 @@ def filled(spark: SparkSession, batch: list[Row], held: list[Row], lab: Table = 
     rows = spark.createDataFrame(batch, COLUMNS)
     names = sorted({name for row in batch for name in row[9] or ()})
     fill = Held(spark, lab, held)
-    newest = changes.newest(toast.carried(rows, lab, names), lab.keys)
+    newest = decode.newest(toast.carried(rows, lab, names), lab.keys)
     try:
         found = fill.completed(newest).drop(*toast.FIELDS)
         assert found.columns == rows.columns[:9]
@@ -138,7 +139,7 @@ def test_from_the_stored_row(spark: SparkSession) -> None:
 def test_complete_changes_look_nothing_up(spark: SparkSession) -> None:
     lab = Held(spark, DEFAULT, [stored(5, 1, t="t1")])
     rows = spark.createDataFrame([change(8, 1, t="a"), change(9, 1, t=LACKS)], COLUMNS)
-    lab.completed(changes.newest(toast.carried(rows, DEFAULT, ["t"]), ["id"])).collect()
+    lab.completed(decode.newest(toast.carried(rows, DEFAULT, ["t"]), ["id"])).collect()
     lab.release()
     assert lab.reads == 0
 
@@ -174,7 +175,7 @@ def test_one_partition_is_read_when_it_has_all(spark: SparkSession) -> None:
     lab = table(identity="default", partition="place")
     fill = Held(spark, lab, [stored(6, 2, place="here", t="t2")])
     rows = spark.createDataFrame([change(9, 2, t=LACKS)], COLUMNS)
-    fill.completed(changes.newest(toast.carried(rows, lab, ["t"]), ["id"])).collect()
+    fill.completed(decode.newest(toast.carried(rows, lab, ["t"]), ["id"])).collect()
     assert fill.reads == 1
     fill.release()
 
@@ -284,7 +285,7 @@ def apply(spark: SparkSession, batch: list[Row], held: list[Row]) -> dict[int, R
     rows = spark.createDataFrame(batch, COLUMNS)
     names = sorted({name for row in batch for name in row[9] or ()})
     fill = Held(spark, DEFAULT, held)
-    found = fill.completed(changes.newest(toast.carried(rows, DEFAULT, names), ["id"])).drop(*toast.FIELDS).collect()
+    found = fill.completed(decode.newest(toast.carried(rows, DEFAULT, names), ["id"])).drop(*toast.FIELDS).collect()
     fill.release()
     return {row["id"]: tuple(row) for row in found}
 
@@ -343,20 +344,20 @@ def message(offset: int, **row: Any) -> tuple[int, int, bytes]:
 
 def test_the_placeholder_goes_where_it_is_named_and_only_there(spark: SparkSession) -> None:
     sent = [
-        message(1, id=1, t=parity.PLACEHOLDER, amount=parity.PLACEHOLDER, __unavailable=["t", "amount"]),
-        message(2, id=2, t=parity.PLACEHOLDER, amount="1.50", __moved_from={"id": 1}),
+        message(1, id=1, t=compare.PLACEHOLDER, amount=compare.PLACEHOLDER, __unavailable=["t", "amount"]),
+        message(2, id=2, t=compare.PLACEHOLDER, amount="1.50", __moved_from={"id": 1}),
     ]
     messages = spark.createDataFrame(sent, "partition int, offset long, value binary")
-    rows = changes.Decoder(WRITER, 0).rows(messages).orderBy("_order").collect()
+    rows = decode.Decoder(WRITER, 0).rows(messages).orderBy("_order").collect()
     assert [(row["t"], row["amount"] and str(row["amount"])) for row in rows] == [
         (None, None),
-        (parity.PLACEHOLDER, "1.50"),
+        (compare.PLACEHOLDER, "1.50"),
     ]
     assert [(row["__unavailable"], row["__moved_from"]) for row in rows] == [
         (["t", "amount"], None),
         (None, {"id": "1"}),
     ]
-    assert toast.left_out(changes.summary(messages, {3: WRITER})) == ["amount", "t"]
+    assert toast.left_out(decode.summary(messages, {3: WRITER})) == ["amount", "t"]
 
 
 def test_a_writer_that_leaves_nothing_out_is_decoded_as_ever() -> None:
@@ -370,8 +371,8 @@ def test_one_placeholder_for_all() -> None:
     settings = json.loads((ROOT / "connector_configs" / "source_postgres_kafka.json").read_text())
     java = (ROOT / "connect_transforms/src/main/java/lake/connect/NameUnavailable.java").read_text()
     (constant,) = re.findall(r'PLACEHOLDER = "(.*)";', java)
-    assert settings["unavailable.value.placeholder"] == json.loads(f'"{constant}"') == parity.PLACEHOLDER
-    assert "\0" in parity.PLACEHOLDER
+    assert settings["unavailable.value.placeholder"] == json.loads(f'"{constant}"') == compare.PLACEHOLDER
+    assert "\0" in compare.PLACEHOLDER
 
 
 # --- Schema changes.
@@ -383,14 +384,14 @@ def test_a_column_that_the_table_lacks_has_no_stored_value(spark: SparkSession) 
     rows = rows.selectExpr("*", "array('v') AS lacks").drop("__unavailable").withColumnRenamed("lacks", "__unavailable")
     fill = Held(spark, DEFAULT, [stored(5, 1, t="t1")])
     with pytest.raises(Unfillable, match="v of key"):
-        fill.completed(changes.newest(toast.carried(rows, DEFAULT, ["v"]), ["id"]))
+        fill.completed(decode.newest(toast.carried(rows, DEFAULT, ["v"]), ["id"]))
     fill.release()
 
 
 def test_a_column_that_is_gone_is_not_missed(spark: SparkSession) -> None:
     rows = spark.createDataFrame([change(9, 1, t=LACKS, u=LACKS)], COLUMNS).drop("u")
     fill = Held(spark, DEFAULT, [stored(5, 1, t="t1", u="u1")])
-    found = fill.completed(changes.newest(toast.carried(rows, DEFAULT, ["t", "u"]), ["id"])).collect()
+    found = fill.completed(decode.newest(toast.carried(rows, DEFAULT, ["t", "u"]), ["id"])).collect()
     assert [row["t"] for row in found] == ["t1"]
     fill.release()
 
@@ -398,6 +399,6 @@ def test_a_column_that_is_gone_is_not_missed(spark: SparkSession) -> None:
 def test_a_column_added_in_the_batch(spark: SparkSession) -> None:
     rows = spark.createDataFrame([change(9, 1, t="t1", u="new"), change(10, 1, t=LACKS, u=LACKS)], COLUMNS)
     fill = Held(spark, DEFAULT, [])
-    found = fill.completed(changes.newest(toast.carried(rows, DEFAULT, ["t", "u"]), ["id"])).collect()
+    found = fill.completed(decode.newest(toast.carried(rows, DEFAULT, ["t", "u"]), ["id"])).collect()
     assert [(row["t"], row["u"]) for row in found] == [("t1", "new")]
     fill.release()

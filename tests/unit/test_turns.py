@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from spark_jobs import turns
-from spark_jobs.turns import Turns
+from spark_jobs.scheduling import commit_slots
+from spark_jobs.scheduling.commit_slots import Turns
 
 
 def in_thread(work) -> threading.Thread:  # type: ignore[no-untyped-def]
@@ -41,7 +41,7 @@ def test_a_turn_is_kept_for_the_batch_that_follows() -> None:
     while not shared._waiting:
         time.sleep(0.001)
     with shared.turn("a"):
-        now = turns.KEPT_AT_MOST_S * 1.5  # longer than it is kept: from here on it is held
+        now = commit_slots.KEPT_AT_MOST_S * 1.5  # longer than it is kept: from here on it is held
         time.sleep(now)  # the other looks meanwhile
         order.append("a")
     other.join(60)
@@ -53,7 +53,7 @@ def test_a_table_without_changes_gives_its_turn_back() -> None:
     shared.await_next("idle")
     began = time.monotonic()
     with shared.turn("busy"):
-        assert turns.KEPT_S * 0.5 < time.monotonic() - began < turns.PATIENCE_S
+        assert commit_slots.KEPT_S * 0.5 < time.monotonic() - began < commit_slots.PATIENCE_S
 
 
 @pytest.mark.parametrize(("cuts", "kept"), [([], 1.0), ([0.1, 9.0], 0.3), ([0.01, 0.3], 0.25), ([0.3, 9.0], 0.9)])
@@ -82,7 +82,7 @@ def test_tables_come_in_the_order_in_which_they_asked() -> None:
 
 
 def test_a_huge_batch_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(commit_slots, "PATIENCE_S", 0.05)
     shared = Turns(1)
     with shared.turn("huge"), shared.turn("small"):
         assert set(shared._ends) == {"huge", "small"}

@@ -9,9 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lake.source_types import MAPPED
-from spark_jobs import toast
-from spark_jobs.pg_types import PG_TYPES, SourceColumn, Unmapped, pg_type
-from spark_jobs.type_map import SOURCE, lake_columns, numeric_type
+from spark_jobs.events import toast
+from spark_jobs.sources.postgres.avro_types import SOURCE, lake_columns, numeric_type
+from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn, Unmapped, pg_type
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_MAX = 2**63 - 1

@@ -8,12 +8,14 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from spark_jobs import broker, coverage, table_proof, verify
-from spark_jobs.once import Refused
-from spark_jobs.pg_types import SourceColumn, Unmapped
-from spark_jobs.pipeline import Table
-from spark_jobs.source import NoTable, Source
-from spark_jobs.table_proof import SHOWN, TableProof
+from spark_jobs import verify
+from spark_jobs.kafka import admin
+from spark_jobs.parity import catch_up, table_check
+from spark_jobs.parity.table_check import SHOWN, TableProof
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.reader import NoTable, Source
+from spark_jobs.sources.postgres.types import SourceColumn, Unmapped
 from spark_jobs.verify import RETRIES, Proof
 
 GONE = PySparkException("Job aborted: java.io.FileNotFoundException: No such file or directory: s3a://lake/a.parquet")
@@ -50,9 +52,9 @@ def proof(monkeypatch: pytest.MonkeyPatch) -> Proof:
     """Over a source and a lake that are there, with nothing in quarantine."""
     monkeypatch.setattr(verify, "source_of", lambda *_: None)
     monkeypatch.setattr(verify, "Moment", lambda source: Namespace(lsn="0/1", close=lambda: None))
-    monkeypatch.setattr(coverage, "wait_for_slot", lambda *_: None)
-    monkeypatch.setattr(coverage, "wait_for_targets", lambda *_: None)
-    monkeypatch.setattr(broker, "topic_offsets", lambda *_: Namespace(end={}))
+    monkeypatch.setattr(catch_up, "wait_for_slot", lambda *_: None)
+    monkeypatch.setattr(catch_up, "wait_for_targets", lambda *_: None)
+    monkeypatch.setattr(admin, "topic_offsets", lambda *_: Namespace(end={}))
     monkeypatch.setattr(Proof, "_check_quarantine", lambda *_: None)
     args: Any = Namespace(jdbc_url="", user="", timeout_s=1, tables="")
     pipeline: Any = Namespace(tables=())
@@ -129,7 +131,7 @@ def looked(proof: TableProof, monkeypatch: pytest.MonkeyPatch, keys: int, order:
         "CAST(NULL AS bigint) AS left_order",
         f"{order}L AS right_order",
     )
-    monkeypatch.setattr(table_proof, "differences", lambda sides: rows)
+    monkeypatch.setattr(table_check, "differences", lambda sides: rows)
     moment: Any = Namespace(lsn=f"0/{order}")
     proof.look(moment)
 

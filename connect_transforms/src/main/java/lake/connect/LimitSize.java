@@ -22,7 +22,7 @@ import org.apache.kafka.connect.transforms.Transformation;
  * refusal ends the task, and with it the capture of all tables of the database, for as long as the row is in the log.
  *
  * <p>It has the key of the row, and says which row it is and how large. Whoever reads the topic finds no row of the
- * table in it (spark_jobs/poison.py). A delete is sent all the same, less the largest values of the row that is gone.
+ * table in it (spark_jobs/events/validate.py). A delete is sent all the same, less the largest values of the row that is gone.
  *
  * <p>The size is that of the row in Avro, at most some bytes per column less than that of the message. To run last.
  */

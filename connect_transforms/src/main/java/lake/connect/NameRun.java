@@ -15,7 +15,7 @@ import org.apache.kafka.connect.transforms.Transformation;
  *
  * <p>What a run had sent when it was replaced can still be on its way, in the buffers of the network, and then arrives
  * behind what the next run sent: older changes behind newer ones. Whoever reads the topic tells them by this field
- * (spark_jobs/fencing.py).
+ * (spark_jobs/events/fencing.py).
  */
 public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
 

@@ -1,0 +1,1 @@
+"""Bronze: the archive of each topic."""

@@ -1,0 +1,236 @@
+"""Bronze: the archive of a topic as Avro files, named by the offset they start at; what it has is not written again.
+
+Messages that can't be decoded are archived as they came, in files of the same names in a folder beside (ADR 16).
+"""
+
+import json
+import logging
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.streaming import StreamingQuery
+
+from spark_jobs.archive import files as archive
+from spark_jobs.archive.files import OFFSET_FIELD
+from spark_jobs.events import validate
+from spark_jobs.events.decode import schema_id
+from spark_jobs.hudi import source_offsets
+from spark_jobs.kafka.admin import Topic
+from spark_jobs.kafka.schema_registry import Registry
+from spark_jobs.runtime import storage
+from spark_jobs.runtime.pipeline import Pipeline, Table
+from spark_jobs.runtime.status import Progress
+from spark_jobs.scheduling.background import Background
+
+LOG = logging.getLogger("bronze")
+PREFIX = "bronze."  # of the name under which an archive is told of
+FILE = "__file"
+RAW = -2  # the writer of what can't be decoded; no frame has it
+RAW_SCHEMA = {
+    "type": "record",
+    "name": "Raw",
+    "namespace": "lake",
+    "fields": [{"name": name, "type": ["null", "bytes"]} for name in ("key", "value")],
+}
+LOOK_EVERY = "1 second"
+
+
+class BronzeGap(Exception):
+    """Offsets are missing behind the last file, or begin again: Kafka has lost what was not archived yet."""
+
+
+class BronzeTopic:
+    """The archive of one topic. ask: for the topic that has its name by now."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        table: Table,
+        path: str,
+        registry: Registry,
+        max_records: int,
+        ask: Callable[[], Topic],
+    ) -> None:
+        self.name = PREFIX + table.topic
+        self.topic = table.topic
+        self._table = table
+        self._spark = spark
+        self._path = path
+        self._ask = ask
+        self._topic_id: Optional[str] = None
+        self._folder, self._raw = archive.folders(path, table.topic)
+        self._scratch = "{}/_scratch/{}".format(path, table.topic)
+        self._registry = registry
+        self._max_records = max_records
+        self._next: Dict[int, int] = {}
+        self._resumed = False
+
+    def write(self, messages: DataFrame, progress: Progress) -> None:
+        """Archives what is new in a batch: with its checkpoint a query forgets how it had cut what it reads again."""
+        messages = self._new(messages)
+        try:
+            self._archive(messages)
+        except BronzeGap:
+            raise
+        except Exception as error:  # py4j, or the registry
+            told, _ = validate.found_in(messages, self._table, self._registry, error, applied=False)
+            try:
+                self._archive(told)
+            finally:
+                told.unpersist()
+        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
+
+    def _new(self, messages: DataFrame) -> DataFrame:
+        if not self._resumed:
+            self._resume()
+        self._refuse_other_topic()
+        if not self._next:
+            return messages
+        held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
+        return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
+
+    def _resume(self) -> None:
+        """Finds out where the archive ends."""
+        self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
+        self._resumed = True
+
+    def _refuse_other_topic(self) -> None:
+        """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is.
+
+        TopicChanged when the topic has got partitions: tables made from such an archive would be wrong.
+        """
+        topic, place = self._ask(), archive.topic_id_file(self._path, self.topic)
+        source_offsets.refuse_repartitioned(self._table, topic)
+        found = topic.id
+        if self._topic_id is None:
+            self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
+        if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
+            what = "topic {} was deleted and made anew: {} is the archive of the former one; {}"
+            raise BronzeGap(what.format(self.topic, self._folder, source_offsets.RUNBOOK))
+        if found not in ("", self._topic_id):
+            storage.write_text(self._spark, place, found)
+            self._topic_id = found
+
+    def _archive(self, messages: DataFrame) -> None:
+        storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it
+        messages = framed(messages).persist()
+        try:
+            ranges = offset_ranges(messages)
+            firsts = first_offsets(ranges)
+            self._refuse_gap(firsts)
+            new = {partition: first for partition, first in firsts.items() if partition not in self._next}
+            archive.note_begins(self._spark, self._path, self.topic, new)
+            files = with_file(messages, self._max_records)
+            for writer in sorted({row["id"] for row in ranges}):
+                self._write_schema(files.where(F.col("id") == writer), writer)
+            self._publish()
+            self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
+        finally:
+            messages.unpersist()
+
+    def _write_schema(self, files: DataFrame, writer: int) -> None:
+        schema = RAW_SCHEMA if writer == RAW else validate.own_schema(self._registry, writer, self._table)
+        decoded = from_avro(F.expr("substring(value, 6)"), json.dumps(schema))
+        row = F.struct("key", "value") if writer == RAW else decoded
+        columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
+        ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
+        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset(schema)))
+        output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
+
+    def _publish(self) -> None:
+        """Gives each file its final name, in the order of the offsets: who sees a file sees all before it."""
+        for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
+            root = self._raw if folder.startswith("{}/{}/".format(self._scratch, RAW)) else self._folder
+            self._publish_file(root, folder, *file.split("+"))
+        storage.delete(self._spark, self._scratch)
+
+    def _written(self) -> List[Tuple[str, str]]:
+        """'<partition>+<start offset>' and folder of each file of the batch."""
+        written: List[Tuple[str, str]] = []
+        for writer in storage.names(self._spark, self._scratch):
+            scratch = "{}/{}".format(self._scratch, writer)
+            folders = [name for name in storage.names(self._spark, scratch) if name.startswith(FILE + "=")]
+            written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
+        return written
+
+    def _publish_file(self, root: str, folder: str, partition: str, start: str) -> None:
+        parts = [name for name in storage.names(self._spark, folder) if name.endswith(".avro")]
+        if len(parts) != 1:
+            raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
+        final = "{}/partition={}/{}+{}+{}.avro".format(root, partition, self.topic, partition, start)
+        storage.rename(self._spark, "{}/{}".format(folder, parts[0]), final)
+
+    def _refuse_gap(self, firsts: Dict[int, int]) -> None:
+        for partition, first in firsts.items():
+            if first > self._next.get(partition, first):
+                what = "{} partition {}: offsets {} to {} are missing"
+                raise BronzeGap(what.format(self.topic, partition, self._next[partition], first - 1))
+
+
+def start(
+    spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress, background: Background
+) -> StreamingQuery:
+    """The running query of one topic's archive."""
+    source = (
+        spark.readStream.format("kafka")
+        .options(**pipeline.kafka)
+        .options(
+            subscribe=bronze.topic,
+            startingOffsets="earliest",
+            failOnDataLoss="true",
+            # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
+            minOffsetsPerTrigger=str(pipeline.bronze["max_records"]),
+            maxTriggerDelay="{}s".format(pipeline.bronze["trigger_s"]),
+            maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
+        )
+    )
+    checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
+    writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
+
+    def write(batch: DataFrame, _: int) -> None:
+        with background.turn():
+            bronze.write(batch, progress)
+
+    return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
+
+
+def framed(messages: DataFrame) -> DataFrame:
+    """partition, offset, key, value and `id`, the writer schema; what has a `reason` is of RAW, and keeps its key."""
+    raw = "{} IS NOT NULL".format(validate.REASON) if validate.REASON in messages.columns else "false"
+    writer, key = "if({}, {}L, id) AS id".format(raw, RAW), "if({}, key, NULL) AS key".format(raw)
+    return messages.withColumn("id", schema_id()).selectExpr("partition", "offset", key, "value", writer)
+
+
+def with_file(messages: DataFrame, max_records: int) -> DataFrame:
+    """Adds the file of each message, '<partition>+<10-digit start offset>', to what framed() gives.
+
+    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). Which one is
+    found without the values, and told to all: windows over values of 1 MB each need more memory than there is.
+    """
+    by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
+    starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)
+    told = messages.select("partition", "offset", "id").selectExpr("*", starts)
+    runs = told.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
+    firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
+    start = "first + (offset - first) DIV {0} * {0}".format(max_records)
+    name = "format_string('%d+%010d', partition, {}) AS {}".format(start, FILE)
+    return messages.join(F.broadcast(firsts.selectExpr("partition", "offset", name)), ["partition", "offset"])
+
+
+def offset_ranges(messages: DataFrame) -> List[Any]:
+    """First and last offset per partition and writer schema."""
+    bounds = F.min("offset").alias("first"), F.max("offset").alias("last")
+    return messages.groupBy("partition", "id").agg(*bounds).collect()
+
+
+def first_offsets(ranges: List[Any]) -> Dict[int, int]:
+    """By partition, of what offset_ranges() gives."""
+    partitions = {row["partition"] for row in ranges}
+    return {one: min(row["first"] for row in ranges if row["partition"] == one) for one in partitions}
+
+
+def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:
+    """The writer schema with the Kafka offset as a last field."""
+    return {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}

@@ -1,0 +1,93 @@
+"""The rows of a table as SQL over the decoded records of its topic: silver and HoodieStreamer run the same text."""
+
+from typing import Any, Dict, List, Sequence
+
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.avro_types import identifier, lake_columns
+
+EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
+UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
+MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
+RUN = "__run"  # of a message: which run of the capture sent it (lake.connect.NameRun)
+OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, RUN)  # no columns of the table
+# What the pipeline adds to a row, and the tombstone of a deleted one keeps.
+ADDED = {
+    "__op",
+    "__db",
+    "__table",
+    "__schema",
+    "__lsn",
+    "__source_ts_ms",
+    "__deleted",
+    "_order",
+    "_key",
+    *OF_MESSAGES,
+}
+NOT_HERE = "large values that a change left alone are not in the archive, and only silver takes them from its table"
+
+
+def order(epoch: int, offset: str) -> str:
+    """The column `_order` of a record. offset: the column that holds its Kafka offset."""
+    return "{}L + {} AS _order".format(epoch * EPOCH_SIZE, identifier(offset))
+
+
+def erased(columns: Sequence[str], table: Table) -> List[str]:
+    """The columns, with the data taken out of deleted rows where they must not stay, or were invented.
+
+    Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
+    again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
+    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (correctness F7).
+    """
+    if keeps_deleted(table):
+        return [identifier(name) for name in columns]
+    kept = set(table.keys) | ADDED
+    if table.replica_identity == "full":
+        kept.add(table.partition)
+    lives = "CASE WHEN __deleted <> 'true' THEN {0} END AS {0}"
+    return [identifier(name) if name in kept else lives.format(identifier(name)) for name in columns]
+
+
+def keeps_deleted(table: Table) -> bool:
+    """True when a deleted row stays with its last data, which the delete brought."""
+    return table.delete == "soft" and table.replica_identity == "full"
+
+
+def record_key(table: Table) -> List[str]:
+    """The column `_key` of a composite key: a JSON array of the values, which no separator in a value can confuse.
+
+    A NULL in it is an error, as Hudi makes one of a NULL in a key of one column.
+    """
+    if len(table.keys) == 1:
+        return []
+    text = "coalesce(CAST({} AS string), raise_error('a column of the key is NULL'))"
+    texts = [text.format(identifier(key)) for key in table.keys]
+    return ["to_json(array({})) AS _key".format(", ".join(texts))]
+
+
+def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[str] = ()) -> str:
+    """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included.
+
+    stored: the columns that the table has; new ones go behind them, because the metastore compares by position. A
+    record that lacks a value fails it.
+    """
+    fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
+    lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
+    source = "<SRC>" + (_refuse_left_out() if lacking else "")
+    decoded = [*lake_columns({"fields": fields}), order(table.epoch, offset)]
+    keys = record_key(table)
+    inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM {}\n  )"
+    rows = (
+        inner.format(",\n    ".join(keys), ",\n      ".join(decoded), source)
+        if keys
+        else ("SELECT\n    {}\n  FROM {}".format(",\n    ".join(decoded), source))
+    )
+    names = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
+    ordered = sorted(names, key=lambda name: stored.index(name) if name in stored else len(stored))
+    return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(",\n  ".join(erased(ordered, table)), rows)
+
+
+def _refuse_left_out() -> str:
+    """A delete lacks nothing that it must have."""
+    lacks = "{0} IS NOT NULL AND __deleted <> 'true'".format(UNAVAILABLE)
+    told = "concat(array_join({}, ', '), ' did not come, {}')".format(UNAVAILABLE, NOT_HERE)
+    return " WHERE CASE WHEN {} THEN raise_error({}) ELSE true END".format(lacks, told)

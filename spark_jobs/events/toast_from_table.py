@@ -1,0 +1,209 @@
+"""The values that neither a change nor its batch brings, from the stored rows of the table (ADR 18).
+
+None of them is null, because null is not large; so a null that is found is no value.
+"""
+
+from typing import Dict, List, Optional, Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.events.flatten import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
+from spark_jobs.events.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named
+from spark_jobs.runtime import frames
+from spark_jobs.runtime.frames import replaced
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.avro_types import identifier
+
+PLACES = 100  # so many partitions are named to Hudi; of more, all are read
+SHOWN = 5
+OWN, STORED, MEANT = "_toast_own", "_toast_stored", "_toast_meant"
+VERSION = ("_order", "__lsn", "__op", "__deleted")
+
+
+class Unfillable(Exception):
+    """A value did not come with its change and no row has it. Nothing of the batch was written."""
+
+    def __init__(self, message: str, offsets: List[int]) -> None:
+        super().__init__(message)
+        self.offsets = offsets
+
+
+class Fill:
+    """One batch's look at the stored rows. path: of the Hudi table, None while it has no commit."""
+
+    def __init__(self, spark: SparkSession, table: Table, path: Optional[str]) -> None:
+        self._spark = spark
+        self._table = table
+        self._path = path
+        self._kept: List[DataFrame] = []
+
+    def release(self) -> None:
+        """To call once the rows are written."""
+        for rows in self._kept:
+            frames.forget(rows)
+
+    def completed(self, newest: DataFrame) -> DataFrame:
+        """The newest change of each key, as toast.carried() made them, with what is still missing.
+
+        Changes that the table has already, and those that are older, are left out. Raises Unfillable.
+        """
+        newest = self._keep(newest)
+        lacking = newest.where("{} IS NOT NULL".format(UNAVAILABLE))
+        (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
+        names = sorted(found[0])
+        if not names:
+            return newest
+        stored = self._keep(self._stored(wanted(lacking, self._table), names))
+        whole = self._keep(with_stored(lacking, stored, names, self._table.epoch))
+        refuse_missing(whole, "{}.{}".format(self._table.schema, self._table.table))
+        return newest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
+
+    def _keep(self, rows: DataFrame) -> DataFrame:
+        self._kept.append(frames.computed(rows))
+        return self._kept[-1]
+
+    def _stored(self, keys: DataFrame, names: List[str]) -> DataFrame:
+        """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
+        if self._path is None:
+            return as_stored(nothing(keys, self._table), self._table, names)
+        places = self._places(keys)
+        if places is None:
+            return of_keys(as_stored(self._read(), self._table, names), keys)
+        near = self._keep(of_keys(as_stored(self._read().where(places), self._table, names), keys))
+        far = keys.join(near, KEY, "left_anti")
+        if not far.take(1):
+            return near
+        return near.unionByName(of_keys(as_stored(self._read(), self._table, names), far))
+
+    def _places(self, keys: DataFrame) -> Optional[Column]:
+        """The condition on the partition column; None where it would not spare much."""
+        if not self._table.partition:
+            return None
+        found = [row[0] for row in keys.select("place").distinct().limit(PLACES + 1).collect()]
+        here = [place for place in found if place is not None]
+        return F.col(identifier(self._table.partition)).isin(here) if here and len(found) <= PLACES else None
+
+    def _read(self) -> DataFrame:
+        return self._spark.read.format("hudi").load(self._path)
+
+
+def wanted(lacking: DataFrame, table: Table) -> DataFrame:
+    """The keys to look up, with the partition (place) where each most probably lies."""
+    place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
+    moved = lacking.where("{} <> {}".format(BASE, KEY))
+    return lacking.selectExpr(KEY, place).union(moved.selectExpr(BASE, place))
+
+
+def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
+    """What is needed of a stored row. values: a struct of those of the columns that the table has."""
+    key = "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)
+    have = [identifier(name) for name in names if name in rows.columns]
+    return frames.select(rows, [key, *VERSION, "struct({}) AS values".format(", ".join(["true AS _", *have]))])
+
+
+def nothing(keys: DataFrame, table: Table) -> DataFrame:
+    """What a table without commits holds."""
+    version = {"_order": "bigint", "__lsn": "bigint", "__op": "string", "__deleted": "string"}
+    return frames.few(keys.sparkSession, [], {**dict.fromkeys(table.keys, "string"), **version})
+
+
+def of_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    """The rows whose KEY is one of keys."""
+    return rows.join(F.broadcast(keys.select(KEY).distinct()), KEY, "left_semi")
+
+
+def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epoch: int) -> DataFrame:
+    """The changes with the values of the stored rows; UNAVAILABLE names what these do not have either.
+
+    A row that is deleted may lack values.
+    """
+    row = "struct({}, values) AS {}"
+    own = stored.selectExpr(KEY, row.format(", ".join(VERSION), OWN))
+    base = stored.selectExpr("{} AS {}".format(KEY, BASE), row.format(", ".join(VERSION), STORED))
+    joined = lacking.join(own, KEY, "left").join(base, BASE, "left")
+    known = joined.where("NOT coalesce({}, false)".format(_known_already(epoch)))
+    meant = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
+    found = frames.select(known, ["*", meant.format(_is_own(epoch), OWN, _is_base(epoch), STORED, MEANT)])
+    held = _values(stored, dict(lacking.dtypes), names)
+    value = "CASE WHEN {} THEN {} ELSE {} END"
+    filled = {name: value.format(lacks(name), held[name], identifier(name)) for name in names}
+    gone = "__deleted = 'false' AND {} AND {} IS NULL"
+    missing = named({name: gone.format(lacks(name), held[name]) for name in names})
+    return frames.select(found, replaced(lacking.columns, {**filled, UNAVAILABLE: missing}))
+
+
+def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str]) -> Dict[str, str]:
+    have = stored.select("values.*").columns
+    value = {name: "{}.{}".format(MEANT, identifier(name)) if name in have else "NULL" for name in names}
+    return {name: "CAST({} AS {})".format(value[name], kinds[name]) for name in names}
+
+
+def _is_base(epoch: int) -> str:
+    """Whether the row stored under the key that the life had is of that life.
+
+    It is, if it is of this life of the topic too, when it has not left its key; or was deleted by a change of key of
+    the batch, which then is sent again, or whose create begins the batch.
+    """
+    stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(STORED, MOVES)
+    left = "array_contains({}, {}.__lsn)".format(MOVES, STORED)
+    is_base = "CASE WHEN {0}.__deleted = 'false' THEN {1} OR {2} ELSE {2} END".format(STORED, stays, left)
+    return "coalesce({} AND {}, false)".format(_of_epoch(STORED, epoch), is_base)
+
+
+def _is_own(epoch: int) -> str:
+    """Whether the row stored under a changed key is already the one that came to it.
+
+    A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
+    ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
+    """
+    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(BASE, KEY, OWN, _of_epoch(OWN, epoch))
+    instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_base(epoch), OWN, MOVES)
+    return "coalesce({} AND (NOT {} OR {}), false)".format(moved, VACATED, instead)
+
+
+def _known_already(epoch: int) -> str:
+    """True for a change that is stored, or that Debezium sends again while a later one is stored.
+
+    An update waits for the lock of its row, so its LSN is above those of all changes to the row before it; an insert's
+    need not be (correctness F1), nor above that of a row that a snapshot read (F2).
+    """
+    stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, BASE, KEY, _of_epoch(OWN, epoch))
+    later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(OWN)
+    return "({}._order >= _order OR ({} OR {}) AND {})".format(OWN, stays, _is_own(epoch), later_one)
+
+
+def _of_epoch(row: str, epoch: int) -> str:
+    """Whether a stored row is of this life of the topic, or a later one."""
+    return "{}._order >= {}L".format(row, epoch * EPOCH_SIZE)
+
+
+def refuse_missing(whole: DataFrame, name: str) -> None:
+    """Raises Unfillable when a change still lacks a value. name: of the source's table."""
+    found = whole.where("{} IS NOT NULL".format(UNAVAILABLE)).selectExpr(KEY, UNAVAILABLE, "_order").collect()
+    if not found:
+        return
+    missing = sorted(found, key=lambda row: int(row["_order"]))
+    offsets = [row["_order"] % EPOCH_SIZE for row in missing]
+    keys = ", ".join(row[KEY] for row in missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
+    columns = sorted({column for row in missing for column in row[UNAVAILABLE]})
+    raise Unfillable(
+        "{}: {} of key {} did not change at offset {}, and no stored row has the value: write it anew in PostgreSQL "
+        "(of a text: UPDATE {} SET {} = {} || '')".format(
+            name, ", ".join(columns), keys, offsets[0], name, columns[0], columns[0]
+        ),
+        offsets,
+    )
+
+
+def later(spark: SparkSession, batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
+    """Those of the messages ahead that are not in the batch, of the keys that the messages at the offsets have.
+
+    A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
+    has not come to that row yet.
+    """
+    places = frames.few(spark, [(offset,) for offset in offsets], {"offset": "bigint"})
+    keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
+    own = F.broadcast(batch.select("partition", "offset"))
+    behind = ahead.join(own, ["partition", "offset"], "left_anti")
+    return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

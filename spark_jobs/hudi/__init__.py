@@ -1,0 +1,1 @@
+"""Hudi tables: commits, timeline, table services, the metastore."""

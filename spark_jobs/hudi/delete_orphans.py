@@ -1,0 +1,62 @@
+"""The sweep: rows whose delete was lost in a gap are deleted in the lake, by the writer of their table.
+
+`lake resnapshot` asks for it once every row that the source has was sent again. What has an older order than all
+that was sent, and is not in the source any more (spark_jobs/ghosts.py looked), is a ghost.
+"""
+
+import json
+import logging
+
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.table import META_COLUMNS, SilverTable, erase_deleted
+from spark_jobs.runtime import storage
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.avro_types import identifier
+
+LOG = logging.getLogger("sweep")
+ENDING = ".sweep"
+# A delete as the next event of its key would be: it outranks all that was stored or may come again, and whatever
+# the key meets in the future outranks it, because offsets of this key between the two were never used.
+TOMBSTONE = {
+    "__deleted": "CASE WHEN __deleted = 'false' THEN 'true' END",
+    "__op": "CASE WHEN __deleted = 'false' THEN 'd' END",
+    "_order": "_order + 1L",
+}
+
+
+def sweep_asked(spark: SparkSession, silver: SilverTable, requests: str) -> None:
+    """Sweeps when the file <requests>/<table>.sweep asks for it. Its absence answers."""
+    name = silver.name + ENDING
+    if name not in storage.names(spark, requests):
+        return
+    path = "{}/{}".format(requests, name)
+    sweep(spark, silver, int(json.loads(storage.read_text(spark, path))["bound"]))
+    storage.delete(spark, path)
+
+
+def sweep(spark: SparkSession, silver: SilverTable, bound: int) -> None:
+    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Twice is as once."""
+    if not timeline.written(spark, silver.target.path):
+        return
+    if ghosts(stored(spark, silver), bound).take(1):
+        silver.amend(lambda: tombstones(ghosts(stored(spark, silver), bound), silver.table))
+        LOG.info("%s: rows with an order below %d are deleted", silver.name, bound)
+
+
+def stored(spark: SparkSession, silver: SilverTable) -> DataFrame:
+    """All rows of the table as they are now, without Hudi's own columns."""
+    rows = spark.read.format("hudi").load(silver.target.path)
+    return rows.select(*[identifier(name) for name in rows.columns[META_COLUMNS:]])
+
+
+def ghosts(rows: DataFrame, bound: int) -> DataFrame:
+    """The live rows that are older than the bound."""
+    return rows.where("__deleted = 'false' AND _order < {}".format(bound))
+
+
+def tombstones(rows: DataFrame, table: Table) -> DataFrame:
+    """The rows as their lost deletes would have left them; columns, their order and types stay."""
+    changed = ["{} AS {}".format(TOMBSTONE.get(name, identifier(name)), identifier(name)) for name in rows.columns]
+    return erase_deleted(rows.selectExpr(*changed), table)

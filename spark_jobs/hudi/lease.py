@@ -1,0 +1,262 @@
+"""Who may write a table: one job at a time, by a claim on the table's own storage.
+
+Everybody first writes a claim of their own, then looks at all claims. Where a listing shows what was written before
+(S3 since 2020, HDFS, a local disk), of two who claim at once the later one sees the other: two never both go on.
+Both may withdraw; they try again after a random time. The age of a claim is the difference of two modification times
+of that storage, so no two machines need the same time.
+
+A job that could not renew in time writes no more before its claim counts as dead. It then claims the table again, under
+another name and as if it were new, and goes on if its old claim is still there: whoever takes a table deletes the dead
+claims on it first, so nobody had the table meanwhile.
+"""
+
+import json
+import logging
+import math
+import os
+import random
+import socket
+import threading
+import time
+import uuid
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.runtime import storage
+from spark_jobs.runtime.errors import cause
+
+LOG = logging.getLogger("lease")
+RENEW_S = 20.0
+LATE_S = 60.0  # whoever did not renew for so long claims the table again before it writes
+EXPIRES_S = 90.0  # and after so long counts as dead
+LOOK_S = 2.0
+# The time that a laptop sleeps counts, too. Others than Linux have no such clock.
+CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class Held(Exception):
+    """Another job writes the table."""
+
+
+class Lost(Exception):
+    """Another job took the claim for dead, and may write by now."""
+
+
+class Lease:
+    """The right to write the table at one path; holder is how others are told of it. Threads may share it."""
+
+    def __init__(self, spark: SparkSession, table_path: str, holder: str) -> None:
+        parent, _, name = table_path.rstrip("/").rpartition("/")
+        self._spark = spark
+        self._table = table_path
+        self._folder = "{}/.leases/{}".format(parent, name)
+        self._name = ""
+        self._content = {"holder": holder, **process()}
+        self._renewed = -math.inf
+        self._lost = ""  # why; for good: what this job knows of the table is old
+        self._released = False
+        self._writing = threading.Lock()  # a claim renewed while it is released would come back
+
+    def take(self) -> None:
+        """One try; Held names the other job, and its claim."""
+        began = _now()
+        self._name = uuid.uuid4().hex
+        self._write()
+        try:
+            self._refuse_others(self._ages())
+        except Held:
+            self.release()
+            raise
+        self._renewed = began
+
+    def renew(self) -> None:
+        """Lost when another job took the claim for dead, or may have; nothing once it is released."""
+        with self._writing:
+            if self._released:
+                return
+            if not self._lost:
+                self._lost = self._claim_again() if self.late() else self._go_on()
+            if self._lost:
+                raise Lost(self._lost)
+
+    def late(self) -> bool:
+        """Whether the claim is lost, or so old that others could take it for dead soon."""
+        return bool(self._lost) or _now() - self._renewed > LATE_S
+
+    def release(self) -> None:
+        """Others need not wait."""
+        with self._writing:
+            self._released = True
+            storage.delete(self._spark, self._path(self._name))
+
+    def _go_on(self) -> str:
+        """Renews a claim that is in time; why it is lost, or ''."""
+        began = _now()
+        if self._name not in self._ages():
+            return self._taken_away()
+        self._write()
+        if self.late():  # it may have been taken away before this was written
+            return "the claim on {} was renewed too late".format(self._table)
+        self._renewed = began
+        return ""
+
+    def _claim_again(self) -> str:
+        """Makes a new claim in place of one that may count as dead; why the table is lost, or ''.
+
+        The claim is in time only once others were looked for: until then no thread may write.
+        """
+        began, former = _now(), self._name
+        self._name = uuid.uuid4().hex
+        try:
+            self._write()
+            ages = self._ages()
+            if former not in ages:
+                return self._taken_away()
+            self._refuse_others(ages)
+        except Held as held:
+            return "the claim on {} was late: {}".format(self._table, held.args[0])
+        except Exception:  # py4j: the storage is away. The former claim still tells whether anybody came.
+            self._name = former
+            raise
+        self._renewed = began
+        return ""
+
+    def _taken_away(self) -> str:
+        return "the claim on {} was taken away".format(self._table)
+
+    def _refuse_others(self, ages: Dict[str, float]) -> None:
+        """Deletes what is dead, or an older one of this job; Held when another job's claim is not."""
+        mine = ages.pop(self._name, None)
+        if mine is None:
+            raise Held("{} was taken meanwhile".format(self._table), "", 0.0)
+        for name, changed in sorted(ages.items()):
+            other = self._read(name)
+            if mine - changed > EXPIRES_S or ended(other) or other == self._content:
+                storage.delete(self._spark, self._path(name))
+            elif other:
+                raise Held("{} is written by {}".format(self._table, other.get("holder")), name, changed)
+
+    def _ages(self) -> Dict[str, float]:
+        return dict(storage.modified(self._spark, self._folder))
+
+    def _write(self) -> None:
+        storage.write_text(self._spark, self._path(self._name), json.dumps(self._content))
+
+    def _read(self, name: str) -> Dict[str, Any]:
+        """{} for one that is gone by now."""
+        try:
+            return dict(json.loads(storage.read_text(self._spark, self._path(name))))
+        except Exception:  # py4j wraps FileNotFoundException
+            if name in dict(storage.modified(self._spark, self._folder)):
+                raise
+            return {}
+
+    def _path(self, name: str) -> str:
+        return "{}/{}".format(self._folder, name)
+
+
+class Leases:
+    """All leases of one job, renewed by a thread; lost(reason) is called once when one could not be kept."""
+
+    def __init__(self, spark: SparkSession, holder: str, lost: Callable[[str], None]) -> None:
+        self._spark = spark
+        self._holder = holder
+        self._lost = lost
+        self._held: Dict[str, Lease] = {}
+        self._ended = threading.Event()
+        threading.Thread(target=self._keep, daemon=True).start()
+
+    def take(self, table_path: str) -> None:
+        """Nothing when it is held already; Held."""
+        if table_path not in self._held:
+            lease = Lease(self._spark, table_path, self._holder)
+            lease.take()
+            self._held[table_path] = lease
+
+    def await_all(self, table_paths: List[str]) -> None:
+        """Takes them all; Held as soon as another job is seen alive. A dead one's claim is waited for."""
+        for path in table_paths:
+            self._await(path)
+
+    def _await(self, path: str) -> None:
+        seen: Optional[Tuple[str, float]] = None
+        while True:
+            try:
+                return self.take(path)
+            except Held as held:
+                reason, name, changed = held.args
+                if seen is not None and seen[0] == name and changed > seen[1]:
+                    raise
+                seen = seen if seen is not None and seen[0] == name else (name, changed)
+                LOG.warning("%s; waiting whether it lives", reason)
+                time.sleep(LOOK_S * (1 + random.random()))
+
+    def check(self, table_path: str) -> None:
+        """Before each write: Lost when this job may write the table no more. A late claim is made again first."""
+        lease = self._held.get(table_path)
+        if lease is not None and lease.late() and not self._ended.is_set():
+            lease.renew()
+        if not self.holds(table_path):
+            raise Lost("{} is not claimed".format(table_path))
+
+    def holds(self, table_path: str) -> bool:
+        """Whether this job may write the table now: none once it has lost one, for it ends."""
+        lease = self._held.get(table_path)
+        return lease is not None and not lease.late() and not self._ended.is_set()
+
+    def release(self, table_path: str) -> None:
+        lease = self._held.pop(table_path, None)
+        if lease is not None:
+            lease.release()
+
+    def release_all(self) -> None:
+        self._ended.set()
+        for path in list(self._held):
+            self.release(path)
+
+    def _keep(self) -> None:
+        while not self._ended.wait(RENEW_S):
+            for lease in list(self._held.values()):
+                try:
+                    lease.renew()
+                except Lost as lost:
+                    self._ended.set()
+                    self._lost(str(lost))
+                    break
+                except Exception as error:  # py4j: the storage is away
+                    LOG.warning("a claim could not be renewed: %s", cause(error))
+
+
+def _now() -> float:
+    return time.clock_gettime(CLOCK)
+
+
+def process() -> Dict[str, Any]:
+    """This process, so that its successor on the same machine sees at once whether it lives."""
+    return {"host": socket.gethostname(), "boot": boot(), "pid": os.getpid(), "started": started(os.getpid())}
+
+
+def ended(other: Dict[str, Any]) -> bool:
+    """Whether the holder was a process of this machine that is gone."""
+    here = other.get("boot") == boot() and other.get("host") == socket.gethostname() and bool(boot())
+    return here and started(other["pid"]) != other["started"]
+
+
+def boot() -> str:
+    """What tells this start of the machine from all others; "" where it is unknown."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def started(pid: int) -> str:
+    """When a process started, in the machine's own ticks; "" when there is none."""
+    try:
+        with open("/proc/{}/stat".format(pid)) as file:
+            fields = file.read().rpartition(")")[2].split()
+            return "" if fields[0] == "Z" else fields[19]
+    except OSError:
+        return ""

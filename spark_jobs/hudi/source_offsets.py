@@ -1,0 +1,116 @@
+"""The source position that each commit of a Hudi table carries: entries by name, written with the rows.
+
+topic, topic_id, epoch: whose offsets these are; a topic that is made anew has the name of the old, and another id
+offsets: by partition, the offset behind the last message
+runs: what is known of the runs of the connector (fencing.py)
+lsn: the greatest of the source's log so far
+schema_id: of the newest message's writer
+messages: how many the commit brought
+bytes_since_service: of values, since the last compaction or cleaning (services.py)
+source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 and greatest age of its changes, ms
+"""
+
+import time
+from typing import Any, Dict, List, Optional
+
+from spark_jobs.events import fencing
+from spark_jobs.kafka.admin import Topic
+from spark_jobs.runtime.pipeline import Table
+
+RUNBOOK = "docs/runbooks/lost-topic.md"
+REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
+
+
+class TopicChanged(Exception):
+    """A topic is not what it was when it was read last: nothing can be read on without losing rows."""
+
+
+def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
+    """Raises TopicChanged; held: the position of the table, which knows of no id before its first commit."""
+    refuse_repartitioned(table, topic)
+    if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
+        raise TopicChanged(
+            "topic {} was deleted and made anew: what it held is lost, and what the new one holds first counts as "
+            "read; {}".format(table.topic, _anew(table))
+        )
+
+
+def refuse_repartitioned(table: Table, topic: Topic) -> None:
+    """Raises TopicChanged where a topic has got partitions: a key's later changes have lower offsets there."""
+    if topic.partitions > table.partitions:
+        raise TopicChanged(
+            "topic {} has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the "
+            "order of their changes; delete the topic, and {}".format(
+                table.topic, topic.partitions, table.partitions, _anew(table)
+            )
+        )
+
+
+def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> None:
+    """Raises TopicChanged where messages behind the last commit are gone; begin: by partition, the first that is there.
+
+    Spark finds out only where it has a checkpoint: a query that lost it begins with the first one there is.
+    """
+    for partition, end in reached(held, table.epoch)["offsets"].items():
+        first = begin.get(int(partition), end)
+        if first > end:
+            raise TopicChanged(
+                "topic {} partition {}: offsets {} to {} were deleted before they were read; {}".format(
+                    table.topic, partition, end, first - 1, _anew(table)
+                )
+            )
+
+
+def _anew(table: Table) -> str:
+    """What reads all rows again."""
+    what = "write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
+    return what.format(table.epoch + 1, table.database, RUNBOOK)
+
+
+def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
+    """How far the last commit of this epoch is."""
+    known = held if held.get("epoch") == epoch else {}
+    return {"offsets": {}, "runs": {}, **{name: known[name] for name in REACHED if name in known}}
+
+
+def following(
+    held: Dict[str, Any],
+    table: Table,
+    topic_id: Optional[str],
+    summary: List[Any],
+    read: List[Any],
+    runs: Dict[str, fencing.Firsts],
+) -> Dict[str, Any]:
+    """The position behind a batch. read: what was said of the batch before zombies were left out."""
+    lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
+    times = committed_ms(summary)
+    return {
+        "topic": table.topic,
+        "topic_id": topic_id,
+        "epoch": table.epoch,
+        "offsets": {**reached(held, table.epoch)["offsets"], **next_offsets(read)},
+        "runs": fencing.remembered(runs),
+        "lsn": max(lsns + [held.get("lsn", 0)]),
+        "schema_id": max(row["last_id"] for row in summary),
+        "messages": sum(row["messages"] for row in summary),
+        # p50, p95 and greatest age of the batch's changes when its write began; what the write itself takes
+        # is the time between this commit's instant and its completion.
+        "source_ts_ms": times[-1] if times else None,
+        "lag_ms": [int(time.time() * 1000) - times[index] for index in (10, 1, 0)] if times else None,
+    }
+
+
+def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
+    """The position of a commit that brings none."""
+    return dict(position, messages=0, source_ts_ms=None, lag_ms=None)
+
+
+def next_offsets(summary: List[Any]) -> Dict[str, int]:
+    """By partition, the offset behind a batch."""
+    return {str(row["partition"]): row["offset"] + 1 for row in summary}
+
+
+def committed_ms(summary: List[Any]) -> List[int]:
+    """Quantiles of the source commit times, ms, ascending; of the busiest partition when there are several."""
+    busiest = max(summary, key=lambda row: row["changes"])
+    return list(busiest["committed_ms"] or [])

@@ -1,0 +1,156 @@
+"""A table's past: its instants, the source position of each, and how far back it can be read whole."""
+
+import json
+import re
+from datetime import datetime, timezone
+from typing import Any, List, NamedTuple, Optional
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.hudi.timeline import PREFIX, meta_client, timeline
+from spark_jobs.runtime.jvm import java
+
+INSTANT = re.compile(r"[0-9]{14}([0-9]{3})?")
+LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})")
+# ISO 8601 as people write it, and as PostgreSQL prints it: 2026-11-21 12:30:00.123456+00
+TIME = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"([T ](?P<minute>[0-9]{2}:[0-9]{2})(:(?P<second>[0-9]{2})(\.(?P<fraction>[0-9]{1,6}))?)?"
+    r"(?P<zone>Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?",
+    re.IGNORECASE,
+)
+FORMS = "an instant (20261121123000123), a time (2026-11-21T12:30:00) or an LSN (0/1A2B3C4)"
+
+
+class NoSuchMoment(Exception):
+    """The moment asked for is before what the table keeps or after what it knows, or is none of the three forms."""
+
+
+class Commit(NamedTuple):
+    """One completed commit: its instant (yyyyMMddHHmmssSSS, UTC) and greatest source LSN, None for table services."""
+
+    instant: str
+    lsn: Optional[int]
+
+
+def instant_of(spark: SparkSession, path: str, moment: str) -> str:
+    """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a PostgreSQL LSN.
+
+    An LSN, as pg_current_wal_lsn() gives it, is where the next change goes: it stands for the newest commit that
+    holds only changes written before it. Which one that is, is known once the table has a change from behind it.
+    Raises NoSuchMoment.
+    """
+    commits = completed(spark, path)
+    if LSN.fullmatch(moment):
+        _refuse_ahead(path, commits, moment)
+    return _kept_whole(spark, path, commits, moment)
+
+
+def begin_of(spark: SparkSession, path: str, moment: str) -> str:
+    """As instant_of(), for what changed after it: nothing yet, if it is an LSN that the table has not come to."""
+    return _kept_whole(spark, path, completed(spark, path), moment)
+
+
+def _kept_whole(spark: SparkSession, path: str, commits: List[Commit], moment: str) -> str:
+    found = _by_lsn(commits, moment) if LSN.fullmatch(moment) else _by_time(moment)
+    _refuse_unkept(spark, path, commits, found, moment)
+    return found
+
+
+def completed(spark: SparkSession, path: str) -> List[Commit]:
+    """All commits of the active timeline, oldest first."""
+    line = timeline(spark, path)
+    if line is None:
+        raise NoSuchMoment("there is no table at {} yet".format(path))
+    instants = list(line.getCommitsTimeline().filterCompletedInstants().getInstants())
+    return [Commit(str(instant.getTimestamp()), _lsn(line, instant)) for instant in instants]
+
+
+def _lsn(line: Any, instant: Any) -> Optional[int]:
+    extra = json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")).get("extraMetadata") or {}
+    return json.loads(extra[PREFIX + "lsn"]) if PREFIX + "lsn" in extra else None
+
+
+def _refuse_ahead(path: str, commits: List[Commit], moment: str) -> None:
+    """The next commit might still be of before the moment, and the same question have another answer then."""
+    reached = max([commit.lsn for commit in commits if commit.lsn is not None], default=0)
+    if reached < _position(moment):
+        raise NoSuchMoment(
+            "{} has come as far as LSN {:X}/{:X}, not to {}: wait until something has changed in it behind that, or "
+            "ask for a time, or for now (without a moment)".format(path, reached >> 32, reached & 0xFFFFFFFF, moment)
+        )
+
+
+def _by_lsn(commits: List[Commit], moment: str) -> str:
+    position = _position(moment)
+    reached = [commit.instant for commit in commits if commit.lsn is not None and commit.lsn < position]
+    if not reached:
+        raise NoSuchMoment("no kept commit is as old as LSN {}; the oldest is {}".format(moment, _oldest(commits)))
+    return reached[-1]
+
+
+def _position(lsn: str) -> int:
+    high, low = lsn.split("/")
+    return (int(high, 16) << 32) + int(low, 16)
+
+
+def _by_time(moment: str) -> str:
+    try:
+        if INSTANT.fullmatch(moment):
+            datetime.strptime(moment[:14], "%Y%m%d%H%M%S")
+            return moment.ljust(17, "9")
+        time = _time(moment)
+    except (ValueError, OverflowError):
+        raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS)) from None
+    if time > datetime.now(timezone.utc):
+        raise NoSuchMoment(
+            "{} is yet to come: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, datetime.now(timezone.utc))
+        )
+    # Not strftime: it writes the year 999 in three digits.
+    return re.sub("[^0-9]", "", time.replace(tzinfo=None).isoformat(timespec="milliseconds"))
+
+
+def _time(moment: str) -> datetime:
+    """In UTC. Raises ValueError, and OverflowError where it has no year there."""
+    found = TIME.fullmatch(moment)
+    if not found:
+        raise ValueError(moment)
+    clock = "{}:{}".format(found["minute"] or "00:00", found["second"] or "00")
+    zone = "+00" if (found["zone"] or "Z") in "Zz" else found["zone"].replace(":", "")
+    text = "{} {}.{} {}".format(found["day"], clock, found["fraction"] or "0", zone.ljust(5, "0"))
+    return datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f %z").astimezone(timezone.utc)
+
+
+def _refuse_unkept(spark: SparkSession, path: str, commits: List[Commit], instant: str, moment: str) -> None:
+    """The cleaner has removed file versions before its horizon: a read there would be silently partial (F33)."""
+    horizon = cleaned_before(spark, path) or _oldest(commits)
+    if instant < horizon:
+        raise NoSuchMoment("{} is before {}, the oldest moment that is kept whole".format(moment, horizon))
+
+
+def _oldest(commits: List[Commit]) -> str:
+    return commits[0].instant if commits else "any commit"
+
+
+def cleaned_before(spark: SparkSession, path: str) -> Optional[str]:
+    """The oldest instant whose files the cleaner leaves alone; None when it never removed any.
+
+    A clean that is under way, or that a crash left half done, counts: it removes files before it is complete.
+    """
+    meta = meta_client(spark, path)
+    line = meta.getActiveTimeline().getCleanerTimeline()
+    pending = [_planned(spark, meta, instant) for instant in list(line.filterInflightsAndRequested().getInstants())]
+    done = list(line.filterCompletedInstants().getInstants())[-1:]
+    return max([one for one in pending + [_kept(spark, line, instant) for instant in done] if one], default=None)
+
+
+def _kept(spark: SparkSession, line: Any, instant: Any) -> str:
+    utilities = java(spark, "org.apache.hudi.common.table.timeline.TimelineMetadataUtils")
+    metadata = utilities.deserializeHoodieCleanMetadata(line.getInstantDetails(instant).get())
+    return str(metadata.getEarliestCommitToRetain())
+
+
+def _planned(spark: SparkSession, meta: Any, instant: Any) -> Optional[str]:
+    plan = java(spark, "org.apache.hudi.common.util.CleanerUtils").getCleanerPlan(meta, instant)
+    kept = plan.getEarliestInstantToRetain()
+    return str(kept.getTimestamp()) if kept else None

@@ -1,0 +1,127 @@
+"""The Hudi timeline of a table: what its last commits say of the source, and its table services."""
+
+import json
+from typing import Any, Dict, Optional
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.runtime import storage
+from spark_jobs.runtime.jvm import java
+
+PREFIX = "lake."
+PROPERTIES = ("hoodie.properties", "hoodie.properties.backup", "hoodie.properties")  # it may be back meanwhile
+
+
+class ClockBehind(Exception):
+    """The last instant of a table is in this machine's future."""
+
+
+def metadata_options(entries: Dict[str, Any]) -> Dict[str, str]:
+    """Write options that put the entries into the commit's own metadata, atomically with its rows."""
+    return {PREFIX + name: json.dumps(value) for name, value in entries.items()}
+
+
+def last_position(line: Optional[Any]) -> Dict[str, Any]:
+    """The entries of the newest commit of a timeline() that carries any; empty for a table without commits."""
+    if line is None:
+        return {}
+    instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
+    while instants.hasNext():
+        details = line.getInstantDetails(instants.next()).get()
+        extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
+        found = {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+        if found:
+            return found
+    return {}
+
+
+def exists(spark: SparkSession, path: str) -> bool:
+    """True when there is a Hudi table at the path."""
+    # Hudi 0.14 replaces the file in each commit (HoodieTableConfig.modify): it makes a backup, deletes the file, writes
+    # it anew and deletes the backup. A job that died in between leaves the backup alone.
+    return any(storage.exists(spark, path + "/.hoodie/" + name) for name in PROPERTIES)
+
+
+def clear_unborn(spark: SparkSession, path: str) -> None:
+    """Deletes what a job left that died while it made the table: folders, and not a single file in them.
+
+    Hudi 0.14 takes the folder for a table (HoodieSparkSqlWriter) and can't write to it without the properties, which it
+    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). Where a file is, somebody has lost the properties:
+    that table is left alone.
+    """
+    folder = path + "/.hoodie"
+    if storage.exists(spark, folder) and not storage.has_files(spark, folder):
+        storage.delete(spark, folder)
+
+
+def written(spark: SparkSession, path: str) -> bool:
+    """True when a commit is complete. The first change of a source table makes its lake table, so there may be none."""
+    return bool(last_instant(spark, path))
+
+
+def timeline(spark: SparkSession, path: str) -> Optional[Any]:
+    """The active timeline as it is now (a Java HoodieActiveTimeline); None when there is no table."""
+    return meta_client(spark, path).getActiveTimeline() if exists(spark, path) else None
+
+
+def meta_client(spark: SparkSession, path: str) -> Any:
+    """What Hudi knows of a table (a Java HoodieTableMetaClient), as it is now."""
+    builder = java(spark, "org.apache.hudi.common.table.HoodieTableMetaClient").builder()
+    return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
+
+
+def completed(spark: SparkSession, path: str) -> Optional[Any]:
+    """The complete commits of the active timeline; None when there is no table."""
+    line = timeline(spark, path)
+    return line.getCommitsTimeline().filterCompletedInstants() if line else None
+
+
+def unfinished(line: Optional[Any]) -> bool:
+    """True when a commit was begun that is not complete; Hudi rolls it back when the next one begins."""
+    return bool(line) and not line.getCommitsTimeline().filterInflightsAndRequested().empty()
+
+
+def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:
+    """Raises ClockBehind. Of two versions of a file the one with the later instant counts: earlier ones would be lost.
+
+    Within one JVM Hudi waits until its clock is past the last instant (HoodieInstantTimeGenerator); a new one
+    knows of none.
+    """
+    last = line.lastInstant() if line else None
+    if not last or not last.isPresent():
+        return
+    times = java(spark, "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator")
+    newest, now = str(last.get().getTimestamp()), str(times.formatDate(java(spark, "java.util.Date")()))
+    if newest > now:
+        raise ClockBehind(
+            "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing "
+            "is written".format(now, path, newest)
+        )
+
+
+def last_instant(spark: SparkSession, path: str) -> str:
+    """The newest complete commit; '' when there is none."""
+    line = completed(spark, path)
+    last = line.lastInstant() if line else None
+    return str(last.get().getTimestamp()) if last and last.isPresent() else ""
+
+
+def since_service(spark: SparkSession, line: Optional[Any], kind: str) -> int:
+    """How many commits came after the last compaction of a merge-on-read table, or cleaning of a copy-on-write one."""
+    if line is None:
+        return 0
+    served = java(spark, "java.util.Collections").singleton("commit" if kind == "mor" else "clean")
+    last = line.getTimelineOfActions(served).filterCompletedInstants().lastInstant()
+    made = line.getCommitsTimeline().filterCompletedInstants()
+    return int((made.findInstantsAfter(last.get().getTimestamp()) if last.isPresent() else made).countInstants())
+
+
+def rows_written(spark: SparkSession, path: str, instant: str) -> int:
+    """How many rows a commit inserted or updated."""
+    line = timeline(spark, path)
+    found = line.filterCompletedInstants().findInstantsAfterOrEquals(instant, 1).firstInstant() if line else None
+    if not line or not found or not found.isPresent():
+        return 0
+    content = json.loads(bytes(line.getInstantDetails(found.get()).get()).decode("utf-8"))
+    stats = [stat for files in content["partitionToWriteStats"].values() for stat in files]
+    return sum(stat["numInserts"] + stat["numUpdateWrites"] for stat in stats)

@@ -1,0 +1,1 @@
+"""Kafka and the schema registry: topics, offsets, writer schemas, lag."""

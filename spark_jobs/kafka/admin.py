@@ -1,0 +1,103 @@
+"""Kafka's own word on topics: which one has the name by now, and the offsets between which it holds messages."""
+
+import threading
+from contextlib import closing
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.pipeline import Pipeline
+
+ADMIN = "org.apache.kafka.clients.admin."
+NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, of a broker that gives topics none
+UNKNOWN = "UnknownTopicOrPartitionException"
+
+
+class Topic(NamedTuple):
+    """The topic that has a name by now. One that does not exist has no id and no partitions.
+
+    id: another topic of that name has another one (KIP-516); '' of a broker that gives none
+    partitions: how many
+    """
+
+    id: str
+    partitions: int
+
+
+class Offsets(NamedTuple):
+    """What a topic holds: per partition the first offset that is still there, and the next one to be written."""
+
+    begin: Dict[int, int]
+    end: Dict[int, int]
+
+
+class Broker:
+    """One connection, made when something is asked for, which threads may share.
+
+    settings: as Spark's Kafka source takes them ("kafka.<name>").
+    """
+
+    def __init__(self, spark: SparkSession, settings: Dict[str, str]) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._made: Any = None
+
+    def close(self) -> None:
+        if self._made is not None:
+            self._made.close()
+
+    def topic(self, name: str) -> Topic:
+        """As it is now."""
+        found = self._description(name)
+        if found is None:
+            return Topic("", 0)
+        known = str(found.topicId().toString())
+        return Topic(known if known != NO_ID else "", found.partitions().size())
+
+    def offsets(self, topic: str) -> Offsets:
+        """As they are now; none for a topic that does not exist."""
+        partitions = self._partitions(topic)
+        return Offsets(self._listed(partitions, "earliest"), self._listed(partitions, "latest"))
+
+    def ends(self, topic: str) -> Dict[int, int]:
+        """The next offset of each partition; none for a topic that does not exist."""
+        return self._listed(self._partitions(topic), "latest")
+
+    def _admin(self) -> Any:
+        with self._lock:
+            if self._made is None:
+                properties = java(self._spark, "java.util.Properties")()
+                for name, value in self._settings.items():
+                    properties.setProperty(name[len("kafka.") :], value)
+                self._made = java(self._spark, ADMIN + "AdminClient").create(properties)
+            return self._made
+
+    def _partitions(self, topic: str) -> List[Any]:
+        found = self._description(topic)
+        partition = java(self._spark, "org.apache.kafka.common.TopicPartition")
+        return [partition(topic, info.partition()) for info in found.partitions()] if found is not None else []
+
+    def _description(self, topic: str) -> Optional[Any]:
+        names = java(self._spark, "java.util.Collections").singleton(topic)
+        try:
+            return self._admin().describeTopics(names).allTopicNames().get().get(topic)
+        except Py4JJavaError as error:
+            if UNKNOWN in str(error.java_exception):
+                return None
+            raise
+
+    def _listed(self, partitions: List[Any], which: str) -> Dict[int, int]:
+        wanted = java(self._spark, "java.util.HashMap")()
+        for partition in partitions:
+            wanted.put(partition, getattr(java(self._spark, ADMIN + "OffsetSpec"), which)())
+        found = self._admin().listOffsets(wanted).all().get()
+        return {int(partition.partition()): int(found.get(partition).offset()) for partition in partitions}
+
+
+def topic_offsets(spark: SparkSession, pipeline: Pipeline, topic: str) -> Offsets:
+    """The topic's offsets now; none for a topic that does not exist."""
+    with closing(Broker(spark, pipeline.kafka)) as broker:
+        return broker.offsets(topic)

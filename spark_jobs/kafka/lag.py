@@ -1,0 +1,27 @@
+"""Backlog: for how long a table has lacked messages that its topic holds."""
+
+from collections import deque
+from typing import Deque, Dict, Tuple
+
+from spark_jobs.parity import catch_up
+
+Marks = Deque[Tuple[float, Dict[int, int]]]
+STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
+
+
+class Backlog:
+    """What the topic held at each look, as far as the table has not reached it."""
+
+    def __init__(self) -> None:
+        self._marks: Marks = deque()
+
+    def age_s(self, reached: Dict[str, int], held: Dict[int, int], now: float) -> float:
+        """How long ago the topic held what the table has not, s; at most since the first look.
+
+        reached: next offset by partition (text) of the table; held: likewise (int) of its topic, {} if nobody can tell.
+        """
+        if held and (not self._marks or now - self._marks[-1][0] >= (now - self._marks[0][0]) / STEP):
+            self._marks.append((now, held))
+        while self._marks and not catch_up.lacking("the table", reached, self._marks[0][1]):
+            self._marks.popleft()
+        return now - self._marks[0][0] if self._marks else 0.0

@@ -1,0 +1,1 @@
+"""The proof: the source and the lake compared row by row."""

@@ -1,0 +1,174 @@
+"""One side of a comparison: the rows of a lake table, or of the source, as key, hash and canonical texts."""
+
+from typing import Dict, List, Optional
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.utils import AnalysisException
+
+from spark_jobs.hudi import timeline
+from spark_jobs.parity import compare
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.types import PgType
+
+ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's own tables only
+QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
+WIDER = {("int", "bigint"), ("float", "double")}  # altered in PostgreSQL, no new row yet
+NAME_TRIES = 5
+ROWS_PER_TASK = 250_000
+
+
+class WrongType(Exception):
+    """A lake column does not have the type that the map says."""
+
+
+class LakeRows:
+    """rows: key, hash, live_hash, deleted, _order, placeholders; full: these and texts (array<string>)."""
+
+    def __init__(self, full: DataFrame, names: List[str]) -> None:
+        self.names = names
+        self.rows = full.drop("texts")
+        self._full = full
+        self._kept = self.rows
+
+    def keep(self) -> "LakeRows":
+        """Reads the rows now, once for all checks that follow, without their texts.
+
+        Spark would choose the files at the first check, when a compaction may have brought what the side that is
+        compared with this one, and was planned before, can't show.
+        """
+        self._kept = self.rows.persist()
+        # It was read in a task per file; ten checks of a small table with many files would take longer than that.
+        self.rows = self._kept.coalesce(2 + self._kept.count() // ROWS_PER_TASK)
+        return self
+
+    def release(self) -> None:
+        self._kept.unpersist()
+
+    def live(self) -> DataFrame:
+        """The rows hashed over the source's columns alone; the hash of one that is soft-deleted is null."""
+        return self.rows.select("key", F.expr("if(deleted, NULL, live_hash)").alias("hash"), "_order")
+
+    def summary(self) -> Dict[str, int]:
+        """How many rows are live, soft-deleted, hold a placeholder; how many keys there are."""
+        row = self.rows.agg(
+            F.count(F.when(~F.col("deleted"), 1)).alias("live"),
+            F.count(F.when(F.col("deleted"), 1)).alias("deleted"),
+            F.count(F.when(F.size("placeholders") > 0, 1)).alias("placeholders"),
+            F.countDistinct("key").alias("keys"),
+        ).collect()[0]
+        return dict(row.asDict())
+
+    def texts(self, spark: SparkSession, keys: List[str]) -> Dict[str, List[Optional[str]]]:
+        """The canonical texts of some rows by key, in the order of names."""
+        if not keys:
+            return {}
+        wanted = F.broadcast(spark.createDataFrame([(key,) for key in keys], "key string"))
+        rows = compare.only_keys(self._full, wanted).select("key", "texts").collect()
+        return {row["key"]: list(row["texts"]) for row in rows}
+
+
+def of_target(
+    spark: SparkSession, path: str, kind: str, table: Table, names: List[str], types: List[PgType]
+) -> LakeRows:
+    """A Hudi table by its path as it is now; WrongType when a column is not what the map says.
+
+    One that nothing was ever written to has no rows.
+    """
+    stored = stored_rows(spark, path, kind) if timeline.written(spark, path) else no_rows(spark, names, types)
+    return of_lake(stored, table, names, types)
+
+
+def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
+    """kind: cow, rt or ro."""
+    return spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind]).load(path)
+
+
+def no_rows(spark: SparkSession, names: List[str], types: List[PgType]) -> DataFrame:
+    """What a table with these columns holds before its first commit."""
+    columns = ["`{}` {}".format(name, kind.lake) for name, kind in zip(names, types)]
+    return spark.createDataFrame([], ", ".join(columns + ["__deleted string", "_order bigint"]))
+
+
+def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgType]) -> LakeRows:
+    """The rows of a lake table. A column that the lake does not have yet counts as null in all its rows."""
+    kinds = dict(stored.dtypes)
+    texts = [_lake_text(kinds, name, kind) for name, kind in zip(names, types)]
+    added = [F.col(name).cast("string") if name in kinds else F.lit(None).cast("string") for name in ADDED]
+    deleted = F.coalesce(F.col("__deleted") == "true", F.lit(False))
+    placeholders = compare.placeholder_names([(name, kinds[name]) for name in names if name in kinds], deleted)
+    return _side(stored, table, names, texts, added, deleted, F.col("_order"), placeholders)
+
+
+def of_source(
+    texts: DataFrame, table: Table, names: List[str], types: List[PgType], order: Optional[Column] = None
+) -> LakeRows:
+    """The rows of the source. texts: c0, c1, ... as Moment.rows() reads them; order: what is to be their `_order`."""
+    columns = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(types)]
+    nothing = F.array().cast("array<string>")
+    order = F.lit(None).cast("bigint") if order is None else order
+    return _side(texts, table, names, columns, [], F.lit(False), order, nothing)
+
+
+def _side(
+    rows: DataFrame,
+    table: Table,
+    names: List[str],
+    texts: List[Column],
+    added: List[Column],
+    deleted: Column,
+    order: Column,
+    placeholders: Column,
+) -> LakeRows:
+    known = rows.select(
+        F.array(*texts, *added).alias("texts"),
+        deleted.alias("deleted"),
+        order.alias("_order"),
+        placeholders.alias("placeholders"),
+    )
+    width = len(names)
+    keys = [F.col("texts")[names.index(name)] for name in table.keys]
+    full = known.select(
+        compare.row_text(keys).alias("key"),
+        F.md5(F.to_json("texts")).alias("hash"),
+        F.md5(F.to_json(F.slice("texts", 1, width))).alias("live_hash"),
+        "deleted",
+        "_order",
+        "placeholders",
+        "texts",
+    )
+    return LakeRows(full, names + list(ADDED[: len(added)]))
+
+
+def _lake_text(kinds: Dict[str, str], name: str, kind: PgType) -> Column:
+    if name not in kinds:
+        return F.lit(None).cast("string")
+    if kinds[name] != kind.lake and not _fits(kinds[name], kind.lake):
+        raise WrongType("column {} is {} in the lake, the type map says {}".format(name, kinds[name], kind.lake))
+    column = F.col("`{}`".format(name))
+    return kind.text(column if kinds[name] == kind.lake else column.cast(kind.lake))
+
+
+def _fits(found: str, wanted: str) -> bool:
+    decimals = found.startswith("decimal(") and wanted.startswith("decimal(")
+    return (found, wanted) in WIDER or (decimals and found.split(",")[1] == wanted.split(",")[1])
+
+
+def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int) -> Optional[str]:
+    """Why the table of that name is not the one at the path, or None. rows: how many were seen by path.
+
+    While writes go on it has as many rows by name as by path before or after, or a number between.
+    """
+    counts = [rows]
+    try:
+        for _ in range(NAME_TRIES):
+            spark.catalog.refreshTable(name)  # Spark keeps the plan of a name, and with it the list of files
+            by_name = int(spark.table(name).count())
+            if by_name == counts[-1]:
+                return None
+            counts.append(int(stored_rows(spark, path, kind).count()))
+            if min(counts) <= by_name <= max(counts):
+                return None
+    except AnalysisException as problem:
+        return "cannot be queried by name: {}".format(str(problem).splitlines()[0])
+    return "has {} rows by name and {} by path".format(by_name, counts[-1])

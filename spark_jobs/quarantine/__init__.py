@@ -1,0 +1,1 @@
+"""Messages that no table can take, in a table of their own."""

@@ -1,0 +1,163 @@
+"""Quarantine: the messages of a database that can't be applied, in a Hudi table of their own (ADR 16)."""
+
+import logging
+import threading
+from contextlib import contextmanager
+from typing import Dict, Iterator, List, Optional
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.events import validate
+from spark_jobs.hudi import hive_sync, timeline
+from spark_jobs.hudi.lease import Lease
+from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.pipeline import Pipeline, Table, Target
+
+LOG = logging.getLogger("quarantine")
+WAITING, REPLAYED, DROPPED = "waiting", "replayed", "dropped"
+# _order counts the states of an entry: the newest stays, whatever the clocks say.
+COLUMNS = (
+    "id string, topic string, epoch int, partition int, offset bigint, key binary, value binary, reason string, "
+    "set_aside_at timestamp, state string, settled_at timestamp, settled_by string, _order bigint"
+)
+NAMES = [column.split(" ")[0] for column in COLUMNS.split(", ")]
+
+
+class Quarantine:
+    """One entry per offset. All tables of the database write to it, one at a time.
+
+    The claim on it is held only meanwhile, so that it is nobody's while nothing is poisoned.
+    """
+
+    def __init__(self, spark: SparkSession, target: Target) -> None:
+        self._spark = spark
+        self._target = target
+        self._lock = threading.Lock()
+        self._catalogued = False
+        self._counts = self._count()
+
+    def waiting(self, topic: str) -> int:
+        """How many messages of a topic are neither replayed nor dropped."""
+        return self._counts.get(topic, 0)
+
+    def stored(self) -> DataFrame:
+        """All entries, those that were settled too."""
+        return stored(self._spark, self._target.path)
+
+    def put(self, bad: DataFrame, table: Table) -> None:
+        """Sets messages aside; bad: partition, offset, key, value, reason.
+
+        What is there stays as it is, so that a batch may come again, and what was dropped stays dropped. But a
+        replayed message that some table still can't read waits again.
+        """
+        with self._writing():
+            known = self.stored().select("id", F.col("state").alias("before"), "_order")
+            found = entries(bad, table).join(known, "id", "left")
+            new = found.where(F.col("before").isNull() | (F.col("before") == REPLAYED))
+            self._save(new.withColumn("_order", F.coalesce("_order", F.lit(0)) + 1))
+
+    def settle(self, which: DataFrame, state: str, by: str) -> None:
+        """Replayed or dropped, and by whom. which: id of each; only what waits is touched."""
+        with self._writing():
+            waiting = self.stored().where(F.col("state") == WAITING).join(which.select("id"), "id", "left_semi")
+            settled = waiting.withColumn("state", F.lit(state)).withColumn("settled_by", F.lit(by))
+            settled = settled.withColumn("settled_at", F.current_timestamp())
+            self._save(settled.withColumn("_order", F.col("_order") + 1))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock:
+            holder = "stream {}".format(self._spark.sparkContext.applicationId)
+            lease = Lease(self._spark, self._target.path, holder)
+            lease.take()
+            try:
+                path = self._target.path
+                timeline.refuse_clock(self._spark, timeline.timeline(self._spark, path), path)
+                yield
+                self._counts = self._count()
+            finally:
+                lease.release()
+
+    def _save(self, rows: DataFrame) -> None:
+        rows = rows.select(*NAMES).coalesce(1)
+        if rows.take(1):
+            timeline.clear_unborn(self._spark, self._target.path)
+            rows.write.format("hudi").options(**self._target.options).mode("append").save(self._target.path)
+            self._catalogue()
+
+    def _catalogue(self) -> None:
+        """Its columns never change: the metastore is told once."""
+        if not self._catalogued:
+            try:
+                hive_sync.sync(self._spark, self._target)
+                self._catalogued = True
+            except Exception as error:  # py4j: the metastore is away; the next write asks again
+                LOG.warning("%s is not in the metastore yet: %s", self._target.path, cause(error))
+
+    def _count(self) -> Dict[str, int]:
+        if not timeline.written(self._spark, self._target.path):
+            return {}  # to count the rows of no table takes a new job a second that its tables lack
+        counted = (
+            _load(self._spark, self._target.path)
+            .where(F.col("state") == WAITING)
+            .groupBy("topic")
+            .agg(F.count("id").alias("waiting"))
+        )
+        return {row["topic"]: row["waiting"] for row in counted.collect()}
+
+
+class Quarantines:
+    """Those of one application, by database: one object each, for the sake of its lock."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._lock = threading.Lock()
+        self._known: Dict[str, Quarantine] = {}
+
+    def of(self, pipeline: Pipeline, database: str) -> Quarantine:
+        """Read at the first call: an error when the storage is away."""
+        with self._lock:
+            if database not in self._known:
+                self._known[database] = Quarantine(self._spark, pipeline.quarantine[database])
+            return self._known[database]
+
+
+def entries(bad: DataFrame, table: Table) -> DataFrame:
+    """New entries, without `_order`. The epoch is part of the id: a topic that is made anew counts from 0 again."""
+    place = F.concat_ws("/", F.lit(table.topic), F.lit(table.epoch), F.col("partition"), F.col("offset"))
+    return bad.select(
+        place.alias("id"),
+        F.lit(table.topic).alias("topic"),
+        F.lit(table.epoch).cast("int").alias("epoch"),
+        "partition",
+        "offset",
+        "key",
+        "value",
+        validate.REASON,
+        F.current_timestamp().alias("set_aside_at"),
+        F.lit(WAITING).alias("state"),
+        F.lit(None).cast("timestamp").alias("settled_at"),
+        F.lit(None).cast("string").alias("settled_by"),
+    )
+
+
+def stored(spark: SparkSession, path: str) -> DataFrame:
+    """All entries of the quarantine at a path; none where nothing was ever set aside."""
+    if not timeline.written(spark, path):
+        return spark.createDataFrame([], COLUMNS)
+    return _load(spark, path)
+
+
+def _load(spark: SparkSession, path: str) -> DataFrame:
+    return spark.read.format("hudi").load(path).select(*NAMES)
+
+
+def told(spark: SparkSession, target: Optional[Target], topic: str) -> List[str]:
+    """A line for each message of a topic that is neither replayed nor dropped, by offset."""
+    if target is None:
+        return []
+    waiting = stored(spark, target.path).where((F.col("topic") == topic) & (F.col("state") == WAITING))
+    rows = waiting.orderBy("epoch", "partition", "offset").select("id", "partition", "offset", "reason").collect()
+    line = "partition {0.partition} offset {0.offset} is missing: {0.reason} (lake quarantine show {1} {0.id})"
+    return [line.format(row, topic.split(".")[0]) for row in rows]

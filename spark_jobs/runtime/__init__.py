@@ -1,0 +1,1 @@
+"""What every job stands on: the JVM, storage, the pipeline file, status, errors."""

@@ -1,0 +1,61 @@
+"""DataFrames in few calls into the JVM.
+
+Each Column of a DataFrame, and each item of a list of them, is a call of its own (py4j), and a small batch waits for
+all of them: two thousand took six seconds on two busy cores. One text of SQL is one call, however long it is.
+"""
+
+import json
+from typing import Any, Dict, List, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.runtime.jvm import java
+from spark_jobs.sources.postgres.avro_types import identifier
+
+BETWEEN = "\0"  # the one character that no name and no value of PostgreSQL holds
+
+
+def select(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """As rows.selectExpr(*columns).
+
+    One step of the plan, too: Spark goes through all steps below each one, and Hudi does so again with every step.
+    """
+    texts = java(rows.sparkSession, "java.util.regex.Pattern").compile(BETWEEN).split(BETWEEN.join(columns))
+    return DataFrame(rows._jdf.selectExpr(texts), rows.sparkSession)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of columns, as SQL has them in a list."""
+    return ", ".join(identifier(name) for name in names)
+
+
+def replaced(columns: Sequence[str], values: Dict[str, str]) -> List[str]:
+    """The columns, those of values (a name to an expression) with other values."""
+    return ["{} AS {}".format(values.get(name, identifier(name)), identifier(name)) for name in columns]
+
+
+def few(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Dict[str, str]) -> DataFrame:
+    """Rows of texts and whole numbers as a DataFrame; columns: the type of each.
+
+    createDataFrame would send them through a Python process in every task that reads them.
+    """
+    fields = ", ".join("{}: {}".format(identifier(name), kind) for name, kind in columns.items())
+    text = json.dumps([dict(zip(columns, row)) for row in rows])
+    read = F.from_json(F.lit(text), "array<struct<{}>>".format(fields))
+    return spark.range(0, 1, 1, 1).select(F.explode(read).alias("row")).select("row.*")
+
+
+def computed(rows: DataFrame) -> DataFrame:
+    """The rows, computed once, and without how they came about; to be given to forget().
+
+    persist() keeps that, and Spark goes through all of it with each step behind: a plan that meets itself in joins took
+    two seconds of every batch. What is lost with an executor is not computed again, but fails the batch.
+    """
+    return rows.localCheckpoint(eager=False)
+
+
+def forget(rows: DataFrame) -> None:
+    """Gives back what computed() keeps, at once; Spark would when Java next collects its garbage."""
+    plan = rows._jdf.queryExecution().analyzed()
+    rows.sparkSession._jsc.sc().unpersistRDD(plan.rdd().id(), False)

@@ -1,0 +1,52 @@
+"""The JVM behind the session: its classes, and what each call and task of a small commit would pay for nothing."""
+
+import logging
+from typing import Any
+
+from py4j.java_gateway import JavaClass, get_method
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from spark_jobs.runtime.errors import cause
+
+LOG = logging.getLogger("jvm")
+NAMES = ("functions", "PythonUtils", "PythonSQLUtils")  # that pyspark asks for with each column and each list
+CONFIGURATION = "org.apache.hadoop.conf.Configuration"
+
+
+def java(spark: SparkSession, name: str) -> Any:
+    """The class of that full name.
+
+    By way of spark._jvm each part of the name is first looked for as a class in all jars: a millisecond per part.
+    """
+    return JavaClass(name, spark._sc._gateway._gateway_client)
+
+
+def keep_names(spark: SparkSession) -> None:
+    """Looks NAMES up once: py4j would search six packages in all jars for each use of one."""
+    for name in NAMES:
+        setattr(spark._jvm, name, getattr(spark._jvm, name))
+
+
+class Origins:
+    """Where Hadoop's settings came from: names of files, which nothing here reads.
+
+    Hudi sends all settings with each of a commit's tasks, and Hadoop (Configuration.write) compresses the origin of
+    each of the thousand by itself: 30 ms instead of 4. No method forgets them; a Hadoop that keeps them elsewhere
+    keeps them.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._conf = spark._jsc.hadoopConfiguration()
+        self._field = None
+        try:
+            self._field = java(spark, "java.lang.Class").forName(CONFIGURATION).getDeclaredField("updatingResource")
+            self._field.setAccessible(True)
+        except Py4JJavaError as missing:
+            LOG.warning("commits take longer than they need to: %s", cause(missing))
+
+    def forget(self) -> None:
+        """To call now and then: whenever a class brings defaults of its own, Hadoop reads all settings anew."""
+        origins = self._field.get(self._conf) if self._field else None
+        if origins is not None:
+            get_method(origins, "clear")()  # py4j's own takes out one by one

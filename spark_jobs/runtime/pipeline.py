@@ -1,0 +1,81 @@
+"""The pipeline file: which topics become which tables, rendered from the definitions."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, List, Tuple
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.runtime import storage
+
+# A batch is read from Kafka more than once, and each time the consumer asks ahead for what comes next. While the broker
+# holds that question, by default for half a second where nothing comes, it answers this consumer no other one: a table
+# with few changes waited for most of each commit (docs/measured.md).
+READING = {"kafka.fetch.max.wait.ms": "20"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """One Hudi table that a topic is written to."""
+
+    type: str
+    path: str
+    hive: Tuple[str, ...]
+    options: Dict[str, str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One source table, its topic and its targets."""
+
+    database: str
+    schema: str
+    table: str
+    topic: str
+    epoch: int
+    keys: Tuple[str, ...]
+    partition: Any
+    delete: str
+    replica_identity: str
+    targets: Tuple[Target, ...]
+    on_bad_message: str = "stop"
+    partitions: int = 1  # of the topic, for its life
+
+    def names(self) -> List[str]:
+        """All names that mean this table on a command line."""
+        name = "{0.database}.{0.table}".format(self)
+        return [self.database, name, "{0.database}.{0.schema}.{0.table}".format(self)]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Everything that a streaming job needs to know."""
+
+    kafka: Dict[str, str]
+    registry: str
+    checkpoints: str
+    status: str
+    requests: str
+    bronze: Dict[str, Any]
+    silver: Dict[str, Any]
+    metastore: str
+    quarantine: Dict[str, Target]  # by database
+    tables: Tuple[Table, ...]
+
+
+def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
+    """The pipeline file at any path that Hadoop can read."""
+    content = json.loads(storage.read_text(spark, path))
+    content["kafka"] = {**READING, **content["kafka"]}
+    content["tables"] = tuple(_table(entry) for entry in content["tables"])
+    content["quarantine"] = {name: _target(entry) for name, entry in content["quarantine"].items()}
+    return Pipeline(**content)
+
+
+def _table(entry: Dict[str, Any]) -> Table:
+    targets = tuple(_target(target) for target in entry["targets"])
+    return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
+
+
+def _target(entry: Dict[str, Any]) -> Target:
+    return Target(**{**entry, "hive": tuple(entry["hive"])})

@@ -1,0 +1,1 @@
+"""Who may commit, and who works in the background."""

@@ -1,0 +1,24 @@
+"""What Spark keeps of a streaming query: which batches it has cut (offsets/), and which of them ended (commits/)."""
+
+from typing import List
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.runtime import storage
+
+
+def forget_unended(spark: SparkSession, checkpoint: str) -> None:
+    """Forgets a batch that was cut and did not end: the next one begins where it began, and has all that came since.
+
+    Spark would run it again as it was. After a crash that is a commit of a few messages before the one that everybody
+    waits for, and in a new JVM each of them takes ten seconds. Only for a sink that may get a message twice, in
+    batches that are cut otherwise.
+    """
+    ended = _numbers(spark, checkpoint + "/commits")
+    for number in _numbers(spark, checkpoint + "/offsets"):
+        if number > max(ended, default=-1):
+            storage.delete(spark, "{}/offsets/{}".format(checkpoint, number))
+
+
+def _numbers(spark: SparkSession, folder: str) -> List[int]:
+    return [int(name) for name in storage.names(spark, folder) if name.isdigit()]

@@ -1,0 +1,1 @@
+"""One folder per source engine: its types, and its rows for the proof."""

@@ -1,0 +1,179 @@
+"""The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
+
+import os
+from functools import reduce
+from typing import Any, List, Optional
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.jvm import java
+from spark_jobs.sources.postgres.types import PgType, SourceColumn
+
+PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
+REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
+# Above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot; few, as each may be 1 MB.
+FETCH_ROWS = "128"
+PAGES_PER_READ = 4096  # 32 MiB of table per reader
+SETTINGS = ("TimeZone = 'UTC'", "DateStyle = 'ISO'", "IntervalStyle = 'postgres'")  # of the texts
+COLUMNS = """
+WITH RECURSIVE base AS (
+  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
+  WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped
+  UNION ALL
+  SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END
+  FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
+)
+SELECT b.attname, coalesce(e.typname, t.typname), coalesce(e.typtype, t.typtype), b.modifier, e.oid IS NOT NULL
+FROM base b JOIN pg_type t ON t.oid = b.type
+LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+WHERE t.typtype <> 'd' ORDER BY b.attnum
+"""
+
+
+class NoTable(Exception):
+    """PostgreSQL has no table of that name."""
+
+
+class Source:
+    """How to reach one database. The password comes from the environment and goes nowhere but to pgjdbc."""
+
+    def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
+        self._spark = spark
+        self.url = url
+        self._login = {
+            "user": user,
+            "password": password,
+            "ApplicationName": spark.sparkContext.appName,
+            "options": "-c row_security=off",  # an error where policies would hide rows: those look like ghosts
+        }
+
+    def connect(self) -> Any:
+        """A java.sql.Connection. Raises Refused when the server does not answer, or not to this login."""
+        properties = java(self._spark, "java.util.Properties")()
+        for name, value in self._login.items():
+            properties.setProperty(name, value)
+        try:
+            return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
+        except Py4JJavaError as error:
+            told = str(error.java_exception.getMessage()).splitlines()[0]
+            raise Refused("no connection to {}: {}".format(self.url, told)) from None
+
+    def read(self, query: str, snapshot: str) -> DataFrame:
+        """The rows of a query as of an exported snapshot."""
+        begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; "
+        begin += "; ".join("SET LOCAL " + setting for setting in SETTINGS)
+        options = {
+            "url": self.url,
+            "dbtable": "({}) AS q".format(query),
+            "fetchsize": FETCH_ROWS,
+            "driver": "org.postgresql.Driver",
+            "sessionInitStatement": begin.format(snapshot),
+            **self._login,
+        }
+        return self._spark.read.format("jdbc").options(**options).load()
+
+
+def source_of(spark: SparkSession, server: str, database: str, user: str) -> Source:
+    """A database of a server, jdbc:postgresql://host:port; the password is that of LAKE_VERIFY_PASSWORD."""
+    return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, os.environ[PASSWORD])
+
+
+class Moment:
+    """One snapshot of a database, held open until close(). lsn is not before any commit that it shows."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._connection = source.connect()
+        self._connection.setAutoCommit(False)
+        self._connection.setTransactionIsolation(REPEATABLE_READ)
+        self.snapshot = str(rows_of(self._connection, "SELECT pg_export_snapshot()")[0][0])
+        # The insert position, not the write position: with asynchronous commit a visible commit can be unwritten.
+        self.lsn = str(self._rows("SELECT pg_current_wal_insert_lsn()::text")[0][0])
+
+    def columns(self, table: str) -> List[SourceColumn]:
+        """The columns of schema.table in their order, domains resolved. Raises NoTable."""
+        found = [source_column(*row) for row in self._rows(COLUMNS, qualified(table))]
+        if not found:
+            raise NoTable("PostgreSQL has no table {}, or it has no columns".format(table))
+        return found
+
+    def rows(self, table: str, names: List[str], types: List[PgType], only: Optional[str] = None) -> DataFrame:
+        """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
+        query = "SELECT {} FROM {}".format(", ".join(column_texts(names, types)), qualified(table))
+        parts = [" WHERE " + " AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
+        return reduce(DataFrame.union, [self.source.read(query + part, self.snapshot) for part in parts])
+
+    def close(self) -> None:
+        """The server ends the transaction; one that is gone has done so."""
+        self._connection.close()
+
+    def _parts(self, table: str) -> List[List[str]]:
+        pages = int(self._rows("SELECT pg_relation_size(?::regclass) / 8192", qualified(table))[0][0])
+        bounds = list(range(0, pages, PAGES_PER_READ)) or [0]
+        return [page_range(bounds, index) for index in range(len(bounds))]
+
+    def _rows(self, query: str, *parameters: str) -> List[List[Any]]:
+        """In a savepoint: an error would end the transaction, and with it the snapshot that other tables need."""
+        savepoint = self._connection.setSavepoint()
+        try:
+            found = rows_of(self._connection, query, *parameters)
+            self._connection.releaseSavepoint(savepoint)
+            return found
+        except Py4JJavaError:
+            self._connection.rollback(savepoint)
+            raise
+
+
+def column_texts(names: List[str], types: List[PgType]) -> List[str]:
+    """The SQL of each column's canonical source text, under the names c0, c1, ..."""
+    texts = [kind.sql.replace("{x}", quoted(name)) for name, kind in zip(names, types)]
+    return ["{} AS c{}".format(text, index) for index, text in enumerate(texts)]
+
+
+def page_range(bounds: List[int], index: int) -> List[str]:
+    """The condition for the table's pages from bounds[index] to the next bound; the last range is open."""
+    conditions = ["ctid >= '({},0)'".format(bounds[index])]
+    if index + 1 < len(bounds):
+        conditions.append("ctid < '({},0)'".format(bounds[index + 1]))
+    return conditions if len(bounds) > 1 else ["true"]
+
+
+def rows_of(connection: Any, query: str, *parameters: str) -> List[List[Any]]:
+    """All rows of a small query."""
+    statement = connection.prepareStatement(query)
+    for place, value in enumerate(parameters):
+        statement.setString(place + 1, value)
+    result = statement.executeQuery()
+    width = result.getMetaData().getColumnCount()
+    rows = []
+    while result.next():
+        rows.append([result.getObject(place + 1) for place in range(width)])
+    statement.close()
+    return rows
+
+
+def source_column(name: Any, kind: Any, category: Any, modifier: Any, is_array: Any) -> SourceColumn:
+    """A catalogue row. The modifier holds numeric's precision and (11 bits, signed) scale, or a bit string's length."""
+    precision, scale = 0, 0
+    if kind == "numeric" and int(modifier) >= 4:
+        precision, scale = (int(modifier) - 4) >> 16, ((int(modifier) - 4 & 2047) ^ 1024) - 1024
+    if kind == "bit":
+        precision = int(modifier)
+    return SourceColumn(str(name), str(kind), str(category), precision, scale, bool(is_array))
+
+
+def quoted(name: str) -> str:
+    """An identifier for PostgreSQL."""
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+def qualified(table: str) -> str:
+    """schema.table with both parts quoted."""
+    return ".".join(quoted(part) for part in table.split(".", 1))
+
+
+def literal(text: str) -> str:
+    """A text constant for PostgreSQL."""
+    return "'{}'".format(text.replace("'", "''"))

@@ -1,0 +1,224 @@
+"""PostgreSQL's types as the proof sees them: how each is kept, and the text that source and lake are compared as.
+
+docs/types.md lists them for readers and is checked against PG_TYPES.
+"""
+
+from typing import Callable, Dict, NamedTuple, Optional
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from spark_jobs.sources.postgres.avro_types import (
+    GREATEST_DAY,
+    INFINITY_MICROS,
+    LEAST_DAY,
+    LEAST_MICROS,
+    MONEY,
+    SPECIAL_NUMERICS,
+    TEXT_AS_BYTES,
+    numeric_type,
+)
+
+Conversion = Callable[[Column], Column]
+
+
+class PgType(NamedTuple):
+    """How one PostgreSQL type is kept in the lake, and the text that both sides are compared as."""
+
+    lake: str  # the Spark type, as DataType.simpleString() writes it
+    sql: str  # PostgreSQL expression of {x} to text; NULL stays NULL
+    source: Conversion  # that text to the canonical text
+    text: Conversion  # the lake column to the canonical text
+
+
+OUTPUT = "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
+INTERVAL = (
+    "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
+    "|| extract(hour FROM {x}) || 'H' || extract(minute FROM {x}) || 'M' "
+    "|| trim_scale(extract(second FROM {x})) || 'S'"
+)
+DATE = (
+    "CASE WHEN NOT isfinite({x}) THEN {x}::text WHEN {x} BETWEEN '0001-01-01' AND '9999-12-31' "
+    "THEN {x}::text ELSE 'day ' || ({x} - date '1970-01-01') END"
+)
+TIMESTAMP = (
+    "CASE WHEN NOT isfinite({x}) THEN {x}::text WHEN {x} >= '0001-01-01' AND {x} < '10000-01-01' "
+    "THEN {x}::text ELSE 'microsecond ' || (extract(epoch FROM {x}) * 1000000)::bigint END"
+)
+ARRAY = (
+    "CASE WHEN array_ndims({x}) > 1 THEN 'nested ' || {x}::text WHEN {x} IS NOT NULL THEN coalesce((SELECT "
+    "json_agg({element} ORDER BY n)::text FROM unnest({x}) WITH ORDINALITY AS u(e, n)), '[]') END"
+)
+
+
+def _same(column: Column) -> Column:
+    return column
+
+
+def _text(column: Column) -> Column:
+    return column.cast("string")
+
+
+def _renamed_specials(column: Column) -> Column:
+    for written, name in SPECIAL_NUMERICS.items():
+        column = F.when(column == written, name).otherwise(column)
+    return column
+
+
+def _hex(column: Column) -> Column:
+    return F.lower(F.hex(column))
+
+
+def _date_text(column: Column) -> Column:
+    days = F.datediff(column, F.lit("1970-01-01").cast("date"))
+    common = F.when(days.between(-719162, 2932896), column.cast("string"))
+    finite = common.otherwise(F.concat(F.lit("day "), days.cast("string")))
+    return F.when(days > GREATEST_DAY, "infinity").when(days < LEAST_DAY, "-infinity").otherwise(finite)
+
+
+def _timestamp_out(column: Column) -> Column:
+    micros = F.call_udf("unix_micros", column)
+    common = F.when(micros.between(-62135596800000000, 253402300799999999), column.cast("string"))
+    finite = common.otherwise(F.concat(F.lit("microsecond "), micros.cast("string")))
+    bounded = F.when(micros == INFINITY_MICROS, "infinity").when(micros < LEAST_MICROS, "-infinity")
+    return bounded.otherwise(finite)
+
+
+def _through(lake: str) -> Conversion:
+    """A number's text as Spark writes it; text that is no such number stays as it is."""
+    return lambda column: F.coalesce(column.cast(lake).cast("string"), column)
+
+
+def _point_text(column: Column) -> Column:
+    return F.concat_ws(" ", column["x"].cast("string"), column["y"].cast("string"))
+
+
+def _point_source(column: Column) -> Column:
+    ends = F.split(column, " ")
+    point = F.concat_ws(" ", ends[0].cast("double").cast("string"), ends[1].cast("double").cast("string"))
+    return F.when(column.isNotNull(), point)
+
+
+def _present(text: Conversion) -> Conversion:
+    return lambda column: F.when(column.isNotNull(), text(column))
+
+
+STRING = PgType("string", OUTPUT, _same, _same)
+FLOAT = PgType("float", OUTPUT, _through("float"), _text)
+DOUBLE = PgType("double", OUTPUT, _through("double"), _text)
+PG_TYPES: Dict[str, PgType] = {
+    "bool": PgType("boolean", "{x}::text", _same, _text),
+    "int2": PgType("int", OUTPUT, _same, _text),
+    "int4": PgType("int", OUTPUT, _same, _text),
+    "int8": PgType("bigint", OUTPUT, _same, _text),
+    "oid": PgType("bigint", OUTPUT, _same, _text),
+    "float4": FLOAT,
+    "float8": DOUBLE,
+    "money": PgType(MONEY, "{x}::numeric::text", _through(MONEY), _text),
+    "bytea": PgType("binary", "encode({x}, 'hex')", _same, _hex),
+    "date": PgType("date", DATE, _same, _date_text),
+    "time": STRING,
+    "timetz": PgType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
+    "timestamp": PgType("timestamp", TIMESTAMP, _same, _timestamp_out),
+    "timestamptz": PgType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
+    "interval": PgType("string", INTERVAL, _same, _same),
+    "bit": STRING,
+    "varbit": STRING,
+    "point": PgType("struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)),
+}
+ONE_BIT = PgType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
+STRINGS = (
+    "text",
+    "varchar",
+    "bpchar",
+    "char",
+    "name",
+    "citext",
+    "ltree",
+    "uuid",
+    "json",
+    "jsonb",
+    "xml",
+    "inet",
+    "cidr",
+    "macaddr",
+    "macaddr8",
+    "tsvector",
+    "int4range",
+    "int8range",
+    "numrange",
+    "tsrange",
+    "tstzrange",
+    "daterange",
+) + tuple(name.lower() for name in TEXT_AS_BYTES)
+PG_TYPES.update(dict.fromkeys(STRINGS, STRING))
+# Of these PostgreSQL reads the canonical text as the value it stands for: rows are found by it, and by an index.
+READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text", "varchar", "bpchar", "uuid")
+
+
+# In arrays these are texts. Parquet names the elements of every list alike, so Avro would have to hold two fixed
+# types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
+ELEMENTS = {
+    "numeric": PgType("string", OUTPUT, _same, _renamed_specials),
+    "money": PgType("string", "{x}::numeric::text", _same, _same),
+    "interval": STRING,
+}
+
+
+class Unmapped(Exception):
+    """The type map has no entry for a column's type."""
+
+
+class SourceColumn(NamedTuple):
+    """One column as the catalogue describes it, domains resolved to their base type.
+
+    kind: b base, e enum (pg_type.typtype). precision, scale: of numeric, 0 without; of bit: its length.
+    """
+
+    name: str
+    type: str
+    kind: str
+    precision: int
+    scale: int
+    is_array: bool
+
+
+def reads_back(column: SourceColumn) -> bool:
+    """Whether a row can be asked for by the canonical text of this column."""
+    return column.type in READ_BACK and not column.is_array
+
+
+def pg_type(column: SourceColumn) -> PgType:
+    """The entry of a column; Unmapped, naming the column, when there is none."""
+    kind = _scalar(column)
+    if kind is None:
+        raise Unmapped("column {} has type {}, which docs/types.md lacks".format(column.name, column.type))
+    return _array_of(ELEMENTS.get(column.type, kind)) if column.is_array else kind
+
+
+def _scalar(column: SourceColumn) -> Optional[PgType]:
+    if column.kind == "e":
+        return STRING
+    if column.type == "bit" and column.precision == 1 and not column.is_array:
+        return ONE_BIT
+    if column.type == "numeric":
+        lake = numeric_type(column.precision, column.scale)
+        return (
+            PgType("string", OUTPUT, _same, _renamed_specials)
+            if lake == "string"
+            else PgType(lake, OUTPUT, _through(lake), _text)
+        )
+    return PG_TYPES.get(column.type)
+
+
+def _array_of(element: PgType) -> PgType:
+    sql = ARRAY.replace("{element}", element.sql.replace("{x}", "e"))
+
+    def source(column: Column) -> Column:
+        items = F.from_json(column, "array<string>")
+        return F.when(column.startswith("["), F.to_json(F.transform(items, element.source))).otherwise(column)
+
+    def text(column: Column) -> Column:
+        return F.to_json(F.transform(column, element.text))
+
+    return PgType("array<{}>".format(element.lake), sql, source, text)

@@ -1,0 +1,1 @@
+"""Statements as Spark's parser reads them."""

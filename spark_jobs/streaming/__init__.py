@@ -1,0 +1,1 @@
+"""The streaming queries: one per Hudi table."""

@@ -1,0 +1,143 @@
+"""Requests to replay or drop what is in quarantine, honoured by the streaming job: a table has one writer.
+
+A request is the file <requests>/quarantine/<name>.json: {"action", "database", "ids", "by"}; no ids means all that
+wait. With "bounds", an order by topic, it means those that are below. The answer is <name>.done beside it:
+{"settled": [id], "refused": [{"id", "reason"}]}.
+"""
+
+import json
+import logging
+from typing import Any, Dict, List, Sequence, Tuple
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from spark_jobs.events import validate
+from spark_jobs.events.flatten import EPOCH_SIZE
+from spark_jobs.quarantine.table import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
+from spark_jobs.runtime import storage
+from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.pipeline import Pipeline
+from spark_jobs.runtime.status import Progress
+from spark_jobs.streaming.table_writer import Guard
+
+LOG = logging.getLogger("replay")
+FOLDER = "quarantine"  # of what is asked of it, beside what is asked of table services
+REQUEST, ANSWER = ".json", ".done"
+REPLAY = "replay"
+GONE = "no message of this id waits"
+OUTLIVED = "it belongs to an earlier epoch of the topic, whose rows were read again since: drop it"
+Refused = List[Dict[str, str]]
+
+
+class Desk:
+    """Serves the requests of one application."""
+
+    def __init__(self, spark: SparkSession, quarantines: Quarantines, progress: Progress) -> None:
+        self._spark = spark
+        self._quarantines = quarantines
+        self._progress = progress
+
+    def serve(self, pipeline: Pipeline, guards: Sequence[Guard]) -> None:
+        """Whatever is asked for now. guards: of all tables that are written."""
+        try:
+            self._serve(pipeline, guards)
+        except Exception as error:  # py4j: the storage is away, and the requests stay
+            LOG.warning("requests are not served: %s", cause(error))
+
+    def asked(self, pipeline: Pipeline) -> List[str]:
+        """The paths of what is asked for."""
+        folder = "{}/{}".format(pipeline.requests, FOLDER)
+        names = storage.names(self._spark, folder)
+        return ["{}/{}".format(folder, name) for name in names if name.endswith(REQUEST)]
+
+    def _serve(self, pipeline: Pipeline, guards: Sequence[Guard]) -> None:
+        for path in self.asked(pipeline):
+            answer = self._answer(pipeline, guards, path)
+            storage.write_text(self._spark, path[: -len(REQUEST)] + ANSWER, json.dumps(answer))
+            storage.delete(self._spark, path)
+
+    def _answer(self, pipeline: Pipeline, guards: Sequence[Guard], path: str) -> Dict[str, Any]:
+        try:
+            request = json.loads(storage.read_text(self._spark, path))
+            return self._settle(pipeline, guards, request)
+        except Exception as error:  # py4j: whatever it is, who asked is told
+            LOG.exception("%s", path)
+            return {"settled": [], "refused": because([""], cause(error))}
+
+    def _settle(self, pipeline: Pipeline, guards: Sequence[Guard], request: Dict[str, Any]) -> Dict[str, Any]:
+        quarantine = self._quarantines.of(pipeline, request["database"])
+        wanted = quarantine.stored().where(F.col("state") == WAITING)
+        if request["ids"]:
+            wanted = wanted.where(F.col("id").isin(request["ids"]))
+        if "bounds" in request:
+            wanted = wanted.where(below(request["bounds"]))
+        ids = ids_of(wanted)
+        refused = because(sorted(set(request["ids"]) - set(ids)), GONE)
+        if request["action"] != REPLAY:
+            if ids:
+                quarantine.settle(wanted, DROPPED, request["by"])
+            return {"settled": ids, "refused": refused}
+        settled: List[str] = []
+        for topic in sorted(row[0] for row in wanted.select("topic").distinct().collect()):
+            asked = Replay(quarantine, wanted.where(F.col("topic") == topic), self._progress)
+            done, kept = asked.run(*lacking(pipeline, guards, topic), by=request["by"])
+            settled, refused = settled + done, refused + kept
+        return {"settled": settled, "refused": refused}
+
+
+class Replay:
+    """Messages of one topic through the path of its tables again; one leaves the quarantine when all have it."""
+
+    def __init__(self, quarantine: Quarantine, waiting: DataFrame, progress: Progress) -> None:
+        self._quarantine = quarantine
+        self._waiting = waiting
+        self._progress = progress
+
+    def run(self, problem: str, guards: List[Guard], by: str) -> Tuple[List[str], Refused]:
+        """The ids that were applied, and the others with what is wrong. problem: why none can be."""
+        if problem:
+            return [], because(ids_of(self._waiting), problem)
+        table = guards[0].silver.table
+        of_now = F.col("epoch") == table.epoch
+        refused = because(ids_of(self._waiting.where(~of_now)), OUTLIVED)
+        told = validate.tagged(self._waiting.where(of_now), table, guards[0].registry)
+        bad = told.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
+        refused += [{"id": row["id"], "reason": row[validate.REASON]} for row in bad.collect()]
+        sound = told.where(F.col(validate.REASON).isNull())
+        ids = ids_of(sound)
+        try:
+            for guard in guards if ids else ():
+                guard.replay(sound, self._progress)
+        except Exception as error:  # py4j: a table refuses, and says why
+            return [], refused + because(ids, cause(error))
+        self._quarantine.settle(sound, REPLAYED, by)
+        return ids, refused
+
+
+def lacking(pipeline: Pipeline, guards: Sequence[Guard], topic: str) -> Tuple[str, List[Guard]]:
+    """What keeps the tables of a topic from being written, or '', and their guards."""
+    paths = [target.path for table in pipeline.tables if table.topic == topic for target in table.targets]
+    found = [guard for guard in guards if guard.silver.target.path in paths]
+    if not paths:
+        return "{} is not captured any more: drop it".format(topic), []
+    if len(found) < len(paths):
+        return "not all tables of {} are written now; see: lake status".format(topic), []
+    return "", found
+
+
+def below(bounds: Dict[str, int]) -> Column:
+    """Of messages whose order is below the one given for their topic."""
+    order = F.col("epoch").cast("long") * EPOCH_SIZE + F.col("offset")
+    least = F.create_map(*[F.lit(item) for pair in bounds.items() for item in pair])[F.col("topic")]
+    return F.coalesce(order < least, F.lit(False))
+
+
+def ids_of(entries: DataFrame) -> List[str]:
+    """Their ids in order."""
+    return sorted(row[0] for row in entries.select("id").collect())
+
+
+def because(ids: List[str], reason: str) -> Refused:
+    """The same reason for each."""
+    return [{"id": one, "reason": reason} for one in ids]
