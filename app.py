@@ -8,8 +8,8 @@ from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from lake.aws.environment import load_aws_environment
-from lake.definition import load_databases
-from lake.errors import BadInput
+from lake.config.definition import load_databases
+from lake.config.errors import BadInput
 from stacks.lake import Lake
 
 root = Path(__file__).resolve().parent

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from benchmarks import commits, footprint, freshness, machine, quiet, rebuild, recovery, throughput
-from lake.errors import LakeError
+from lake.config.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
 # These say themselves whether they are met.

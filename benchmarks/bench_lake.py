@@ -15,9 +15,9 @@ import psycopg
 import yaml
 from rich.console import Console
 
-from lake.definition import Database, load_databases
-from lake.local.home import PROJECT, Home, load_home
-from lake.local.lock import locked
+from lake.config.definition import Database, load_databases
+from lake.config.home import PROJECT, Home, load_home
+from lake.config.lock import locked
 
 PORT_BASE = "29000"
 DATABASE = "bench"
@@ -41,7 +41,7 @@ class BenchLake:
 
     def lake(self, *arguments: str, check: bool = True) -> str:
         """The output of one lake command; CalledProcessError when it fails, unless check is false."""
-        command = [sys.executable, "-m", "lake.cli", *arguments]
+        command = [sys.executable, "-m", "lake.cli.main", *arguments]
         return subprocess.run(
             command, env=self.environment, cwd=PROJECT, check=check, stdout=subprocess.PIPE, text=True
         ).stdout

@@ -13,7 +13,7 @@ import psutil
 from benchmarks import freshness, machine
 from benchmarks.bench_lake import DATABASE
 from benchmarks.steady import steady_lake
-from lake.local.home import Home
+from lake.config.home import Home
 from lake.local.stack import Stack
 
 TABLES = 8

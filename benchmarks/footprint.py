@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.bench_lake import BenchLake, bench_lake
 from benchmarks.writer import ddl
-from lake.progress import wait_for_lake
+from lake.clients.stream_status import wait_for_lake
 
 REST_S = 30.0
 BARS = {"up_s": 20.0, "down_s": 5.0, "resident_gb": 3.5}

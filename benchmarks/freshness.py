@@ -20,9 +20,9 @@ from typing import IO, Any
 from benchmarks.bench_lake import DATABASE, BenchLake, console
 from benchmarks.steady import steady_lake
 from benchmarks.writer import SteadyWriter
-from lake.local.home import PROJECT, Home
-from lake.progress import reported
-from lake.spark import spark_conf, spark_environment
+from lake.clients.stream_status import reported
+from lake.config.home import PROJECT, Home
+from lake.local.spark_submit import spark_conf, spark_environment
 
 WARM_S = 180.0  # the just-in-time compilers of both sessions are busy until then
 MEASURE_S = 720.0  # some 120 samples: their p50 is good to about 5 %, their p95 to 10 %

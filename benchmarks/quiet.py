@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks import freshness
 from benchmarks.bench_lake import DATABASE
 from benchmarks.steady import steady_lake
-from lake.progress import reported
+from lake.clients.stream_status import reported
 
 PER_SECOND = 1.0
 COUNTED_S = 60.0  # what the job reports is of the last minute

@@ -19,9 +19,9 @@ from benchmarks import freshness
 from benchmarks.bench_lake import DATABASE, console
 from benchmarks.machine import Machine, loop_s
 from benchmarks.steady import PER_SECOND, steady_lake
-from lake.local.home import Home
+from lake.clients.stream_status import reported
+from lake.config.home import Home
 from lake.local.stack import SERVICES, Stack
-from lake.progress import reported
 
 TABLES = 5
 FRESH_S = freshness.BARS[TABLES][1]

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
 from benchmarks.writer import BATCH, ddl, write_flat_out
-from lake.progress import wait_for_lake
+from lake.clients.stream_status import wait_for_lake
 
 WARM_UP = 200_000
 CHANGES = 1_000_000

@@ -6,7 +6,7 @@ from lake_constructs.catalog import GlueDatabase, QueryGroup, name_queries
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.rendering import glue_databases
-from lake.definition import Database, Table
+from lake.config.definition import Database, Table
 from stacks.storage import RESULTS, StorageStack
 
 

@@ -20,7 +20,6 @@ from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
 
-from lake import versions
 from lake.aws.authorities import authorities
 from lake.aws.connect import Connect
 from lake.aws.environment import AwsEnvironment
@@ -34,7 +33,8 @@ from lake.aws.rendering import (
     table_topics,
     written_topics,
 )
-from lake.definition import Database
+from lake.config import versions
+from lake.config.definition import Database
 from stacks.network import NetworkStack
 from stacks.source import SourceStack
 from stacks.storage import StorageStack

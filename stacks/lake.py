@@ -8,7 +8,7 @@ from lake_constructs.handler_logs import keep_handler_logs
 from lake.aws.environment import AwsEnvironment
 from lake.aws.package import build
 from lake.aws.rendering import glue_databases
-from lake.definition import Database
+from lake.config.definition import Database
 from stacks.catalog import CatalogStack
 from stacks.connect import ConnectStack
 from stacks.findings import acknowledge

@@ -29,7 +29,7 @@ from lake.aws.environment import AwsEnvironment
 from lake.aws.package import Package
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
-from lake.definition import Database
+from lake.config.definition import Database
 from lake.rendering.spark import SESSION
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack

@@ -9,9 +9,9 @@ from lake_constructs.database_users import DatabaseUsers
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.postgres_source import PORT, PostgresSource
 
-from lake import versions
 from lake.aws.environment import AwsEnvironment
 from lake.aws.source import ExistingDatabase
+from lake.config import versions
 from stacks.network import NetworkStack
 
 

@@ -8,9 +8,9 @@ from lake_constructs.kafka import Kafka
 from lake_constructs.provisioned_kafka import ProvisionedKafka
 from lake_constructs.serverless_kafka import ServerlessKafka
 
-from lake import versions
 from lake.aws.environment import AwsEnvironment
 from lake.aws.rendering import broker_settings
+from lake.config import versions
 from stacks.network import NetworkStack
 
 

@@ -7,7 +7,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from lake.local.home import Home
+from lake.config.home import Home
 from tests.clocks import HANG_S
 
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"

@@ -18,12 +18,12 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from lake import progress
-from lake.definition import Database, load_database
-from lake.local.home import PROJECT, Home, load_home
+from lake.cli.streamer import class_path
+from lake.clients import stream_status
+from lake.config.definition import Database, load_database
+from lake.config.home import PROJECT, Home, load_home
+from lake.local.spark_submit import SHORT_JOB, spark_conf, spark_environment
 from lake.local.stream import Stream
-from lake.spark import SHORT_JOB, spark_conf, spark_environment
-from lake.streamer import class_path
 from tests.clocks import HANG_S
 from tests.remains import drop_slot
 
@@ -73,7 +73,7 @@ class RunningLake:
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """`lake ARGUMENTS`; fails with the output unless check is false."""
-        command = [sys.executable, "-m", "lake.cli", *arguments]
+        command = [sys.executable, "-m", "lake.cli.main", *arguments]
         done = subprocess.run(
             command,
             env=self.environment,
@@ -132,7 +132,7 @@ class RunningLake:
     def drain(self, *names: str) -> None:
         """Returns once every Hudi table of the named databases, default all, holds all that is committed now."""
         databases = [database for database in self.definitions() if not names or database.database in names]
-        progress.wait_for_lake(self.home, databases, lambda line: None, HANG_S)
+        stream_status.wait_for_lake(self.home, databases, lambda line: None, HANG_S)
 
     def remove(self) -> None:
         """Stop it and delete its folder."""

@@ -12,10 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lake.local.home import load_home
+from lake.config.home import load_home
+from lake.local.spark_submit import ARCHIVE, JVM_OPTIONS, spark_environment, spark_home
 from lake.rendering.hudi import stored_order
 from lake.rendering.spark import SESSION
-from lake.spark import ARCHIVE, JVM_OPTIONS, spark_environment, spark_home
 
 ROOT = Path(__file__).resolve().parents[1]
 WITHIN_S = 600

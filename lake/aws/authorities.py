@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from lake.aws.environment import AwsEnvironment
-from lake.errors import BadInput
+from lake.config.errors import BadInput
 
 RDS = Path("build/rds.pem")  # every authority of RDS, of all regions; made by `make setup`
 RDS_HOST = re.compile(r"\.rds\.amazonaws\.com(\.cn)?$")

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.part import Part
-from lake.errors import BadInput
-from lake.yaml_file import as_model, read_mapping
+from lake.config.errors import BadInput
+from lake.config.yaml_file import as_model, read_mapping
 
 PRICES = Path(__file__).with_name("prices.yaml")
 HOURS = 730  # of a month, as AWS's own calculator counts

@@ -12,9 +12,9 @@ from lake.aws.part import Part
 from lake.aws.processing import Processing
 from lake.aws.source import Source
 from lake.aws.streaming import Streaming
-from lake.environment import check_name, environment_path
-from lake.errors import BadInput
-from lake.yaml_file import as_model, read_mapping
+from lake.config.environment import check_name, environment_path
+from lake.config.errors import BadInput
+from lake.config.yaml_file import as_model, read_mapping
 
 LOCAL = "local"
 # Three copies of each message, two of them before a write counts: one broker may fail at any time.

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lake import versions
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
 from lake.aws.brought_plugin import S3_SINK_CONNECTOR, BroughtPlugin
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import INDEX_JAR, PLUGINS, STREAMER_JAR, WORKER, check_build, jdbc_driver, spark_jars
 from lake.aws.rendering import job_pipeline, streamer_places
-from lake.definition import Database
+from lake.config import versions
+from lake.config.definition import Database
 from lake.rendering.streamer import FILE_NAME, write_streamer
 
 DIST = Path("dist")

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from lake import versions
 from lake.aws.archive import sha256
 from lake.aws.connect import S3Sink
 from lake.aws.environment import AwsEnvironment
-from lake.errors import BadInput
+from lake.config import versions
+from lake.config.errors import BadInput
 
 PLUGINS = Path("build/connect")
 STREAMER_JAR = Path("build/streamer/lake-streamer.jar")

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
-from lake import versions
 from lake.aws.part import Count, Memory, Part
-from lake.environment import Bronze, Silver
+from lake.config import versions
+from lake.config.environment import Bronze, Silver
 
 Instance = Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]+\.[0-9]*x?large$")]
 Layer = Literal["silver", "bronze"]

@@ -10,14 +10,14 @@ from typing import Any
 
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
 from lake.aws.processing import STREAMER
-from lake.definition import Database
-from lake.environment import Environment, Kafka
+from lake.config.definition import Database
+from lake.config.environment import Environment, Kafka
 from lake.rendering.connector import TEMPLATE, render, source_values
 from lake.rendering.pipeline import pipeline
-from lake.rendering.source_setup import REGISTRY_DATABASE as REGISTRY_DATABASE
-from lake.rendering.source_setup import database_script, server_script
 from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, topics
+from lake.sources.postgres.setup import REGISTRY_DATABASE as REGISTRY_DATABASE
+from lake.sources.postgres.setup import database_script, server_script
 
 IAM_LOGIN = {
     "security.protocol": "SASL_SSL",

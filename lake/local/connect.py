@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from lake.local import files, java
-from lake.local.home import HOST
-from lake.local.rest import answers
-from lake.local.secrets import write_private
+from lake.clients.rest import answers
+from lake.config import files
+from lake.config.home import HOST
+from lake.config.secrets import write_private
+from lake.local import java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER, client_overrides
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lake.local.home import Home
+from lake.config.home import Home
 from lake.rendering.connector import REGISTRY_WRITER
 
 

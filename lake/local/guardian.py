@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from lake.guard import report
+from lake.clients import guardian_report
 from lake.local.service import Program, Service
 from lake.rendering.pipeline import pipeline_path
 
@@ -24,13 +24,13 @@ class Guardian(Service):
         return self.pipeline.exists()
 
     def program(self) -> Program:
-        return Program([sys.executable, "-m", "lake.guard.watch"], self.home.root)
+        return Program([sys.executable, "-m", "lake.guardian.watch"], self.home.root)
 
     def prepare(self) -> list[str]:
         """From now on it is expected to report; what it said last holds until then."""
-        report.write(self.home, report.read(self.home))
+        guardian_report.write(self.home, guardian_report.read(self.home))
         return []
 
     def ready(self) -> bool:
         """Whether it has looked not long ago; what it found stands in `lake status`."""
-        return report.age_s(self.home) < SILENT_AFTER_S
+        return guardian_report.age_s(self.home) < SILENT_AFTER_S

@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from lake.errors import BadInput
+from lake.config.errors import BadInput
 
 # Serial GC: smallest footprint on two cores. Shared class data: less start-up work.
 SMALL = ["-XX:+UseSerialGC", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true"]

@@ -4,9 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lake.errors import LakeError
-from lake.local import files, java, room
-from lake.local.home import HOST
+from lake.config import files
+from lake.config.errors import LakeError
+from lake.config.home import HOST
+from lake.local import java, room
 from lake.local.service import Program, Service
 
 METADATA_TIMEOUT_S = 1.0

@@ -5,12 +5,13 @@ import struct
 import subprocess
 from pathlib import Path
 
-from lake.errors import LakeError
-from lake.local import files, java
-from lake.local.home import HOST
+from lake.config import files
+from lake.config.errors import LakeError
+from lake.config.home import HOST
+from lake.local import java
 from lake.local.s3 import s3a_settings
 from lake.local.service import Program, Service
-from lake.spark import spark_home
+from lake.local.spark_submit import spark_home
 
 CALL = 0x80010001  # Thrift binary protocol, version 1, message type "call"
 REPLY = 0x80010002

@@ -10,9 +10,10 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from lake.errors import BadInput, LakeError
-from lake.local import files, processes
-from lake.local.home import HOST
+from lake.config import files
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import HOST
+from lake.local import processes
 from lake.local.service import Program, Service
 
 NOBODY = 65534

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psutil
 
-from lake.environment import PORT_BASE_VARIABLE
-from lake.errors import BadInput
-from lake.local.home import HOST, Home
+from lake.config.environment import PORT_BASE_VARIABLE
+from lake.config.errors import BadInput
+from lake.config.home import HOST, Home
 from lake.local.processes import describe
 from lake.local.service import Service
 

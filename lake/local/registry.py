@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from lake.clients.rest import answers
+from lake.config.home import HOST
 from lake.local import java
-from lake.local.home import HOST
-from lake.local.rest import answers
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER
 

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from lake.local.home import HOST
-from lake.local.rest import answers
+from lake.clients.rest import answers
+from lake.config.home import HOST
 from lake.local.service import Program, Service
 
 REGION = "us-east-1"

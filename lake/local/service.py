@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lake.local.home import Home
+from lake.config.home import Home
 
 
 @dataclass(frozen=True)

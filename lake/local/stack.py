@@ -9,13 +9,14 @@ from contextlib import AbstractContextManager
 
 import psutil
 
-from lake.errors import BadInput, LakeError
-from lake.local import preflight, processes, secrets
+from lake.config import secrets
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import Home
+from lake.config.lock import locked
+from lake.local import preflight, processes
 from lake.local.connect import Connect
 from lake.local.guardian import Guardian
-from lake.local.home import Home
 from lake.local.kafka import Kafka
-from lake.local.lock import locked
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
 from lake.local.processes import GONE_WITHIN_S

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from lake.local.service import Program, Service
+from lake.local.spark_submit import SHORT_JOB, spark_environment, spark_submit_command
 from lake.rendering.spark import continuous_arguments
-from lake.spark import SHORT_JOB, spark_environment, spark_submit_command
 
 LAYERS = ("silver", "bronze")
 CONF = {

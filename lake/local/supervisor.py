@@ -19,10 +19,10 @@ import psutil
 from supervisor.xmlrpc import SupervisorTransport
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from lake.errors import LakeError
-from lake.local.home import Home
+from lake.config.errors import LakeError
+from lake.config.home import Home
+from lake.config.secrets import write_private
 from lake.local.processes import GONE, MARK, SERVICE
-from lake.local.secrets import write_private
 from lake.local.service import Program, Service
 
 # A socket path has room for 107 characters, and supervisord adds its pid while it creates it.

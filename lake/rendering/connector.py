@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from lake.definition import Database
-from lake.environment import LOOPBACK, Environment
-from lake.errors import BadInput
+from lake.config.definition import Database
+from lake.config.environment import LOOPBACK, Environment
+from lake.config.errors import BadInput
 from lake.rendering.topics import LARGEST_MESSAGE, largest_row
 
 TEMPLATE = Path("connector_configs") / "source_postgres_kafka.json"

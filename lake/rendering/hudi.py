@@ -1,7 +1,7 @@
 """The Hudi options of one table: written once here, used by every job that writes it."""
 
-from lake.definition import Table, TableType
-from lake.environment import Environment
+from lake.config.definition import Table, TableType
+from lake.config.environment import Environment
 
 ORDER = "_order"
 KEY = "_key"

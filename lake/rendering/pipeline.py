@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lake.definition import Database, Table, TableType
-from lake.environment import Environment
+from lake.config.definition import Database, Table, TableType
+from lake.config.environment import Environment
 from lake.rendering.hudi import hudi_options, quarantine_options
 
 FILE_NAME = "pipeline.json"

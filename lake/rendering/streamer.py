@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lake.definition import Database, Table, TableType
-from lake.environment import HISTORY_COMMITS, Environment
+from lake.config.definition import Database, Table, TableType
+from lake.config.environment import HISTORY_COMMITS, Environment
 from lake.rendering import hudi
 
 CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from lake.definition import Database
-from lake.environment import Environment
+from lake.config.definition import Database
+from lake.config.environment import Environment
 
 LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes, as producer.override.max.request.size
 BESIDES = 512 * 1024  # bytes that a message may have besides its row: headers, and what can't be compressed grows

@@ -173,7 +173,7 @@ def _cut(lived: DataFrame, table: Table) -> DataFrame:
     """Begins a life anew where nothing from before may fill a change.
 
     An update after a delete has lost its insert. And where messages are set aside, the one that brought the value may
-    be: such a table is under this identity no more (lake/refusals.py), but its topic may have messages from before.
+    be: such a table is under this identity no more, but its topic may have messages from before.
     """
     by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LIFE)
     lost = "lag(__deleted) {} = 'true' AND NOT {}".format(by_order, IS_MOVE)

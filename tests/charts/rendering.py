@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from lake.versions import KUBERNETES
+from lake.config.versions import KUBERNETES
 
 ROOT = Path(__file__).resolve().parents[2]
 HELM = ROOT / "build" / "bin" / "helm"

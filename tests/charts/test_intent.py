@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lake.aws.rendering import source_sql
-from lake.definition import load_databases
+from lake.config.definition import load_databases
 from tests.charts.rendering import (
     ROOT,
     Manifest,

@@ -6,7 +6,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from lake.versions import KUBERNETES, POSTGRESQL, from_pom
+from lake.config.versions import KUBERNETES, POSTGRESQL, from_pom
 from tests.charts.rendering import ROOT, Manifest, chart_of, helm, rendered, scenarios, title
 
 each_scenario = pytest.mark.parametrize("scenario", scenarios(), ids=title)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lake.config.home import load_home
 from lake.local.connect import Connect
-from lake.local.home import load_home
 from tests.charts.rendering import ROOT, containers, of_kind, only, rendered, scenarios, title
 
 SCENARIOS = {title(path).removeprefix("kafka-connect-"): path for path in scenarios("kafka-connect")}

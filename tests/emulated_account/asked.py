@@ -15,13 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from lake.aws.rendering import REQUESTS
-from lake.cli import app
-from lake.definition import Database, load_databases
-from lake.errors import BadInput, LakeError
-from lake.operate import account as polling
-from lake.operate import aws_connectors
-from lake.operate.aws_connectors import AwsConnectors
-from lake.operate.connectors import Drift, drift
+from lake.cli.main import app
+from lake.config.definition import Database, load_databases
+from lake.config.errors import BadInput, LakeError
+from lake.deployments import account as polling
+from lake.deployments import aws_connectors
+from lake.deployments.aws_connectors import AwsConnectors
+from lake.deployments.connectors import Drift, drift
 from tests.charts.fake_connect import FakeConnect, serving
 from tests.charts.hook import run_pod
 from tests.charts.rendering import of_kind, only

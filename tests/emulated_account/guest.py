@@ -8,10 +8,10 @@ from typing import Any
 import yaml
 
 from lake.aws.environment import load_aws_environment
-from lake.definition import load_databases
-from lake.operate.aws import AwsPlace
-from lake.operate.place import Item
-from lake.operate.teardown import teardown
+from lake.config.definition import load_databases
+from lake.deployments.aws import AwsPlace
+from lake.deployments.deployment import Item
+from lake.deployments.teardown import teardown
 from tests.emulated_account.account import Account
 from tests.emulated_account.command import ROOT, Cdk, Done
 from tests.emulated_account.inventory import inventory

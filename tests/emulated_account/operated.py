@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lake.errors import BadInput, LakeError
-from lake.operate.place import Item
-from lake.operate.rebuild import rebuild
-from lake.operate.teardown import plan, teardown
+from lake.config.errors import BadInput, LakeError
+from lake.deployments.deployment import Item
+from lake.deployments.rebuild import rebuild
+from lake.deployments.teardown import plan, teardown
 from tests.emulated_account.account import Account, Door
 from tests.emulated_account.asked import Asked, ask
 from tests.emulated_account.command import Cdk

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from lake.aws.environment import load_aws_environment
-from lake.definition import load_databases
-from lake.errors import LakeError
-from lake.operate import account as polling
-from lake.operate.aws import AwsPlace
+from lake.config.definition import load_databases
+from lake.config.errors import LakeError
+from lake.deployments import account as polling
+from lake.deployments.aws import AwsPlace
 from tests.emulated_account.account import Account
 from tests.emulated_account.command import QUIET, ROOT
 from tests.emulated_account.machine import Paper

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lake.operate.connectors import Drift
+from lake.deployments.connectors import Drift
 from tests.emulated_account.asked import MOMA, PASSWORD, Asked
 from tests.emulated_account.operated import Operated
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lake import versions
+from lake.config import versions
 from tests.emulated_account.inventory import of_kind
 from tests.emulated_account.story import HOME, One
 

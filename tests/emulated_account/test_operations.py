@@ -2,7 +2,7 @@
 
 import pytest
 
-from lake.operate.teardown import told
+from lake.deployments.teardown import told
 from tests.emulated_account.operated import KILLS, Operated
 from tests.emulated_account.test_one import PARTS
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lake.errors import BadInput, LakeError
-from lake.operate import account as polling
-from lake.operate.aws import AwsPlace
-from lake.operate.aws_jobs import AwsJobs
-from lake.operate.aws_status import AwsStatus, look
-from lake.operate.jobs import Job
+from lake.config.errors import BadInput, LakeError
+from lake.deployments import account as polling
+from lake.deployments.aws import AwsPlace
+from lake.deployments.aws_jobs import AwsJobs
+from lake.deployments.aws_status import AwsStatus, look
+from lake.deployments.jobs import Job
 from lake.rendering.streamer import Wish
 from tests.emulated_account.account import Account
 from tests.emulated_account.machine import Node, Paper

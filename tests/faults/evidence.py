@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType, StructField
 from tenacity import retry, retry_if_exception, stop_after_delay
 
-from lake.local.home import Home
+from lake.config.home import Home
 from tests.faults.source import Table
 from tests.integration import readers
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 
 from lake.local.java import jdk_tool
-from lake.spark import JVM_OPTIONS, spark_environment, spark_home
+from lake.local.spark_submit import JVM_OPTIONS, spark_environment, spark_home
 from tests.faults.faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.workload import until

@@ -16,9 +16,9 @@ import httpx
 import psutil
 from py4j.protocol import Py4JJavaError
 
-from lake import progress
+from lake.clients import stream_status
+from lake.clients.stream_requests import request
 from lake.local.supervisor import LOG_PREFIX, RUNNING
-from lake.requests import request
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 
@@ -317,7 +317,7 @@ class EmptyStore:
         rig.stack.start("registry")
 
     def seen(self, rig: Rig) -> bool:
-        reasons = [one.get("reason") or "" for one in progress.reported(rig.home).values()]
+        reasons = [one.get("reason") or "" for one in stream_status.reported(rig.home).values()]
         return any("is not in the registry" in reason for reason in reasons)
 
 
@@ -371,7 +371,7 @@ def ended_at(fault: Fault) -> float | None:
 
 def ask_for_services(rig: Rig) -> None:
     """As `lake compact` does, without waiting."""
-    for name in progress.reported(rig.home):
+    for name in stream_status.reported(rig.home):
         if not name.startswith("bronze."):
             request(rig.home, name)
 

@@ -9,7 +9,7 @@ import io
 import fastavro
 from confluent_kafka import TopicPartition
 
-from lake.local.home import Home
+from lake.config.home import Home
 from tests.integration import readers
 
 AT_ONCE = 5000  # messages; more come in no half second

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from lake.local.home import PROJECT
+from lake.config.home import PROJECT
 from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")

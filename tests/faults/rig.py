@@ -14,8 +14,8 @@ from confluent_kafka import KafkaException
 from pyspark.sql import SparkSession
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from lake import progress
-from lake.local.home import Home
+from lake.clients import stream_status
+from lake.config.home import Home
 from lake.local.stack import Stack
 from lake.rendering.connector import REGISTRY_WRITER
 from tests import remains
@@ -127,7 +127,11 @@ class Rig:
 
     def table_status(self, name: str) -> dict[str, Any]:
         """State and reason of a Hudi table ("shop_mor.item") or an archive ("bronze.shop.public.item")."""
-        return {"state": "", "reason": "", **{k: v for k, v in progress.reported(self.home).get(name, {}).items() if v}}
+        return {
+            "state": "",
+            "reason": "",
+            **{k: v for k, v in stream_status.reported(self.home).get(name, {}).items() if v},
+        }
 
     def wait_until_stopped(self, name: str, within_s: float = 60.0) -> None:
         until(lambda: self.table_status(name)["state"] == "stopped", f"{name} does not stop", within_s)

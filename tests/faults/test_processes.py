@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from lake.requests import request
+from lake.clients.stream_requests import request
 from tests.faults import evidence
 from tests.faults.apart import Cut, FullDisk, isolated, own_disk
 from tests.faults.conftest import SHOP

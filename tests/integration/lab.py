@@ -12,14 +12,14 @@ import psycopg
 from psycopg import sql
 from pyspark.sql import DataFrame, SparkSession
 
-from lake import progress
-from lake.apply import apply
-from lake.connect_rest import Connect
-from lake.definition import Database
-from lake.errors import LakeError
+from lake.clients import stream_status
+from lake.clients.connect import Connect
+from lake.config.definition import Database
+from lake.config.errors import LakeError
 from lake.local.stack import Stack
-from lake.plan import changes
-from lake.plan_facts import read_facts
+from lake.plan.apply import apply
+from lake.plan.diff import changes
+from lake.plan.facts import read_facts
 from tests.clocks import HANG_S, until
 from tests.integration import readers
 
@@ -182,7 +182,7 @@ class Lab:
     def drain(self, *without: str) -> None:
         """Returns once every table of both databases, but those named, holds what is committed now."""
         try:
-            progress.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, HANG_S)
+            stream_status.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, HANG_S)
         except LakeError as error:
             connect = Connect(self.home.environment.connect_url)
             raise AssertionError(f"{error}: {connect.status('source_postgres_lab')}") from error
@@ -198,7 +198,7 @@ class Lab:
 
     def facts(self, name: str) -> dict[str, Any]:
         """What the streaming job reports of a table ("lab_mor.hot")."""
-        return progress.reported(self.home).get(name, {})
+        return stream_status.reported(self.home).get(name, {})
 
     # --- Looking.
 

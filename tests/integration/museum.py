@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Row, SparkSession
 
-from lake import progress
+from lake.clients import stream_status
 from lake.local.stack import Stack
 from spark_jobs import query
 from spark_jobs.hudi import time_travel, timeline
@@ -156,7 +156,7 @@ class Museum:
     def _await_replay(self, table: str, since: str) -> list[int]:
         """The next offset after each batch of the replay, once it has reached the end."""
         topic = f"{table.partition('.')[0].rpartition('_')[0]}.public.artists"
-        end = sum(progress.end_offsets(self.lake.home, [topic])[topic].values())
+        end = sum(stream_status.end_offsets(self.lake.home, [topic])[topic].values())
         deadline = time.monotonic() + HANG_S
         while not (reached := self._offsets_after(table, since)) or reached[-1] != end:
             assert time.monotonic() < deadline, f"{table}: the replay has reached {reached} of {end}"
@@ -180,7 +180,7 @@ class Museum:
         """Now. Nothing is written until the next step."""
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
         instants = {table: self.last_instant(table) for table in TABLES}
-        return Moment(at, progress.source_lsn(self.lake.home, "moma"), instants)
+        return Moment(at, stream_status.source_lsn(self.lake.home, "moma"), instants)
 
     def picador(self) -> Seen:
         """Artwork 128447 in each view."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.local.home import Home
+from lake.config.home import Home
 from spark_jobs.events import decode
 from spark_jobs.hudi.table import SilverTable
 from spark_jobs.kafka.schema_registry import Registry

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import input_file_name
 
-from lake.local.home import Home
+from lake.config.home import Home
 from tests.clocks import HANG_S
 
 LOOK_EVERY_S = 0.3

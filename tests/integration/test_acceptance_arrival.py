@@ -9,10 +9,10 @@ import httpx
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from lake.broker import Broker
-from lake.connect_rest import Connect
-from lake.definition import Database
-from lake.local.home import Home
+from lake.clients.connect import Connect
+from lake.clients.kafka import Broker
+from lake.config.definition import Database
+from lake.config.home import Home
 from lake.rendering.connector import envelope_connector
 from lake.rendering.topics import Topic
 from tests.integration import readers

@@ -10,12 +10,12 @@ import pytest
 import yaml
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from lake.apply import apply
-from lake.broker import Broker
-from lake.definition import Database
-from lake.local.home import Home
-from lake.plan import changes
-from lake.plan_facts import read_facts
+from lake.clients.kafka import Broker
+from lake.config.definition import Database
+from lake.config.home import Home
+from lake.plan.apply import apply
+from lake.plan.diff import changes
+from lake.plan.facts import read_facts
 from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic, topics
 from tests.charts import hook

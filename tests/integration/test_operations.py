@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from lake import moma
+from lake.config.home import PROJECT
+from lake.config.lock import is_locked
 from lake.local import processes
-from lake.local.home import PROJECT
-from lake.local.lock import is_locked
+from lake.local.spark_submit import spark_environment, spark_submit_command
 from lake.local.stack import Stack
-from lake.spark import spark_environment, spark_submit_command
+from lake.samples import moma
 from tests.clocks import HANG_S, until
 from tests.running_lake import RunningLake
 
@@ -149,7 +149,7 @@ def test_from_nothing_to_nothing_whatever_interrupts_it(own: RunningLake) -> Non
     """Twice killed on the way; the third rebuild ends with the proof, and a teardown leaves nothing."""
     own.databases.parent.mkdir(parents=True, exist_ok=True)
     environment = {name: value for name, value in own.environment.items() if name != "LAKE_DATABASES_DIR"}
-    command = [sys.executable, "-m", "lake.cli", "rebuild", "--yes", "--json"]
+    command = [sys.executable, "-m", "lake.cli.main", "rebuild", "--yes", "--json"]
     for seconds in (random.Random(SEED).uniform(1, 8), random.Random(SEED + 1).uniform(10, 40)):
         killed = subprocess.Popen(command, env=environment, cwd=PROJECT, stdout=-3, stderr=-3, start_new_session=True)
         time.sleep(seconds)

@@ -9,15 +9,15 @@ from confluent_kafka import Consumer, TopicPartition
 from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from lake.apply import apply, validate
-from lake.definition import Database, load_database
-from lake.errors import BadInput
-from lake.local.home import Home
+from lake.clients.table_status import tables
+from lake.config.definition import Database, load_database
+from lake.config.errors import BadInput
+from lake.config.home import Home
 from lake.local.stack import Stack
-from lake.plan import Change, changes
-from lake.plan_facts import read_facts
-from lake.refusals import refuse
-from lake.table_status import tables
+from lake.plan.apply import apply, validate
+from lake.plan.diff import Change, changes
+from lake.plan.facts import read_facts
+from lake.plan.preconditions import refuse
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration

@@ -15,8 +15,8 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.broker import Broker
-from lake.connect_rest import Connect
+from lake.clients.connect import Connect
+from lake.clients.kafka import Broker
 from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic
 from spark_jobs.events import decode, fencing, flatten

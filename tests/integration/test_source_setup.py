@@ -10,16 +10,16 @@ import psycopg
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from lake.connect_rest import Connect
-from lake.definition import Database
-from lake.errors import LakeError
-from lake.local.home import HOST
-from lake.plan import changes
-from lake.plan_facts import Facts
+from lake.clients.connect import Connect
+from lake.config.definition import Database
+from lake.config.errors import LakeError
+from lake.config.home import HOST
+from lake.config.waiting import wait_until
+from lake.plan.diff import changes
+from lake.plan.facts import Facts
 from lake.rendering.connector import source_connector
-from lake.rendering.source_setup import CAPTURE_USER, REGISTRY_USER, USERS, VERIFY_USER
-from lake.source_catalog import read_source
-from lake.waiting import wait_until
+from lake.sources.postgres.catalog import read_source
+from lake.sources.postgres.setup import CAPTURE_USER, REGISTRY_USER, USERS, VERIFY_USER
 from tests.clocks import HANG_S
 from tests.integration import readers
 from tests.integration.source_server import PROGRAMS, SourceServer, prepare, run_psql

@@ -17,9 +17,9 @@ from psycopg import sql
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lake.cli.streamer import class_path
+from lake.local.spark_submit import spark_conf, spark_environment, spark_home
 from lake.rendering.streamer import class_submit, streamer_path
-from lake.spark import spark_conf, spark_environment, spark_home
-from lake.streamer import class_path
 from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS

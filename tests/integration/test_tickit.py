@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lake import tickit
-from lake.local.home import PROJECT
-from lake.yaml_file import read_mapping
+from lake.config.home import PROJECT
+from lake.config.yaml_file import read_mapping
+from lake.samples import tickit
 from spark_jobs.archive import files
 from spark_jobs.kafka import admin
 from spark_jobs.parity import catch_up

@@ -12,7 +12,7 @@ import pytest
 from psycopg import sql
 from pyspark.sql import SparkSession
 
-from lake import progress
+from lake.clients import stream_status
 from lake.local.stack import Stack
 from spark_jobs.events import toast
 from spark_jobs.parity.compare import PLACEHOLDER
@@ -238,7 +238,7 @@ def test_a_hundred_thousand_random_updates(torn: RunningLake) -> None:
             stack.start(service)
         shaken.result(DONE_WITHIN_S)
     databases = [one for one in torn.definitions() if one.database == NAME]
-    progress.wait_for_lake(torn.home, databases, lambda line: None, DONE_WITHIN_S)
+    stream_status.wait_for_lake(torn.home, databases, lambda line: None, DONE_WITHIN_S)
     counted = "SELECT sum(n_tup_upd) FROM pg_stat_user_tables WHERE relname IN ('many', 'sited')"
     ((updates,),) = readers.source_rows(torn.home, NAME, counted)
     assert updates >= 100_000 and unequal(torn, "many", "sited") == {}

@@ -9,8 +9,8 @@ import pytest
 from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from lake.local.home import Home
-from lake.progress import wait_for_snapshots
+from lake.clients.stream_status import wait_for_snapshots
+from lake.config.home import Home
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from tenacity import retry, stop_after_delay, wait_fixed
 
-from lake.versions import KUBERNETES
+from lake.config.versions import KUBERNETES
 from tests.charts.fake_connect import connect as connect
 from tests.charts.rendering import Manifest
 from tests.kube_api.api_server import ApiServer, missing

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lake.versions import KUBERNETES
+from lake.config.versions import KUBERNETES
 from tests.charts.rendering import Manifest, Values, chart_of, of_kind, only, rendered, scenarios, title
 from tests.kube_api.kube import Kube, mapping
 from tests.kube_api.release import Release

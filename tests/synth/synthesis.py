@@ -52,7 +52,7 @@ def synthesize(name: str, environments: Path = ROOT, root: Path = ROOT) -> Synth
     from cdk_nag import AwsSolutionsChecks
 
     from lake.aws.environment import load_aws_environment
-    from lake.definition import load_databases
+    from lake.config.definition import load_databases
     from stacks.lake import Lake
 
     folder = Path(mkdtemp(prefix=f"{name}-", dir=FOLDERS.name))

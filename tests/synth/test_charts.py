@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from lake import versions
+from lake.config import versions
 from tests.synth.rights import text
 from tests.synth.synthesis import ROOT, Synthesized
 

@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 from lake.aws.cost import Item, estimate, load_prices
-from lake.aws.cost_command import total
 from lake.aws.environment import load_aws_environment
+from lake.cli.cost import total
 from tests.synth.synthesis import ENVIRONMENTS, ROOT, Synthesized
 
 

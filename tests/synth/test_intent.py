@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from lake import versions
+from lake.config import versions
 from lake.rendering.spark import SESSION, STREAMING
 from tests.synth.rights import text
 from tests.synth.synthesis import Synthesized

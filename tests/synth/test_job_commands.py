@@ -7,12 +7,12 @@ import pytest
 from lake.aws import steps
 from lake.aws.environment import load_aws_environment
 from lake.aws.processing import Size
-from lake.local.home import PROJECT, load_home
+from lake.config.home import PROJECT, load_home
+from lake.local.spark_submit import spark_submit_command
 from lake.local.stream import LAYERS, Stream
 from lake.rendering.spark import kept_by_yarn
 from lake.rendering.streamer import Wish
 from lake.rendering.streamer import job_arguments as streamer_arguments
-from lake.spark import spark_submit_command
 from tests.synth.rights import text
 from tests.synth.synthesis import Synthesized
 

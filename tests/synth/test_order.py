@@ -3,7 +3,7 @@
 import json
 import re
 
-from lake.operate.stacks import PARTS
+from lake.deployments.stacks import PARTS
 from tests.synth.synthesis import Synthesized
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from lake.aws.environment import load_aws_environment
 from lake.aws.package import Package, build, write_manifest
-from lake.definition import load_databases
+from lake.config.definition import load_databases
 from tests.synth.synthesis import ROOT, Synthesized
 
 JAVA_8 = 52  # the version of its class files

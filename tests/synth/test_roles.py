@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lake.aws import rendering
-from lake.definition import load_databases
+from lake.config.definition import load_databases
 from tests.synth.rights import allowed, listed, names, statements, text
 from tests.synth.synthesis import Synthesized
 

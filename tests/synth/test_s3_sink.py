@@ -14,7 +14,7 @@ import yaml
 
 from lake.aws.environment import AwsEnvironment, load_aws_environment
 from lake.aws.prerequisites import check_build
-from lake.errors import BadInput
+from lake.config.errors import BadInput
 from tests.synth.rights import allowed, names, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 

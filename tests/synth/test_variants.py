@@ -91,7 +91,7 @@ def test_the_secret_of_the_existing_administrator_is_read_with_its_key(other: Sy
 def test_an_authority_that_nobody_named_is_not_checked_and_a_named_one_is(tmp_path: Path, other: Synthesized) -> None:
     from lake.aws.authorities import authorities
     from lake.aws.environment import load_aws_environment
-    from lake.errors import BadInput
+    from lake.config.errors import BadInput
 
     assert chart_values(other, "source-database")["database"]["caBundle"] == ""
     (settings,) = chart_values(other, "kafka-connect")["connectors"].values()
@@ -139,7 +139,7 @@ def test_a_person_is_told(other: Synthesized) -> None:
 def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
     from lake.aws.environment import load_aws_environment
     from lake.aws.prerequisites import check_build
-    from lake.errors import BadInput
+    from lake.config.errors import BadInput
 
     with pytest.raises(BadInput, match=r"no jar to deploy; .*build/connect; run: make setup"):
         check_build(tmp_path, load_aws_environment(ROOT, "dev"))

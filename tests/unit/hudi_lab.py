@@ -5,11 +5,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.definition import Database
-from lake.environment import Environment
+from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.rendering.pipeline import pipeline as rendered
 from spark_jobs.hudi.table import SilverTable
-from spark_jobs.quarantine.table import Quarantines, table
+from spark_jobs.quarantine import table
+from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.quarantined import facts
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.runtime.status import Progress

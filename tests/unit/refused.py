@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lake import cli, plan_commands
+from lake.cli import plan
+from lake.cli.main import main
 
 Capture = pytest.CaptureFixture[str]
 SHOP = "database: shop\ntables:\n  public.a: {key: [id], partition: kind}\n"
@@ -42,11 +43,11 @@ def lay_out(root: Path, case: Case) -> None:
 def assert_refused(
     root: Path, says: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Capture, *options: str
 ) -> None:
-    monkeypatch.setattr(plan_commands, "PROJECT", root)
+    monkeypatch.setattr(plan, "PROJECT", root)
     monkeypatch.setattr(sys, "argv", ["lake", "apply", *options])
     before = fingerprint(root)
     with pytest.raises(SystemExit) as left:
-        cli.main()
+        main()
     out, err = capsys.readouterr()
     assert left.value.code == 2
     assert (out, err.count("\n"), err.count("; ") >= 2) == ("", 1, True), err

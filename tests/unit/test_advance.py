@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lake.guard import advance
-from lake.guard.facts import Slot
+from lake.sources.postgres import slot_progress
+from lake.sources.postgres.facts import Slot
 from tests.clocks import replace_time
 
 READ = Slot("pgoutput", "shop", "extended", 500, 10**10, True, "lake_capture", 700)
@@ -25,12 +25,12 @@ READ = Slot("pgoutput", "shop", "extended", 500, 10**10, True, "lake_capture", 7
 )
 def test_advance(later: dict[str, Any], position: int, still_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    replace_time(monkeypatch, advance, monotonic=lambda: now)
-    seen = advance.Advance()
+    replace_time(monkeypatch, slot_progress, monotonic=lambda: now)
+    seen = slot_progress.Advance()
     assert seen.still_s(READ, 500) == 0.0
     now += 10
     assert seen.still_s(replace(READ, **later), position) == still_s
 
 
 def test_without_a_slot_nothing_stands_still() -> None:
-    assert advance.Advance().still_s(None, 500) == pytest.approx(0.0, abs=1.0)
+    assert slot_progress.Advance().still_s(None, 500) == pytest.approx(0.0, abs=1.0)

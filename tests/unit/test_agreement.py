@@ -1,7 +1,8 @@
 """What the lake and its jobs each say for themselves, because neither imports the other, is the same."""
 
-from lake import definition, verify
 from lake.aws import steps
+from lake.cli import verify
+from lake.config import definition
 from spark_jobs.events import flatten
 from spark_jobs.sources.postgres import reader
 

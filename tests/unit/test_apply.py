@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lake import apply
-from lake.definition import Database
-from lake.environment import Environment
-from lake.errors import BadInput, LakeError, in_the_middle
-from lake.plan import Change
-from lake.plan_facts import Facts
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.config.errors import BadInput, LakeError, in_the_middle
+from lake.plan import apply
+from lake.plan.diff import Change
+from lake.plan.facts import Facts
 
 SHOP = Database.model_validate({"database": "shop", "tables": {"public.a": {"key": ["id"]}}})
 PLANNED = [

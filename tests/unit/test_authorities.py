@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lake.aws.authorities import RDS, of_region
-from lake.errors import BadInput
+from lake.config.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
 YEAR_S = 365 * 24 * 3600

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from lake.aws.environment import load_aws_environment
-from lake.errors import BadInput
+from lake.config.errors import BadInput
 from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 
 PROJECT = Path(__file__).parents[2]

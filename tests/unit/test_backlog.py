@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from lake.guard import delay
-from lake.guard.delay import Delay
-from lake.guard.facts import Server
-from lake.table_status import healthy, of_report
+from lake.clients.table_status import healthy, of_report
+from lake.sources.postgres import slot_lag as delay
+from lake.sources.postgres.facts import Server
+from lake.sources.postgres.slot_lag import Delay
 from spark_jobs.kafka.lag import Backlog
 from tests.clocks import replace_time
 from tests.unit.test_guard_rules import SERVER, SLOT

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.versions import KUBERNETES
+from lake.config.versions import KUBERNETES
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = {

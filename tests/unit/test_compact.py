@@ -2,8 +2,8 @@
 
 import pytest
 
-from lake.compact import chosen
-from lake.errors import BadInput
+from lake.cli.compact import chosen
+from lake.config.errors import BadInput
 
 BOTH = [{"type": "cow"}, {"type": "mor"}]
 PIPELINE = {

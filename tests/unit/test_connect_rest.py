@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from lake.connect_rest import Connect, cause
+from lake.clients.connect import Connect, cause
 
 CHANGE = {"lsn": 25, "ts_usec": 1}
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lake.definition import Database, load_database
-from lake.environment import Environment
-from lake.errors import BadInput
+from lake.config.definition import Database, load_database
+from lake.config.environment import Environment
+from lake.config.errors import BadInput
 from lake.rendering.connector import envelope_connector, key_only_topics, render, source_connector
 from lake.rendering.topics import LARGEST_MESSAGE
 

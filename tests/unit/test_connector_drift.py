@@ -1,7 +1,7 @@
 """What differs between the connector that runs and its definition, setting by setting."""
 
-from lake.connect_rest import runs
-from lake.operate.connectors import Drift, Pair, drift
+from lake.clients.connect import runs
+from lake.deployments.connectors import Drift, Pair, drift
 
 
 def test_equal_settings_do_not_differ() -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lake.definition import Table, is_added_column, load_database, load_databases
-from lake.errors import BadInput
+from lake.config.definition import Table, is_added_column, load_database, load_databases
+from lake.config.errors import BadInput
 
 PROJECT = Path(__file__).parents[2]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lake.definition import load_database
-from lake.environment import Environment, Silver, load_environment
-from lake.errors import BadInput
+from lake.config.definition import load_database
+from lake.config.environment import Environment, Silver, load_environment
+from lake.config.errors import BadInput
 from lake.rendering.hudi import hudi_options
 
 PROJECT = Path(__file__).parents[2]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lake.definition import Database
-from lake.environment import Wal
-from lake.guard import rules
-from lake.guard.accepted import Accepted
-from lake.guard.facts import Server, Slot, TableFacts
-from lake.guard.look import captured, position_of
+from lake.config.definition import Database
+from lake.config.environment import Wal
+from lake.guardian.inspect import captured, position_of
+from lake.sources.postgres import rules
+from lake.sources.postgres.facts import Server, Slot, TableFacts
+from lake.state.baseline import Accepted
 from tests.unit.test_plan import shop, source
 
 DATABASE: Database = shop(a={"key": ["id"]})

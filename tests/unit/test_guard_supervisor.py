@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from lake.guard import supervisor
-from lake.local.home import Home, load_home
-from lake.local.lock import locked
+from lake.config.home import Home, load_home
+from lake.config.lock import locked
+from lake.guardian import supervisors
 from lake.local.processes import MARK, SERVICE
 from lake.local.stack import Stack
 from lake.local.supervisor import Supervisor
@@ -49,8 +49,8 @@ def test_what_lost_its_supervisor_is_started_again_by_a_process_that_is_not_of_t
     monkeypatch.setattr(Stack, "lost", lambda self: lost)
     monkeypatch.setattr(subprocess, "run", run)
     with locked(home.lock, "") if at_work else nullcontext():
-        assert supervisor.attend(home) == well
-    assert [one["command"][1:] for one in ran] == [["-m", "lake.guard.revive"]] * started
+        assert supervisors.attend(home) == well
+    assert [one["command"][1:] for one in ran] == [["-m", "lake.guardian.revive"]] * started
     assert [{MARK, SERVICE} & set(one["env"]) for one in ran] == [set()] * started
     assert [one["start_new_session"] for one in ran] == [True] * started
 
@@ -65,8 +65,8 @@ def test_what_cannot_be_started_is_not_tried_all_the_time(monkeypatch: pytest.Mo
         return len(waited) > 5
 
     monkeypatch.setattr(stopping, "wait", wait)
-    monkeypatch.setattr(supervisor, "attend", lambda _: next(answers))
-    supervisor.keep(home, stopping)
+    monkeypatch.setattr(supervisors, "attend", lambda _: next(answers))
+    supervisors.keep(home, stopping)
     assert waited == [1, 1, 2, 5, 1, 1]
 
 

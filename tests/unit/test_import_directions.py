@@ -27,7 +27,13 @@ ALLOWED = {
 }
 # The wiring of the AWS half: nothing of the local lake, no command line.
 APP_MAY_USE = {"stacks", "lake"}
-STACKS_MAY_USE = ("lake.aws", "lake.definition", "lake.errors", "lake.rendering.spark", "lake.versions")
+STACKS_MAY_USE = (
+    "lake.aws",
+    "lake.config.definition",
+    "lake.config.errors",
+    "lake.rendering.spark",
+    "lake.config.versions",
+)
 # What runs on EMR has nothing but these beside itself.
 SPARK_MAY_USE = {"pyspark", "py4j", "spark_jobs"}
 
@@ -68,7 +74,7 @@ def test_spark_jobs_need_nothing_but_pyspark() -> None:
 
 
 def test_the_local_runtime_does_not_know_the_command_line() -> None:
-    found = [path.name for path in sources("lake/local") if "lake.cli.app" in imported(path.read_text())]
+    found = [path.name for path in sources("lake/local") if "lake.cli.main.app" in imported(path.read_text())]
     assert found == []
 
 
@@ -100,7 +106,7 @@ def test_constructs_is_always_the_package_from_pypi() -> None:
     [
         ("lake", "def f():\n    import spark_jobs.hudi.table", {"spark_jobs"}),
         ("lake", "from stacks import lake", {"stacks"}),
-        ("spark_jobs", "from lake.errors import LakeError", {"lake"}),
+        ("spark_jobs", "from lake.config.errors import LakeError", {"lake"}),
         ("constructs/lake_constructs", "import stacks.lake", {"stacks"}),
         ("lake", "import json\nfrom . import errors\nfrom lake import plan", set()),
     ],

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lake import job, sql, verify
-from lake.cli import app
-from lake.environment import Environment
-from lake.errors import BadInput, LakeError
-from lake.job import JOBS, LOGS, last_log, new_log, run_job
-from lake.local.home import PROJECT, Home
-from lake.local.secrets import Secrets
+from lake.cli import sql, verify
+from lake.cli.main import app
+from lake.config.environment import Environment
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import PROJECT, Home
+from lake.config.secrets import Secrets
+from lake.local import spark_job
 from lake.local.service import Service
+from lake.local.spark_job import JOBS, LOGS, last_log, new_log, run_job
 
 PORTS = 29200  # on the usual ones a lake may run, as `make demo` leaves one
 NEEDS = [(name, service.name) for name in ("query", "verify") for service in JOBS[name].needs]
@@ -44,7 +45,7 @@ def only(monkeypatch: pytest.MonkeyPatch, *silent: str) -> None:
     def answers(service: Service) -> bool:
         return service.name not in silent
 
-    monkeypatch.setattr(job, "answers", answers)
+    monkeypatch.setattr(spark_job, "answers", answers)
 
 
 def spark(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
@@ -52,7 +53,7 @@ def spark(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
         return [sys.executable, "-c", program, args[args.index("--output") + 1]]
 
     only(monkeypatch)
-    monkeypatch.setattr(job, "spark_submit_command", command)
+    monkeypatch.setattr(spark_job, "spark_submit_command", command)
 
 
 @pytest.mark.parametrize(("name", "service"), NEEDS)
@@ -88,7 +89,7 @@ def test_of_two_runs_each_tells_its_own_failure(home: Home, monkeypatch: pytest.
                 run_job(home, "query", ["second"])
 
     beside_it: list[Path] = []
-    monkeypatch.setattr(job, "spark_submit_command", lambda environment, name, args, conf: print_of(args[-1]))
+    monkeypatch.setattr(spark_job, "spark_submit_command", lambda environment, name, args, conf: print_of(args[-1]))
     only(monkeypatch)
     with pytest.raises(LakeError, match="an Exception of 'first'") as failed:
         run_job(home, "query", ["first"], watch=beside)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from lake.errors import LakeError
-from lake.waiting import wait_until
+from lake.config.errors import LakeError
+from lake.config.waiting import wait_until
 from spark_jobs.hudi import lease
 from spark_jobs.hudi.lease import Held, Lease, Leases, Lost
 from spark_jobs.runtime import storage

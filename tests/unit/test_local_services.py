@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lake.errors import BadInput
-from lake.local import secrets
+from lake.config import secrets
+from lake.config.errors import BadInput
+from lake.config.home import PROJECT, Home, load_home
 from lake.local.endpoints import endpoints, flat
-from lake.local.home import PROJECT, Home, load_home
 from lake.local.stack import SERVICES, Stack
 from lake.local.supervisor import SOCKET_PATH_LIMIT
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from lake.errors import BadInput, LakeError
-from lake.local.home import PROJECT, load_home
-from lake.operate import rebuild as rebuilding
-from lake.operate.local import LocalPlace
-from lake.operate.teardown import plan, teardown, told
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import PROJECT, load_home
+from lake.deployments import rebuild as rebuilding
+from lake.deployments.local import LocalPlace
+from lake.deployments.teardown import plan, teardown, told
 
 SAID: list[str] = []
 

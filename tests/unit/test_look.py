@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from lake.guard import accepted, look
-from lake.local.home import load_home
+from lake.config.home import load_home
+from lake.guardian import inspect
+from lake.state import baseline
 from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT, TABLE
 
 
@@ -31,13 +32,13 @@ def test_a_server_is_never_behind_what_was_taken_from_it(monkeypatch: pytest.Mon
         def __init__(self, url: str) -> None:
             self.offset, self.configs = reads("connector"), dict
 
-    monkeypatch.setattr(look, "Connect", Connect)
-    monkeypatch.setattr(look, "connect_source", lambda *_: nullcontext())
-    monkeypatch.setattr(look, "read_source", enough)
+    monkeypatch.setattr(inspect, "Connect", Connect)
+    monkeypatch.setattr(inspect, "connect_source", lambda *_: nullcontext())
+    monkeypatch.setattr(inspect, "read_source", enough)
     for name in ("slot", "server", "tables"):
-        monkeypatch.setattr(look.facts, f"read_{name}", reads(name))
+        monkeypatch.setattr(inspect.facts, f"read_{name}", reads(name))
     with pytest.raises(Enough):
-        look.look(load_home(), DATABASE)
+        inspect.look(load_home(), DATABASE)
     assert [name for name in read if name != "tables"] == ["slot", "connector", "server"]
 
 
@@ -49,16 +50,16 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
     home = load_home()
     if is_noted:
-        accepted.note(home, "shop", {"public.a": replace(TABLE, files={"1": 10})})
+        baseline.note(home, "shop", {"public.a": replace(TABLE, files={"1": 10})})
     applied = [{"database": "shop", "schema": "public", "table": "a", "replica_identity": "full"}]
-    monkeypatch.setattr(look, "read_pipeline", lambda environment: {"tables": applied})
-    monkeypatch.setattr(look, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, configs=dict))
-    monkeypatch.setattr(look, "connect_source", lambda *_: nullcontext())
-    monkeypatch.setattr(look, "read_source", lambda *_: None)
-    monkeypatch.setattr(look.rules, "of_definition", lambda *_: [])
-    monkeypatch.setattr(look.facts, "read_slot", lambda *_: SLOT)
-    monkeypatch.setattr(look.facts, "read_server", lambda *_: SERVER)
-    monkeypatch.setattr(look.facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 11})})
+    monkeypatch.setattr(inspect, "read_pipeline", lambda environment: {"tables": applied})
+    monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, configs=dict))
+    monkeypatch.setattr(inspect, "connect_source", lambda *_: nullcontext())
+    monkeypatch.setattr(inspect, "read_source", lambda *_: None)
+    monkeypatch.setattr(inspect.rules, "of_definition", lambda *_: [])
+    monkeypatch.setattr(inspect.facts, "read_slot", lambda *_: SLOT)
+    monkeypatch.setattr(inspect.facts, "read_server", lambda *_: SERVER)
+    monkeypatch.setattr(inspect.facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 11})})
     for _ in range(2):  # the second goes by what the first has kept
-        found = [drift.what for drift in look.look(home, DATABASE).drifts]
+        found = [drift.what for drift in inspect.look(home, DATABASE).drifts]
         assert [word for word in told if word in " ".join(found)] == told and len(found) == len(told), found

@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import File
-from spark_jobs.parity.compare import PLACEHOLDER, catch_up, compare, hot_rows, lake_rows
+from spark_jobs.parity import catch_up, compare, hot_rows, lake_rows
+from spark_jobs.parity.compare import PLACEHOLDER
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.postgres.reader import page_range, qualified, source_column
 from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from lake.environment import Environment
+from lake.config.environment import Environment
 from lake.rendering.pipeline import pipeline
 from spark_jobs.runtime.pipeline import read_pipeline
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from lake.definition import Database
-from lake.environment import Environment
-from lake.plan import Change, changes
-from lake.plan_facts import Facts
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.plan.diff import Change, changes
+from lake.plan.facts import Facts
 from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import topics
-from lake.source_catalog import Publication, Source, SourceTable
+from lake.sources.postgres.catalog import Publication, Source, SourceTable
 
 PROJECT = Path(__file__).parents[2]
 LOCAL = Environment(name="local", root=PROJECT)

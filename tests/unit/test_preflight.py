@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lake.errors import BadInput
+from lake.config.errors import BadInput
+from lake.config.home import Home, load_home
 from lake.local import preflight
-from lake.local.home import Home, load_home
 from lake.local.service import Program, Service
 
 BASE = 29200

@@ -1,6 +1,6 @@
 """The SQL that makes a database capturable."""
 
-from lake.rendering import publication
+from lake.sources.postgres import publication
 
 
 def test_a_publication_holds_tables_heartbeat_and_signal() -> None:

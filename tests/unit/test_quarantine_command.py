@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import typer
 
-from lake import quarantine
-from lake.environment import Environment
-from lake.errors import BadInput, LakeError
-from lake.local.home import Home
+from lake.cli import quarantine
+from lake.config.environment import Environment
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import Home
 
 
 @pytest.fixture

@@ -8,13 +8,15 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from lake import reading_again, recover, settling
-from lake.connect_rest import Connect
-from lake.definition import Database
-from lake.errors import BadInput, LakeError
-from lake.guard.drift import Drift
-from lake.local.home import Home
-from lake.reading_again import unread
+from lake.cli import recover
+from lake.clients.connect import Connect
+from lake.config.definition import Database
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import Home
+from lake.resync import finish
+from lake.sources.drift import Drift
+from lake.state import resync
+from lake.state.resync import unread
 
 MOMA = Database.model_validate({"database": "moma", "tables": {"public.artists": {"key": ["id"]}}})
 SHOP = Database.model_validate({"database": "shop", "tables": {"public.account": {"key": ["id"]}}})
@@ -67,13 +69,13 @@ class Asked:
         self.home = cast("Home", SimpleNamespace(data=data))
         self.end = 0
         self.tables: list[list[str]] = []
-        monkeypatch.setattr(reading_again, "bound", lambda home, table: self.end)
+        monkeypatch.setattr(resync, "bound", lambda home, table: self.end)
 
     def begin(self, command: str, tables: list[dict[str, Any]], fails: bool = False) -> dict[str, int]:
         """The bounds by topic."""
         self.end += 10
-        reading_again.refuse_less(self.home, command, tables)
-        begun = reading_again.begin(self.home, command, tables, self._failing if fails else self._ask)
+        resync.refuse_less(self.home, command, tables)
+        begun = resync.begin(self.home, command, tables, self._failing if fails else self._ask)
         return {topic: bound for one in begun.values() for topic, bound in one.bounds.items()}
 
     def _ask(self, database: str, tables: list[str]) -> int:
@@ -84,7 +86,7 @@ class Asked:
         raise LakeError("the connector does not stop", "here", "again")
 
     def told(self) -> list[str]:
-        return [drift.now for drift in reading_again.pending(self.home, SHOP)]
+        return [drift.now for drift in resync.pending(self.home, SHOP)]
 
 
 @pytest.fixture
@@ -120,19 +122,19 @@ def test_the_same_command_asks_anew_for_more_tables(asked: Asked) -> None:
 
 def test_databases_are_kept_apart(asked: Asked) -> None:
     asked.begin("lake resnapshot shop.account moma", [*ONE, table("moma", "artists")])
-    reading_again.end(asked.home, "moma")
-    assert (asked.told(), reading_again.pending(asked.home, MOMA)) == (["lake resnapshot shop.account moma"], [])
+    resync.end(asked.home, "moma")
+    assert (asked.told(), resync.pending(asked.home, MOMA)) == (["lake resnapshot shop.account moma"], [])
 
 
 @pytest.mark.parametrize("void", [False, True], ids=["interrupted while it asked", "what it asked is void"])
 def test_what_is_to_be_asked_anew_has_new_bounds(asked: Asked, void: bool) -> None:
     if void:
         asked.begin(RECOVER, ONE)
-        reading_again.ask_anew(asked.home, "shop")
+        resync.ask_anew(asked.home, "shop")
     else:
         with pytest.raises(LakeError):
             asked.begin(RECOVER, ONE, fails=True)
-    assert (asked.told(), reading_again.of_database(asked.home, SHOP)) == ([RECOVER], {"shop.public.account"})
+    assert (asked.told(), resync.of_database(asked.home, SHOP)) == ([RECOVER], {"shop.public.account"})
     assert asked.begin(RECOVER, ONE) == {"shop.public.account": 20}
 
 
@@ -140,8 +142,8 @@ def test_rows_left_out_stay_to_be_read(asked: Asked) -> None:
     """Behind a gap no drift is left by now: the next `lake recover` must sweep, and not only prove."""
     asked.begin(RECOVER, ONE)
     with pytest.raises(LakeError, match="left rows out"):
-        settling._refuse_unread(asked.home, {"shop.public.account": {"unread": 2}}, RECOVER, ["shop"])
-    assert recover._affected(BOTH, [], reading_again.of_database(asked.home, SHOP)) == ONE
+        finish._refuse_unread(asked.home, {"shop.public.account": {"unread": 2}}, RECOVER, ["shop"])
+    assert recover._affected(BOTH, [], resync.of_database(asked.home, SHOP)) == ONE
     assert asked.begin(RECOVER, ONE) == {"shop.public.account": 20}
 
 

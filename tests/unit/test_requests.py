@@ -4,10 +4,10 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
-from lake import requests
-from lake.errors import BadInput
-from lake.local.home import load_home
-from lake.status import ServiceStatus
+from lake.clients import stream_requests
+from lake.config.errors import BadInput
+from lake.config.home import load_home
+from lake.local.status import ServiceStatus
 
 REFUSED = pytest.raises(BadInput, match="streaming job, which would do it, does not run")
 
@@ -19,6 +19,6 @@ REFUSED = pytest.raises(BadInput, match="streaming job, which would do it, does 
 def test_who_was_just_started_is_there(
     state: str, expected: AbstractContextManager[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "services", lambda home: [ServiceStatus("stream", state, 7, 1, 1)])
+    monkeypatch.setattr(stream_requests, "services", lambda home: [ServiceStatus("stream", state, 7, 1, 1)])
     with expected:
-        requests.refuse_stopped(load_home())
+        stream_requests.refuse_stopped(load_home())

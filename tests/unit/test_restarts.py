@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from lake.guard import restarts
-from lake.guard.restarts import Restarts
+from lake.guardian import restarts
+from lake.guardian.restarts import Restarts
 from tests.clocks import replace_time
 
 RUNNING = {"connector": {"state": "RUNNING"}, "tasks": [{"state": "RUNNING"}]}

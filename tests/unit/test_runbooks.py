@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import typer
 
-from lake.cli import app
-from lake.local.home import PROJECT
+from lake.cli.main import app
+from lake.config.home import PROJECT
 from tests.runbooks import FOLDER, blocks, inline, pages, split
 
 TOOLS = {"aws", "git", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sleep"}

@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from lake.table_status import of_report
+from lake.clients.table_status import of_report
 from spark_jobs.hudi import table_services
 from spark_jobs.runtime.status import Progress
 from tests.clocks import replace_time
@@ -33,7 +33,7 @@ class Serving:
             sync_failure="",
         )
         replace_time(monkeypatch, table_services, time=lambda: self.now)
-        monkeypatch.setattr(table_services.sweep, "sweep_asked", lambda *given: self._run("sweep"))
+        monkeypatch.setattr(table_services.delete_orphans, "sweep_asked", lambda *given: self._run("sweep"))
         monkeypatch.setattr(table_services, "_serve_due", lambda *given: self._run("serve"))
         monkeypatch.setattr(table_services, "_count_due", lambda *given: self._run("count"))
 

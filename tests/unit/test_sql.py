@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from lake import sql
-from lake.cli import app
-from lake.errors import BadInput
+from lake.cli import sql
+from lake.cli.main import app
+from lake.config.errors import BadInput
 
 KHABIAS = "Khabias [pseudonym Of Nina Komarova]"
 TWICE = {"columns": ["x", "x"], "types": ["int", "string"], "rows": [[1, "two"]], "more": False}

@@ -9,16 +9,16 @@ import pytest
 from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
-from lake import quarantine, status, table_status
-from lake.cli import app
-from lake.errors import BadInput
-from lake.guard.drift import Drift
-from lake.local import commands
+from lake.cli import connectors, jobs, quarantine, services
+from lake.cli.main import app
+from lake.clients import table_status
+from lake.clients.table_status import SourceStatus, TableStatus
+from lake.config.errors import BadInput
+from lake.deployments.jobs import Job
+from lake.local import status
+from lake.local.status import ServiceStatus
 from lake.local.supervisor import State
-from lake.operate import connector_commands, job_commands
-from lake.operate.jobs import Job
-from lake.status import ServiceStatus
-from lake.table_status import SourceStatus, TableStatus
+from lake.sources.drift import Drift
 from tests.clocks import replace_time
 
 REASON = "Timed out [/127.0.0.1:9092] at [bold]"
@@ -38,11 +38,11 @@ def shown(what: RenderableType) -> str:
 @pytest.mark.parametrize(
     "what",
     [
-        pytest.param(commands._services_table([STREAM]), id="services"),
-        pytest.param(commands._sources_table([SOURCE]), id="sources"),
-        pytest.param(commands._tables_table([TABLE]), id="tables"),
-        pytest.param(commands._drifts_table([Drift("shop", "", REASON, "look")]), id="drifts"),
-        pytest.param(connector_commands._table({"source_postgres_shop": FAILED}), id="connectors"),
+        pytest.param(services._services_table([STREAM]), id="services"),
+        pytest.param(services._sources_table([SOURCE]), id="sources"),
+        pytest.param(services._tables_table([TABLE]), id="tables"),
+        pytest.param(services._drifts_table([Drift("shop", "", REASON, "look")]), id="drifts"),
+        pytest.param(connectors._table({"source_postgres_shop": FAILED}), id="connectors"),
         pytest.param(quarantine._table([ASIDE]), id="quarantine"),
     ],
 )
@@ -73,8 +73,8 @@ def test_a_service_that_ends_at_once_is_named() -> None:
 
 def test_so_is_that_of_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=StringIO(), width=300)
-    monkeypatch.setattr(job_commands, "console", console)
-    job_commands._print([Job("stream", True, "stopped", reason=REASON)], False)
+    monkeypatch.setattr(jobs, "console", console)
+    jobs._print([Job("stream", True, "stopped", reason=REASON)], False)
     assert REASON in console.file.getvalue()  # type: ignore[attr-defined]
 
 
@@ -83,7 +83,7 @@ def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "services", lambda home: [STREAM])
     monkeypatch.setattr(table_status, "tables", nothing)
     monkeypatch.setattr(table_status, "sources", nothing)
-    monkeypatch.setattr(commands.report, "read", nothing)
+    monkeypatch.setattr(services.guardian_report, "read", nothing)
     facts = json.loads(CliRunner().invoke(app, ["status", "--json"]).stdout)
     assert [(one["name"], one["state"], one["continuous"]) for one in facts["jobs"]] == [("stream", "running", True)]
 
@@ -91,7 +91,7 @@ def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("mixture", [["--json"], ["--env", "dev"]])
 def test_watching_goes_with_nothing_else(mixture: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for never_reached in ("_watch", "_status_on_aws"):
-        monkeypatch.setattr(commands, never_reached, lambda *_: None)
+        monkeypatch.setattr(services, never_reached, lambda *_: None)
     refused = CliRunner().invoke(app, ["status", "--watch", *mixture]).exception
     assert isinstance(refused, BadInput)
     assert "leave out --watch" in str(refused)
@@ -101,11 +101,11 @@ def test_watching_shows_it_anew_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) ->
     nothing: Any = lambda *_: []  # noqa: E731
     states, slept = iter(["starting", "running"]), iter([None, KeyboardInterrupt()])
     monkeypatch.setattr(status, "services", lambda home: [replace(STREAM, state=next(states))])
-    for module, name in ((table_status, "tables"), (table_status, "sources"), (commands.report, "read")):
+    for module, name in ((table_status, "tables"), (table_status, "sources"), (services.guardian_report, "read")):
         monkeypatch.setattr(module, name, nothing)
     console = Console(file=StringIO(), width=300, force_terminal=True)
-    monkeypatch.setattr(commands, "console", console)
-    replace_time(monkeypatch, commands, sleep=lambda seconds: raised(next(slept)))
+    monkeypatch.setattr(services, "console", console)
+    replace_time(monkeypatch, services, sleep=lambda seconds: raised(next(slept)))
     CliRunner().invoke(app, ["status", "--watch"])
     first, second = console.file.getvalue().split("starting")  # type: ignore[attr-defined]
     assert "running" in second and "running" not in first

@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lake.definition import Database
-from lake.environment import Environment
+from lake.cli.streamer import Watch
+from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import (
     Places,
@@ -25,7 +26,6 @@ from lake.rendering.streamer import (
     targets,
     write_streamer,
 )
-from lake.streamer import Watch
 from spark_jobs.events import flatten
 from spark_jobs.hudi import lease
 from spark_jobs.hudi.lease import Leases

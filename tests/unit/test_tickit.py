@@ -3,9 +3,9 @@
 import hashlib
 from decimal import Decimal
 
-from lake import tickit
-from lake.definition import load_database
-from lake.local.home import PROJECT
+from lake.config.definition import load_database
+from lake.config.home import PROJECT
+from lake.samples import tickit
 
 SAMPLE = {
     "ems.category": 11,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from lake.definition import load_database
-from lake.environment import Environment
+from lake.config.definition import load_database
+from lake.config.environment import Environment
 from lake.rendering.topics import Topic, topics
 
 PROJECT = Path(__file__).parents[2]

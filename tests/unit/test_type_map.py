@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lake.source_types import MAPPED
+from lake.sources.postgres.types import MAPPED
 from spark_jobs.events import toast
 from spark_jobs.sources.postgres.avro_types import SOURCE, lake_columns, numeric_type
 from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn, Unmapped, pg_type

@@ -9,19 +9,21 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from lake import broker, moma, status, tickit
-from lake.broker import Broker
-from lake.connect_rest import Connect
-from lake.environment import load_environment
-from lake.errors import BadInput, LakeError
-from lake.local.home import PROJECT, Home
+from lake.clients import kafka
+from lake.clients.connect import Connect
+from lake.clients.kafka import Broker
+from lake.clients.stream_requests import refuse_stopped
+from lake.config.environment import load_environment
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import PROJECT, Home
+from lake.config.secrets import Secrets
+from lake.deployments.jobs import LocalJobs
+from lake.local import status
 from lake.local.postgres import Postgres
-from lake.local.secrets import Secrets
 from lake.local.stack import Stack
-from lake.operate.jobs import LocalJobs
+from lake.local.status import ServiceStatus
 from lake.rendering.topics import Topic
-from lake.requests import refuse_stopped
-from lake.status import ServiceStatus
+from lake.samples import moma, tickit
 from tests.unit.refused import Capture, Case, assert_refused, lay_out
 
 SECRETS = {one.name: "x" for one in fields(Secrets)}
@@ -120,7 +122,7 @@ def test_a_job_without_its_supervisor_is_not_called_stopped(
 
 
 def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broker, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(kafka, "TIMEOUT_S", 0.5)
     with pytest.raises(BadInput, match=r"Kafka does not answer; broker at 127.0.0.1:.*; run: lake up"):
         Broker(f"127.0.0.1:{closed_port()}").topics([Topic("a", 1, 1)])
 

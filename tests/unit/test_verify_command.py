@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lake import verify
-from lake.environment import Environment
-from lake.job import END_BYTES, last_told, new_log
-from lake.local.home import Home
-from lake.local.secrets import Secrets
+from lake.cli import verify
+from lake.config.environment import Environment
+from lake.config.home import Home
+from lake.config.secrets import Secrets
+from lake.local.spark_job import END_BYTES, last_told, new_log
 
 NOISE = "26/11/22 10:00:00 WARN Utils: verify: is not at the beginning\n"
 TOLD = "verify:    3.1 s  shop.public.a: 7 rows of cow\n"

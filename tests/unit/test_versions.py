@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lake import versions
-from lake.errors import BadInput
+from lake.config import versions
+from lake.config.errors import BadInput
 
 PROJECT = Path(__file__).parents[2]
 

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from lake.errors import BadInput
-from lake.guard import accepted, watch
-from lake.guard.accepted import Accepted
-from lake.guard.drift import Drift
-from lake.guard.facts import Slot
-from lake.guard.look import Look
-from lake.guard.watch import Watch
-from lake.local.home import load_home
+from lake.config.errors import BadInput
+from lake.config.home import load_home
+from lake.guardian import watch
+from lake.guardian.inspect import Look
+from lake.guardian.watch import Watch
+from lake.sources.drift import Drift
+from lake.sources.postgres.facts import Slot
+from lake.state import baseline
+from lake.state.baseline import Accepted
 from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT
 
 SPENT = Slot("pgoutput", "shop", "extended", 500, 10**12, True, "lake_capture")
@@ -58,8 +59,8 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> FakeConnect:
 def enforced(monkeypatch: pytest.MonkeyPatch) -> list[Slot | None]:
     """The slots that the budget was held against."""
     found: list[Slot | None] = []
-    monkeypatch.setattr(watch.budget, "enforce", lambda home, database, slot: found.append(slot))
-    monkeypatch.setattr(watch.budget, "read", lambda home, database: SPENT)
+    monkeypatch.setattr(watch.wal_limit, "enforce", lambda home, database, slot: found.append(slot))
+    monkeypatch.setattr(watch.wal_limit, "read", lambda home, database: SPENT)
     return found
 
 
@@ -85,14 +86,14 @@ def test_beside_a_command_only_the_budget_stops_a_connector(
     monkeypatch.setattr(watch, "is_locked", lambda path: True)
     behind_a_gap = sees(monkeypatch, SLOT, GAP)
     assert [behind_a_gap.attend(DATABASE), behind_a_gap.attend(DATABASE), connect.told] == [[], [GAP], []]
-    monkeypatch.setattr(watch.budget, "STILL_S", 0.0)
+    monkeypatch.setattr(watch.wal_limit, "STILL_S", 0.0)
     sees(monkeypatch, MUCH).attend(DATABASE)
     assert connect.told == [], "what drains the slot is not stopped by the guardian"
     sees(monkeypatch, SPENT).attend(DATABASE)
     assert (connect.told, enforced) == (["stop"], [SLOT, SLOT, MUCH, SPENT])
 
 
-@pytest.mark.parametrize(("still_s", "told"), [(watch.budget.STILL_S - 1, []), (watch.budget.STILL_S, ["stop"])])
+@pytest.mark.parametrize(("still_s", "told"), [(watch.wal_limit.STILL_S - 1, []), (watch.wal_limit.STILL_S, ["stop"])])
 def test_between_the_bounds_only_a_connector_that_comes_no_further_is_stopped(
     connect: FakeConnect,
     enforced: list[Slot | None],
@@ -124,7 +125,7 @@ def test_a_connector_that_was_deleted_is_told_and_its_slot_kept_within_the_budge
     told: int,
 ) -> None:
     forgotten: list[str] = []
-    monkeypatch.setattr(watch.accepted, "forget", lambda home, name: forgotten.append(name))
+    monkeypatch.setattr(watch.baseline, "forget", lambda home, name: forgotten.append(name))
     monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
     connect.deleted = True
     found = sees(monkeypatch, SLOT).attend(DATABASE)
@@ -142,7 +143,7 @@ def test_a_definition_that_is_away_is_forgotten_once_nothing_of_it_is_applied(
 ) -> None:
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
     home = load_home()
-    accepted.save(home, "shop", Accepted(SERVER, {}))
+    baseline.save(home, "shop", Accepted(SERVER, {}))
     monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
     Watch(home)._forget_departed(defined=set())
-    assert accepted.databases(home) == kept
+    assert baseline.databases(home) == kept

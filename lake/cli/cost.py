@@ -1,0 +1,54 @@
+"""`lake cost`: what an environment costs a month, before it is deployed."""
+
+import json
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lake.aws.cost import Item, Prices, estimate, load_prices
+from lake.aws.environment import load_aws_environment
+from lake.config.home import PROJECT
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("cost")(cost)
+
+
+def cost(
+    env: str = typer.Option(..., "--env", help="An environment of AWS: environments/<name>.yaml."),
+    as_json: bool = typer.Option(False, "--json", help="Print the estimate as JSON."),
+) -> None:
+    """What an environment costs a month at list prices, while nothing flows: machines, disks, fixed fees.
+
+    Traffic, requests, storage in S3 and logs come on top. The price list is lake/aws/prices.yaml.
+    Exit code 2 if the environment or a price is missing.
+
+    Example: lake cost --env dev
+    """
+    prices = load_prices()
+    items = estimate(load_aws_environment(PROJECT, env), prices)
+    print(json.dumps(as_facts(items, prices))) if as_json else show(items, prices)
+
+
+def as_facts(items: list[Item], prices: Prices) -> dict[str, object]:
+    """US dollars a month."""
+    lines = [{"what": one.what, "count": one.count, "each": one.each, "month": round(one.month, 2)} for one in items]
+    return {"region": prices.region, "date": prices.date, "items": lines, "total": round(total(items), 2)}
+
+
+def total(items: list[Item]) -> float:
+    return sum(item.month for item in items)
+
+
+def show(items: list[Item], prices: Prices) -> None:
+    table = Table("", "count", "each", "USD a month")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for item in items:
+        table.add_row(item.what, f"{item.count:g}", f"{item.each:.2f}", f"{item.month:.2f}")
+    table.add_section()
+    table.add_row("sum", "", "", f"{total(items):.0f}")
+    Console(highlight=False).print(table)
+    print(f"List prices of {prices.region}, {prices.date}; traffic, requests, storage and logs come on top.")

@@ -1,0 +1,105 @@
+"""The commands `lake jobs ...`: parse, call, print."""
+
+import json
+from dataclasses import asdict
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lake.aws.environment import LOCAL
+from lake.cli import options
+from lake.config.errors import BadInput
+from lake.config.home import load_home
+from lake.deployments.jobs import Job, Jobs, LocalJobs
+from lake.deployments.open import aws_place
+
+JOB = typer.Argument(help="Name or step id, as in: lake jobs list")
+GOOD = ("running", "starting", "completed", "pending")
+console = Console(highlight=False)
+jobs = typer.Typer(no_args_is_help=True, help="Start, watch and stop the Spark jobs.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the group."""
+    app.add_typer(jobs, name="jobs")
+
+
+def of(env: str) -> Jobs:
+    """The jobs of an environment."""
+    if env == LOCAL:
+        return LocalJobs(load_home())
+    from lake.deployments.aws_jobs import AwsJobs
+
+    return AwsJobs(aws_place(env))
+
+
+@jobs.command("list")
+def show_all(env: str = options.ENV, as_json: bool = options.JSON) -> None:
+    """Show all jobs: those that never end, then the steps that were run, the newest first.
+
+    Exit code 0, whatever state they are in.
+
+    Example: lake jobs list --env dev
+    """
+    _print(of(env).all(), as_json)
+
+
+@jobs.command()
+def status(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
+    """Show one job; exit code 1 unless it runs, or ended well.
+
+    Example: lake jobs status stream --env dev --json
+    """
+    found = [one for one in of(env).all() if name in (one.name, one.id)][:1]
+    if not found:
+        raise BadInput(f"there is no job '{name}'", env, f"see: lake jobs list --env {env}")
+    _print(found, as_json)
+    raise typer.Exit(0 if found[0].state in GOOD else 1)
+
+
+@jobs.command()
+def submit(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
+    """Start a job that never ends, in place of the one that runs; it goes on from its checkpoint.
+
+    Returns once it is accepted. On failure: the reason and the end of its log, and exit code 1.
+
+    Example: lake jobs submit stream --env dev
+    """
+    _print([of(env).submit(name, options.say)], as_json)
+
+
+@jobs.command()
+def stop(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
+    """Stop a job that never ends, or cancel a step; returns once it is gone. What it left half done is rolled back.
+
+    Example: lake jobs stop stream --env dev
+    """
+    _print([of(env).stop(name, options.say)], as_json)
+
+
+@jobs.command()
+def logs(
+    name: str = JOB,
+    env: str = options.ENV,
+    lines: int = typer.Option(100, "-n", "--lines", min=1, help="How many lines from the end."),
+) -> None:
+    """Print the end of the log of a job's last start; exit code 1 when EMR has not brought it yet.
+
+    Example: lake jobs logs verify --env dev -n 20
+    """
+    print("\n".join(of(env).log(name, lines)))
+
+
+def _print(found: list[Job], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], indent=2))
+        return
+    table = Table("job", "kind", "state", "step", "last report", "", box=None)
+    for one in found:
+        state = Text(one.state, "green" if one.state in GOOD else "red")
+        ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
+        kind = "continuous" if one.continuous else "step"
+        table.add_row(one.name, kind, state, one.id, ago, Text(one.reason))
+    console.print(table)

@@ -1,0 +1,92 @@
+"""The `lake` command: parses, calls, prints; the one place where errors become exit codes."""
+
+import signal
+import sys
+from types import FrameType
+
+import typer
+
+from lake.cli import (
+    compact,
+    connectors,
+    cost,
+    demo,
+    jobs,
+    operations,
+    package,
+    plan,
+    quarantine,
+    recover,
+    resnapshot,
+    services,
+    sql,
+    streamer,
+    topics,
+    verify,
+)
+from lake.config.errors import LakeError
+from lake.samples import moma, tickit
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="lake",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+load = typer.Typer(no_args_is_help=True, help="Load sample data into PostgreSQL.")
+app.add_typer(load, name="load")
+services.add_to(app)
+plan.add_to(app)
+moma.add_to(load)
+tickit.add_to(load)
+sql.add_to(app)
+compact.add_to(app)
+streamer.add_to(app)
+verify.add_to(app)
+quarantine.add_to(app)
+resnapshot.add_to(app)
+recover.add_to(app)
+demo.add_to(app)
+operations.add_to(app)
+jobs.add_to(app)
+connectors.add_to(app)
+topics.add_to(app)
+cost.add_to(app)
+package.add_to(app)
+
+
+@app.callback()
+def options(verbose: bool = typer.Option(False, "--verbose", help="Show the traceback of an error.")) -> None:
+    """A change-data-capture lake: PostgreSQL through Kafka into Hudi tables."""
+
+
+def main() -> None:
+    """Run the command line; exits with 0, the code of a LakeError, 2 for wrong usage or 130 for Ctrl-C."""
+    signal.signal(signal.SIGINT, _interrupted)
+    try:
+        app()
+    except LakeError as error:
+        _fail(error)
+    except Exception as error:
+        # boto3's errors by their name: to load it takes longer than most commands take.
+        if not type(error).__module__.startswith("botocore."):
+            raise
+        _fail(LakeError(f"AWS: {error}", "the account of the credentials", "correct it, then run it again"))
+
+
+def _fail(error: LakeError) -> None:
+    if "--verbose" in sys.argv:
+        raise error
+    print(f"lake: {error}", file=sys.stderr)
+    sys.exit(error.exit_code)
+
+
+def _interrupted(number: int, frame: FrameType | None) -> None:
+    sys.exit(INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

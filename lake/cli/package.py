@@ -1,0 +1,52 @@
+"""`lake package`: builds dist/, what is deployed to AWS."""
+
+import json
+import shutil
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lake.aws.environment import LOCAL, load_aws_environment
+from lake.aws.package import DIST, build, write_manifest
+from lake.config.definition import load_databases
+from lake.config.environment import environment_path
+from lake.config.home import PROJECT
+
+console = Console(highlight=False)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("package")(package)
+
+
+def package(
+    names: list[str] = typer.Option(None, "--env", help="Which environments; default all but local."),
+    as_json: bool = typer.Option(False, "--json", help="Print the manifest as JSON."),
+) -> None:
+    """Build dist/ anew: code, jars, Connect plug-ins and rendered settings, each with its SHA-256 in manifest.json.
+
+    The same sources give the same bytes. `cdk deploy` uploads these very files.
+
+    Example: lake package --env dev
+    """
+    shutil.rmtree(PROJECT / DIST, ignore_errors=True)
+    databases = load_databases(PROJECT)
+    for name in names or environments():
+        with Console(stderr=True).status(f"building {name}"):
+            build(PROJECT, load_aws_environment(PROJECT, name), databases)
+    manifest = write_manifest(PROJECT)
+    if as_json:
+        print(json.dumps(manifest))
+        return
+    table = Table("file", "SHA-256", "bytes")
+    for path, file in manifest["files"].items():
+        table.add_row(path, file["sha256"][:16], str(file["bytes"]))
+    console.print(table)
+
+
+def environments() -> list[str]:
+    """The names of all environments on AWS."""
+    folder = environment_path(PROJECT, LOCAL).parent
+    return sorted(path.stem for path in folder.glob("*.yaml") if path.stem != LOCAL)

@@ -1,0 +1,85 @@
+"""`lake sql`: one statement over the lake, now or in the past, as a table or as JSON."""
+
+import json
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from lake.config.errors import BadInput
+from lake.config.home import load_home
+from lake.local.spark_job import run_job
+
+console = Console(highlight=False)
+MOMENT = "A Hudi instant, an ISO time (UTC unless it says otherwise) or a PostgreSQL LSN."
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("sql")(sql)
+
+
+def sql(
+    statement: str = typer.Argument(help="Spark SQL, for example: select count(*) from moma_mor.artists_rt"),
+    as_of: str = typer.Option(None, "--as-of", help="Read every lake table as it was then. " + MOMENT),
+    since: str = typer.Option(None, "--since", help="Read only what changed after this moment. " + MOMENT),
+    until: str = typer.Option(None, "--until", help="With --since: and not after this one. " + MOMENT),
+    limit: int = typer.Option(1000, "--limit", min=1, help="Print at most so many rows."),
+    as_json: bool = typer.Option(False, "--json", help="Print columns, types and rows as JSON."),
+) -> None:
+    """Query the lake with Spark SQL through the metastore. It only reads: queries, SHOW, DESCRIBE and EXPLAIN.
+
+    Tables: moma_cow.artists, moma_mor.artists_rt (newest), moma_mor.artists_ro (as of the last compaction).
+
+    Example: lake sql "select name from moma_mor.artists_rt where artist_id = 299" --as-of 2026-11-21T12:30:00
+
+    What changed: lake sql "select artist_id, __op from moma_cow.artists" --since 0/1A2B3C4 --until 0/1A2B4D0
+
+    --since gives each row that changed once, as the last of these commits left
+    it, and deleted ones with __op 'd' where the table keeps them. _ro views do
+    not know what changed.
+
+    An instant is of one table: each has its own, as in _hoodie_commit_time. A
+    time is that of the lake's commit, not of PostgreSQL's. An LSN means all that
+    was written before it; --as-of and --until want one that the table has
+    passed, so one where nothing changes is asked for a time.
+    """
+    _refuse_mixture(as_of, since, until)
+    options = {"--as-of": as_of, "--since": since, "--until": until}
+    given = [word for name, value in options.items() if value is not None for word in (name, value)]
+    content = run_job(load_home(), "query", ["--sql", statement, "--limit", str(limit), *given])
+    print(json.dumps({**content, "rows": objects(content)})) if as_json else _print(content)
+
+
+def objects(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a result by the names of their columns. BadInput when two have the same."""
+    columns = content["columns"]
+    twice = next((name for name in columns if columns.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"two columns are named {twice}", "lake sql --json", "give them names of their own with AS")
+    return [dict(zip(columns, row, strict=True)) for row in content["rows"]]
+
+
+def _refuse_mixture(as_of: str | None, since: str | None, until: str | None) -> None:
+    if as_of is not None and since is not None:
+        raise BadInput("--as-of and --since exclude each other", "lake sql", "give one of them")
+    if until is not None and since is None:
+        raise BadInput("--until needs --since", "lake sql", "add --since MOMENT")
+
+
+def _print(content: dict[str, Any]) -> None:
+    # A narrow terminal breaks a long value; it does not cut it. Text is taken as it is, never as markup.
+    table = Table(*(Column(Text(name), overflow="fold") for name in content["columns"]))
+    for row in content["rows"]:
+        table.add_row(*(_text(value) for value in row))
+    console.print(table)
+    more = ", and there are more (--limit)" if content["more"] else ""
+    console.print(f"{len(content['rows'])} rows{more}")
+
+
+def _text(value: Any) -> Text:
+    if value is None:
+        return Text("null", style="dim")
+    return Text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,33 @@
+"""What the guardian tells: one file, read by `lake status`."""
+
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+from lake.config.home import Home
+from lake.config.secrets import write_private
+from lake.sources.drift import Drift
+
+
+def write(home: Home, drifts: list[Drift]) -> None:
+    write_private(
+        home.data / "guardian.json", json.dumps({"at": time.time(), "drifts": [asdict(one) for one in drifts]})
+    )
+
+
+def read(home: Home) -> list[Drift]:
+    """What was told last; nothing before the guardian ever looked."""
+    return [Drift(**one) for one in _content(home)["drifts"]]
+
+
+def age_s(home: Home) -> float:
+    """How long ago that was, seconds."""
+    return time.time() - float(_content(home)["at"])
+
+
+def _content(home: Home) -> dict[str, Any]:
+    try:
+        return dict(json.loads((home.data / "guardian.json").read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {"at": 0.0, "drifts": []}

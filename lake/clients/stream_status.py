@@ -1,0 +1,132 @@
+"""How far the lake has come: what the streaming job reports, held against Kafka and the source."""
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import psycopg
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from lake.clients.connect import Connect
+from lake.config.definition import Database
+from lake.config.errors import LakeError
+from lake.config.home import Home
+from lake.config.waiting import wait_while
+
+TIMEOUT_S = 10.0
+BEHIND_S = 30.0  # what is well has a change within five seconds (docs/measured.md)
+Offsets = dict[str, int]  # partition to next offset
+Report = Callable[[str], None]
+
+
+def reported(home: Home) -> dict[str, dict[str, Any]]:
+    """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
+    try:
+        tables: dict[str, dict[str, Any]] = json.loads((home.data / "status.json").read_text(encoding="utf-8"))[
+            "tables"
+        ]
+    except FileNotFoundError:
+        return {}
+    return tables
+
+
+def silent_s(home: Home) -> float:
+    """Seconds since the streaming job last reported; 0 before it ever did."""
+    try:
+        written = (home.data / "status.json").stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+    return max(0.0, time.time() - written)
+
+
+def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+    """Returns once every table holds all that was committed in PostgreSQL when this was called.
+
+    LakeError names the tables that are behind when the time is over.
+    """
+    deadline = time.monotonic() + timeout_s
+    wait_for_snapshots(home, databases, report, timeout_s)
+    for database in databases:
+        goal = source_lsn(home, database.database)
+        _wait(partial(unflushed, home, database, goal), report, deadline - time.monotonic())
+    ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
+    _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
+
+
+def wait_for_snapshots(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+    """Returns once Kafka has the first snapshot of every database.
+
+    A new slot says that it has confirmed all that was committed before it was made: only Connect knows
+    that the rows of before are still to be read. LakeError as wait_for_lake.
+    """
+    connect = Connect(home.connect)
+    _wait(partial(_unread, connect, databases), report, timeout_s)
+
+
+def _unread(connect: Connect, databases: list[Database]) -> list[str]:
+    return [
+        f"{one.connector} is reading its first snapshot" for one in databases if connect.snapshotting(one.connector)
+    ]
+
+
+def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) -> None:
+    now = "see: lake status, lake logs stream"
+    wait_while(
+        lacking,
+        timeout_s,
+        lambda left: LakeError(f"not there in time: {'; '.join(left)}", "the lake", now),
+        lambda left: report(", ".join(left)),
+    )
+
+
+def source_lsn(home: Home, database: str) -> str:
+    """Where the source's log stands now, "0/1A2B3C4"."""
+    with psycopg.connect(home.dsn(database)) as connection:
+        row = connection.execute("SELECT pg_current_wal_lsn()::text").fetchone()
+    return str(row[0]) if row else "0/0"
+
+
+def unflushed(home: Home, database: Database, goal: str) -> list[str]:
+    """Empty once Kafka has acknowledged everything before the goal: only then does Debezium move the slot."""
+    query = "SELECT confirmed_flush_lsn >= %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s"
+    with psycopg.connect(home.dsn()) as connection:
+        row = connection.execute(query, [goal, database.slot]).fetchone()
+    return [] if row and row[0] else [f"{database.connector} before {goal}"]
+
+
+def end_offsets(home: Home, topics: list[str]) -> dict[str, Offsets]:
+    """The next offset of every partition, by topic; LakeError when Kafka does not answer."""
+    consumer = Consumer({"bootstrap.servers": home.kafka, "group.id": "lake-progress", "enable.auto.commit": False})
+    try:
+        return {topic: _ends(consumer, topic) for topic in topics}
+    except KafkaException as error:
+        raise LakeError(f"Kafka: {error.args[0].str()}", home.kafka, "run: lake up") from None
+    finally:
+        consumer.close()
+
+
+def _ends(consumer: Consumer, topic: str) -> Offsets:
+    partitions = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions
+    return {str(n): consumer.get_watermark_offsets(TopicPartition(topic, n), timeout=TIMEOUT_S)[1] for n in partitions}
+
+
+def behind(home: Home, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
+    """The Hudi tables whose commits end before the given offsets, with how far they are."""
+    facts = reported(home)
+    names = {
+        f"{database.database}_{kind}.{table.name}": table.topic(database.database)
+        for database in databases
+        for table in database.tables
+        for kind in table.types
+    }
+    return [
+        f"{name} {done} of {sum(ends[topic].values())}"
+        for name, topic in names.items()
+        if (done := _done(facts.get(name, {}))) < sum(ends[topic].values())
+    ]
+
+
+def _done(facts: dict[str, Any]) -> int:
+    return sum(facts.get("offsets", {}).values())

@@ -1,0 +1,143 @@
+"""What the tables are doing: rows, lag, position, and the connector and slot that feed them."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import psycopg
+
+from lake.clients.connect import Connect, failure
+from lake.clients.stream_status import BEHIND_S, reported, silent_s
+from lake.config.definition import Database
+from lake.config.errors import LakeError
+from lake.config.home import Home
+from lake.rendering.pipeline import read_pipeline
+
+STALE_S = 15.0
+UNAPPLIED = "not applied"  # a connector that is yet to be made
+SLOT = (
+    "SELECT active, wal_status, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) "
+    "FROM pg_replication_slots WHERE slot_name = %s"
+)
+
+
+@dataclass(frozen=True)
+class TableStatus:
+    """One Hudi table or archived topic; lag over the changes of the last minute, None when there were none."""
+
+    name: str
+    state: str
+    rows: int | None
+    lag_p50_s: float | None
+    lag_p95_s: float | None
+    lsn: str | None
+    committed_at: float | None
+    reason: str = ""
+    quarantined: int = 0  # messages set aside, neither replayed nor dropped
+    behind_s: float = 0.0  # for how long Kafka has had messages that the table lacks
+
+
+@dataclass(frozen=True)
+class SourceStatus:
+    """One source database: its connector, its tasks, and the log that its slot retains (bytes)."""
+
+    database: str
+    connector: str
+    tasks: list[str]
+    slot: str
+    retained_wal_bytes: int | None
+    reason: str = ""
+
+
+def tables(home: Home) -> list[TableStatus]:
+    """All tables that the streaming job writes, by name; 'stale' when it no longer reports."""
+    return of_report(reported(home), silent_s(home), STALE_S)
+
+
+def of_report(reported: dict[str, dict[str, Any]], silent: float, stale_s: float) -> list[TableStatus]:
+    """All tables of one report, by name; 'stale' when it is older than it may be, 'behind' when a table lags.
+
+    'unserved' when it is written, and what has to be done beside that fails.
+    """
+    stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > stale_s else {}
+    return [_table(name, {**facts, **stale}) for name, facts in sorted(reported.items())]
+
+
+def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:
+    """All captured databases; what can't be asked is 'unknown', with the reason."""
+    return [_source(home, database) for database in databases]
+
+
+def healthy(tables: list[TableStatus], sources: list[SourceStatus]) -> bool:
+    """Whether every table is written, with nothing set aside, and every connector and task runs."""
+    written = all(table.state == "running" and not table.quarantined for table in tables)
+    return written and all(one.connector == UNAPPLIED or {one.connector, *one.tasks} == {"RUNNING"} for one in sources)
+
+
+def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str, Any]:
+    return {"tables": [asdict(table) for table in tables], "sources": [asdict(source) for source in sources]}
+
+
+def _table(name: str, facts: dict[str, Any]) -> TableStatus:
+    lag = facts.get("lag_ms") or {}
+    state, reason = _state(facts)
+    lsn = facts.get("lsn")
+    return TableStatus(
+        name,
+        state,
+        facts.get("rows"),
+        _seconds(lag.get("p50")),
+        _seconds(lag.get("p95")),
+        f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}" if lsn else None,
+        facts.get("committed_at"),
+        reason,
+        facts.get("quarantined", 0),
+        facts.get("behind_s", 0.0),
+    )
+
+
+def _state(facts: dict[str, Any]) -> tuple[str, str]:
+    """The state, and why it is not better."""
+    state, behind = facts.get("state", "unknown"), facts.get("behind_s", 0.0)
+    if state == "running" and behind > BEHIND_S:
+        return "behind", f"Kafka has held messages for {behind:.0f} s that are not in the table"
+    failure = _unserved(facts)
+    return "unserved" if state == "running" and failure else state, facts.get("reason") or failure
+
+
+def _unserved(facts: dict[str, Any]) -> str:
+    """Files pile up: compaction, cleaning or archiving fails; or queries by name miss columns and partitions."""
+    named = {"service_failure": "table service failed", "sync_failure": "the metastore is not up to date"}
+    failures = [f"{what}: {facts[name]}" for name, what in named.items() if facts.get(name)]
+    return "; ".join([*failures, "it is tried again, see: lake jobs logs stream"] if failures else [])
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _source(home: Home, database: Database) -> SourceStatus:
+    connector, tasks, reason = _connector(home, database)
+    slot, retained = _slot(home, database)
+    return SourceStatus(database.database, connector, tasks, slot, retained, reason)
+
+
+def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
+    try:
+        status = Connect(home.connect).status(database.connector)
+    except LakeError as error:
+        return "unknown", [], str(error)
+    if not status:
+        applied = database.database in {one["database"] for one in read_pipeline(home.environment).get("tables", [])}
+        return "absent" if applied else UNAPPLIED, [], "run: lake apply"
+    return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)
+
+
+def _slot(home: Home, database: Database) -> tuple[str, int | None]:
+    try:
+        with psycopg.connect(home.dsn(), connect_timeout=3) as connection:
+            row = connection.execute(SLOT, [database.slot]).fetchone()
+    except psycopg.OperationalError:
+        return "unknown", None
+    if row is None:
+        return "absent", None
+    return f"{'active' if row[0] else 'inactive'}, {row[1]}", int(row[2]) if row[2] is not None else None

@@ -1,0 +1,1 @@
+"""What is written by people, read into types: definition, environment, secrets; and what all rooms share."""

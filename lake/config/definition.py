@@ -1,0 +1,224 @@
+"""What is captured: the typed form of databases/<database>.yaml."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    field_validator,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass
+
+from lake.config.errors import BadInput
+from lake.config.yaml_file import as_model, read_mapping
+
+DATABASES_VARIABLE = "LAKE_DATABASES_DIR"
+HEARTBEAT = "lake.heartbeat"
+SIGNAL = "lake.signal"
+IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
+IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
+NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # its slot is named lake_<database>
+EPOCH_SIZE = 2**48  # offsets of one life of a topic
+GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
+RESERVED_DATABASES = ("template0", "template1")
+RESERVED_SCHEMAS = ("lake", "information_schema")
+ADDED_COLUMNS = (
+    "__op",
+    "__db",
+    "__table",
+    "__schema",
+    "__lsn",
+    "__source_ts_ms",
+    "__deleted",
+    "_order",
+    "_key",
+    "__unavailable",
+    "__moved_from",
+    "__run",
+)
+
+TableType = Literal["cow", "mor"]
+OnBadMessage = Literal["stop", "quarantine"]
+
+
+def is_added_column(column: str) -> bool:
+    """True for the columns that the pipeline adds to every row, and that a source column may not be named."""
+    return column.lower().startswith(("_hoodie", "_toast_")) or column.lower() in ADDED_COLUMNS
+
+
+def _identifier(name: str) -> str:
+    if not IDENTIFIER.match(name):
+        raise ValueError(
+            f"'{name}' is not a plain name | use a to z, 0 to 9 and _ only, not starting with a digit "
+            "(Hive folds case and Kafka uses the dot)"
+        )
+    if len(name) > IDENTIFIER_LIMIT:
+        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | PostgreSQL keeps {IDENTIFIER_LIMIT}: shorten it")
+    return name
+
+
+def _source_column(name: str) -> str:
+    if is_added_column(name):
+        raise ValueError(f"column '{name}' is one that the lake adds itself | choose a column of the source table")
+    return _identifier(name)
+
+
+def _database_name(name: str) -> str:
+    if name in RESERVED_DATABASES:
+        raise ValueError(f"'{name}' belongs to PostgreSQL | choose the database that holds the tables")
+    if len(name) > NAME_LIMIT_OF_DATABASE:
+        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | use at most {NAME_LIMIT_OF_DATABASE}")
+    return _identifier(name)
+
+
+def _table_name(name: str) -> str:
+    schema, dot, table = name.partition(".")
+    if not dot or "." in table:
+        raise ValueError(f"'{name}' is not schema.table | write public.{table or schema}, for example")
+    if schema in RESERVED_SCHEMAS or schema.startswith("pg_"):
+        raise ValueError(f"schema '{schema}' is not captured | choose a table of the application")
+    return f"{_identifier(schema)}.{_identifier(table)}"
+
+
+def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"'{twice[0]}' is given twice | name it once")
+    return names
+
+
+Identifier = Annotated[StrictStr, AfterValidator(_identifier)]
+SourceColumn = Annotated[StrictStr, AfterValidator(_source_column)]
+QualifiedName = Annotated[StrictStr, AfterValidator(_table_name)]
+
+
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
+class Table:
+    """One captured table and how the lake keeps it."""
+
+    full_name: QualifiedName
+    key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), AfterValidator(_distinct)]
+    partition: SourceColumn | None = None
+    types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("cow", "mor")
+    delete: Literal["soft", "hard"] = "soft"
+    replica_identity: Literal["full", "default"] = "full"
+    on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
+    epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
+    buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
+
+    @model_validator(mode="after")
+    def _partition_groups_rows(self) -> "Table":
+        if self.key == (self.partition,):
+            raise ValueError(
+                f"partition '{self.partition}' is the whole key, so every row would get a folder of its own "
+                "| choose a column with few values or leave partition out"
+            )
+        return self
+
+    @property
+    def schema(self) -> str:
+        """The PostgreSQL schema, "public"."""
+        return self.full_name.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """The bare name, "artists"."""
+        return self.full_name.partition(".")[2]
+
+    def topic(self, database: str) -> str:
+        """The Kafka topic, "moma.public.artists"."""
+        return f"{database}.{self.full_name}"
+
+    def hive_names(self, database: str, table_type: TableType) -> list[str]:
+        """The queryable names: ["moma_cow.artists"] or ["moma_mor.artists_rt", "moma_mor.artists_ro"]."""
+        names = [self.name] if table_type == "cow" else [f"{self.name}_rt", f"{self.name}_ro"]
+        return [f"{database}_{table_type}.{name}" for name in names]
+
+
+class Database(BaseModel):
+    """One PostgreSQL database and its captured tables."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    database: Annotated[StrictStr, AfterValidator(_database_name)]
+    by_name: Annotated[dict[str, Table], Field(alias="tables", min_length=1)]
+
+    @field_validator("by_name", mode="before")
+    @classmethod
+    def _name_each_table(cls, tables: Any) -> Any:
+        if not isinstance(tables, dict):
+            return tables
+        return {str(name): _named(str(name), settings) for name, settings in tables.items()}
+
+    @model_validator(mode="after")
+    def _hive_names_are_distinct(self) -> "Database":
+        owner: dict[str, str] = {}
+        for table in self.tables:
+            if table.name in owner:
+                raise ValueError(
+                    f"{owner[table.name]} and {table.full_name} would both become "
+                    f"{self.database}_cow.{table.name} | capture one of them, or rename one in PostgreSQL"
+                )
+            owner[table.name] = table.full_name
+        return self
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables in the order of the file."""
+        return tuple(self.by_name.values())
+
+    @property
+    def publication(self) -> str:
+        return f"lake_{self.database}"
+
+    @property
+    def slot(self) -> str:
+        return f"lake_{self.database}"
+
+    @property
+    def connector(self) -> str:
+        return f"source_postgres_{self.database}"
+
+    @property
+    def heartbeat_topic(self) -> str:
+        return f"__debezium-heartbeat.{self.database}"
+
+
+def _named(name: str, settings: Any) -> Any:
+    settings = {} if settings is None else settings
+    if not isinstance(settings, dict):
+        return settings
+    if "full_name" in settings:
+        raise ValueError(f"table '{name}' has the key full_name | its name is already written before the colon")
+    return {**settings, "full_name": name}
+
+
+def load_database(path: Path) -> Database:
+    """One file; BadInput names file, line, key and remedy."""
+    database = as_model(Database, read_mapping(path), path)
+    if database.database != path.stem:
+        raise BadInput(
+            f"database '{database.database}' stands in a file of another name",
+            f"{path}, key database",
+            f"rename the file to {database.database}.yaml",
+        )
+    return database
+
+
+def load_databases(root: Path) -> list[Database]:
+    """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none, or a *.yml."""
+    folder = root / os.environ.get(DATABASES_VARIABLE, "databases")
+    for path in folder.glob("*.yml"):
+        raise BadInput("a file with this ending is not read", str(path), f"rename it to {path.stem}.yaml")
+    paths = sorted(folder.glob("*.yaml"))
+    if not paths:
+        raise BadInput("no database is defined", str(folder), "create databases/<database>.yaml as in README.md")
+    return [load_database(path) for path in paths]

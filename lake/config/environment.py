@@ -1,0 +1,216 @@
+"""Where a lake runs and how big it is: the typed form of environments/<name>.yaml."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+
+from lake.config.errors import BadInput
+from lake.config.yaml_file import as_model, read_mapping
+
+PORT_BASE_VARIABLE = "LAKE_PORT_BASE"
+DATA_DIR_VARIABLE = "LAKE_DATA_DIR"
+ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
+PORTS_USED = 8
+LOOPBACK = "127.0.0.1"
+Count = Annotated[StrictInt, Field(ge=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Kafka(_Part):
+    """Topics and their durability."""
+
+    partitions: Count = 1
+    replication_factor: Count = 1
+    min_insync_replicas: Count = 1
+    retention_hours: Count = 168
+
+    @model_validator(mode="after")
+    def _writes_can_succeed(self) -> "Kafka":
+        if self.min_insync_replicas > self.replication_factor:
+            raise ValueError(
+                f"min_insync_replicas {self.min_insync_replicas} exceeds "
+                f"replication_factor {self.replication_factor} | no write could succeed: lower it"
+            )
+        return self
+
+
+class Spark(_Part):
+    """The size of the Spark driver."""
+
+    driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1536m"
+    short_lived: StrictBool = False  # a lake of minutes: its JVMs compile quickly instead of well
+
+
+HISTORY_COMMITS = 100
+
+
+class Silver(_Part):
+    """How the Hudi tables are written."""
+
+    trigger_ms: Annotated[StrictInt, Field(ge=0)] = 500
+    max_offsets: Count = 200_000
+    # Commits between two rounds of compaction, cleaning and archiving; of a partitioned merge-on-read table a fourth.
+    service_commits: Count = 60
+    history_commits: Annotated[StrictInt, Field(ge=10, le=5000)] = HISTORY_COMMITS  # so far back tables can be read
+
+
+class Bronze(_Part):
+    """How the Avro archive is written."""
+
+    trigger_s: Count = 60
+    max_records: Count = 10_000
+
+
+class Wal(_Part):
+    """How much log a slot may keep on the disk of its source, in bytes.
+
+    Above warn_bytes it is told, above pause_bytes a connector that comes no further is stopped, above drop_bytes the
+    slot is dropped: the source outlives the capture, and `lake recover` reads its tables again.
+    """
+
+    warn_bytes: Count = 2**30
+    pause_bytes: Count = 8 * 2**30
+    drop_bytes: Count = 16 * 2**30
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Wal":
+        if not self.warn_bytes <= self.pause_bytes <= self.drop_bytes:
+            raise ValueError(
+                f"warn_bytes {self.warn_bytes}, pause_bytes {self.pause_bytes} and drop_bytes {self.drop_bytes} "
+                "do not ascend | the lake warns first, then stops reading, then drops the slot"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Ports:
+    """One loopback port per service, counted from the base."""
+
+    postgres: int
+    kafka: int
+    kafka_controller: int
+    connect: int
+    registry: int
+    registry_management: int
+    s3: int
+    metastore: int
+
+    @classmethod
+    def from_base(cls, base: int) -> "Ports":
+        return cls(*range(base, base + PORTS_USED))
+
+
+class Environment(_Part):
+    """One place where the lake runs; root is the project folder that data_dir is relative to."""
+
+    name: StrictStr
+    root: Path
+    port_base: Annotated[StrictInt, Field(ge=1024, le=65535 - PORTS_USED)] = 27000
+    data_dir: Annotated[StrictStr, Field(min_length=1)] = ".lake"
+    bucket: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "lake"
+    kafka: Kafka = Kafka()
+    spark: Spark = Spark()
+    silver: Silver = Silver()
+    bronze: Bronze = Bronze()
+    wal: Wal = Wal()
+
+    @property
+    def ports(self) -> Ports:
+        return Ports.from_base(self.port_base)
+
+    @property
+    def data_path(self) -> Path:
+        """The absolute folder of everything the lake writes."""
+        return (self.root / self.data_dir).resolve()
+
+    @property
+    def rendered_path(self) -> Path:
+        return self.data_path / "rendered"
+
+    @property
+    def secrets_path(self) -> Path:
+        return self.data_path / "secrets.json"
+
+    @property
+    def capture_secrets_path(self) -> Path:
+        """The properties file (user, password) that Kafka Connect's FileConfigProvider reads."""
+        return self.data_path / "secrets" / "capture.properties"
+
+    @property
+    def registry_secrets_path(self) -> Path:
+        """The like, with the login that may write schemas."""
+        return self.data_path / "secrets" / "registry.properties"
+
+    @property
+    def bucket_uri(self) -> str:
+        return f"s3a://{self.bucket}"
+
+    @property
+    def kafka_bootstrap(self) -> str:
+        return f"{LOOPBACK}:{self.ports.kafka}"
+
+    @property
+    def connect_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.ports.connect}"
+
+    @property
+    def registry_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.ports.registry}"
+
+    @property
+    def metastore_uri(self) -> str:
+        return f"thrift://{LOOPBACK}:{self.ports.metastore}"
+
+
+def load_environment(root: Path, name: str = "local") -> Environment:
+    """environments/<name>.yaml; the variables LAKE_PORT_BASE and LAKE_DATA_DIR override its keys.
+
+    LAKE_ENVIRONMENTS_DIR names another folder than environments/. BadInput names file, line, key and remedy.
+    """
+    path = environment_path(root, name)
+    content = read_mapping(path)
+    if "region" in content:
+        now = "this command is for lakes on this machine; on AWS: cdk diff, cdk deploy"
+        raise BadInput(f"the lake '{name}' is on AWS", f"{path}, key region", now)
+    if "root" in content:
+        raise BadInput("unknown key", f"{path}, key root", "remove it: the root is the project folder")
+    environment = as_model(Environment, {**content, "root": root.resolve(), **_overrides()}, path)
+    check_name(environment.name, path)
+    return environment
+
+
+def environment_path(root: Path, name: str) -> Path:
+    """environments/<name>.yaml, or the file of that name in LAKE_ENVIRONMENTS_DIR."""
+    return root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
+
+
+def check_name(name: str, path: Path) -> None:
+    """BadInput when an environment is not named as its file."""
+    if name != path.stem:
+        raise BadInput(
+            f"environment '{name}' stands in a file of another name", f"{path}, key name", f"write name: {path.stem}"
+        )
+
+
+def _overrides() -> dict[str, Any]:
+    folder = os.environ.get(DATA_DIR_VARIABLE)
+    return _port_override() | ({"data_dir": folder} if folder else {})
+
+
+def _port_override() -> dict[str, Any]:
+    text = os.environ.get(PORT_BASE_VARIABLE)
+    if text is None:
+        return {}
+    if not text.isdecimal() or not 1024 <= int(text) <= 65535 - PORTS_USED:
+        raise BadInput(
+            f"{PORT_BASE_VARIABLE}={text} is not a usable port",
+            "environment variable",
+            f"give a number from 1024 to {65535 - PORTS_USED}, or unset it",
+        )
+    return {"port_base": int(text)}

@@ -1,0 +1,29 @@
+"""One process at a time, by a lock on a file that ends with the process."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lake.config.errors import LakeError
+
+
+@contextmanager
+def locked(path: Path, otherwise: str) -> Iterator[None]:
+    """LakeError that says `otherwise` when another process holds the lock."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LakeError(otherwise, str(path.parent), "wait for it") from None
+        yield
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process holds the lock now."""
+    try:
+        with locked(path, ""):
+            return False
+    except LakeError:
+        return True

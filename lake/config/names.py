@@ -1,0 +1,27 @@
+"""Names of tables as they are given on the command line: DATABASE, DATABASE.TABLE or DATABASE.SCHEMA.TABLE."""
+
+from typing import Any
+
+from lake.config.errors import BadInput
+
+
+def named_tables(pipeline: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
+    """The entries of the pipeline file that the names mean, all for none; BadInput for an unknown name."""
+    tables: list[dict[str, Any]] = pipeline.get("tables", [])
+    if not tables:
+        raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
+    for name in names:
+        if not any(name in _names_of(table) for table in tables):
+            now = f"choose from: {', '.join(sorted(_names_of(table)[1] for table in tables))}"
+            raise BadInput(f"there is no table or database '{name}' in the lake", "command line", now)
+    return [table for table in tables if not names or any(name in _names_of(table) for name in names)]
+
+
+def targets_of(table: dict[str, Any]) -> list[str]:
+    """The Hudi tables of a pipeline file's entry: "moma_mor.artworks"."""
+    return [f"{table['database']}_{target['type']}.{table['table']}" for target in table["targets"]]
+
+
+def _names_of(table: dict[str, Any]) -> tuple[str, str, str]:
+    database, schema, name = table["database"], table["schema"], table["table"]
+    return database, f"{database}.{name}", f"{database}.{schema}.{name}"

@@ -1,0 +1,81 @@
+"""The passwords of one lake: made once, kept in one file that only its owner can read."""
+
+import json
+import os
+import secrets as random
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from lake.config.errors import BadInput
+
+LATER = "registry_writer"  # a lake that was made before there was one gets it when it is started
+
+
+@dataclass(frozen=True, repr=False)
+class Secrets:
+    """One password per PostgreSQL role, that of the registry's writer, and the key pair of the S3 server.
+
+    Letters, digits, - and _ only.
+    """
+
+    postgres: str
+    lake_capture: str
+    lake_verify: str
+    registry: str
+    registry_writer: str
+    s3_access_key: str
+    s3_secret_key: str
+
+    @property
+    def s3_keys(self) -> dict[str, str]:
+        """The key pair under the names of the variables in which AWS's clients look for it."""
+        return {"AWS_ACCESS_KEY_ID": self.s3_access_key, "AWS_SECRET_ACCESS_KEY": self.s3_secret_key}
+
+
+def load(path: Path) -> Secrets:
+    """The secrets in path; BadInput if there are none, if some are missing, or if they are not for this user."""
+    try:
+        content = json.loads(_read(path))
+        return Secrets(**{field.name: str(content[field.name]) for field in fields(Secrets)})
+    except FileNotFoundError:
+        raise BadInput("this lake was never started", str(path), "run: lake up") from None
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"the secrets cannot be read ({type(error).__name__})"
+        raise BadInput(what, str(path), "restore the file from a copy") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except PermissionError:
+        now = "run this as the user who started the lake, or set LAKE_DATA_DIR for a lake of your own"
+        raise BadInput("the secrets belong to another user", str(path), now) from None
+
+
+def load_or_create(path: Path) -> Secrets:
+    """The secrets in path, made and written with mode 0600 at the first call."""
+    if not path.exists():
+        _write(path, {field.name: _new() for field in fields(Secrets)})
+    elif LATER not in (text := _read(path)):
+        with suppress(ValueError, TypeError):  # load() tells of a broken file
+            _write(path, {**json.loads(text), LATER: _new()})
+    return load(path)
+
+
+def _new() -> str:
+    return random.token_urlsafe(24)
+
+
+def _write(path: Path, content: dict[str, str]) -> None:
+    write_private(path, json.dumps(content, indent=2) + "\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace path by text at once, readable by its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    new.replace(path)

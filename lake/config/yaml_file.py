@@ -1,0 +1,154 @@
+"""Reads a YAML file into a typed model and explains every mistake in one line."""
+
+import difflib
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from lake.config.errors import BadInput
+
+Model = TypeVar("Model")
+UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
+MISSING_KEY = ("missing", "missing_argument")
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """A safe loader that refuses a key written twice, where YAML itself would keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "a key is not plain text", key.start_mark)
+            if key.value in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"duplicate key '{key.value}'", key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """The top-level mapping of the file; BadInput when it is missing, unreadable or not YAML."""
+    try:
+        content = yaml.load(_text(path), _UniqueKeyLoader)
+    except yaml.YAMLError as error:
+        raise BadInput(_syntax_problem(error), _place(path, error), "correct the YAML there") from None
+    if not isinstance(content, dict):
+        found = "nothing" if content is None else f"a {_kind(content)}"
+        raise BadInput(f"expected key: value lines, found {found}", str(path), "start from the example in README.md")
+    return content
+
+
+def as_model(model: type[Model], content: dict[str, Any], path: Path) -> Model:
+    """The content as a model; BadInput names the file, line and key of the first mistake."""
+    try:
+        return TypeAdapter(model).validate_python(content)
+    except ValidationError as error:
+        # A misspelt required key is two mistakes to pydantic; its misspelling is the one to show.
+        first = min(error.errors(), key=lambda found: found["type"] not in UNKNOWN_KEY)
+        raise BadInput(_problem(first), _key_place(path, first), _remedy(first, model)) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput("no such file", str(path), _instead(path)) from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"not UTF-8 text (byte {error.start})", str(path), "save the file as UTF-8") from None
+    except OSError as error:
+        raise BadInput(f"cannot read: {error.strerror}", str(path), "check the file and its permissions") from None
+
+
+def _instead(path: Path) -> str:
+    other, folder = path.with_suffix(".yml"), path.parent
+    if other.exists():
+        return f"rename {other.name} to {path.name}"
+    names = sorted(path.name for path in folder.glob("*.yaml"))
+    return f"present there: {', '.join(names)}" if names else f"create it; {folder} has no .yaml file"
+
+
+def _syntax_problem(error: yaml.YAMLError) -> str:
+    problem = getattr(error, "problem", None) or "not readable as YAML"
+    return problem if "duplicate key" in problem else f"not valid YAML: {problem}"
+
+
+def _place(path: Path, error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    lines = len(_text(path).splitlines())
+    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie behind the end
+
+
+def _key_place(path: Path, error: ErrorDetails) -> str:
+    keys = [str(part) for part in error["loc"]]
+    line, depth = _written(path, keys)
+    if error["type"] not in MISSING_KEY:
+        keys = keys[:depth]
+    return f"{path}:{line}, key {'.'.join(keys)}" if keys else str(path)
+
+
+def _written(path: Path, keys: list[str]) -> tuple[int, int]:
+    """The 1-based line of the deepest of the nested keys that stands in the file, and its depth."""
+    node, line = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), 1
+    for depth, key in enumerate(keys):
+        found = dict(_children(node)).get(key)
+        if found is None:
+            return line, depth
+        line, node = found
+    return line, len(keys)
+
+
+def _children(node: yaml.Node | None) -> Iterator[tuple[str, tuple[int, yaml.Node]]]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield key.value, (key.start_mark.line + 1, value)
+    if isinstance(node, yaml.SequenceNode):
+        for position, value in enumerate(node.value):
+            yield str(position), (value.start_mark.line + 1, value)
+
+
+def _problem(error: ErrorDetails) -> str:
+    kind = error["type"]
+    if kind in UNKNOWN_KEY:
+        return "unknown key"
+    if kind in MISSING_KEY:
+        return "a required key is missing"
+    if kind == "value_error":
+        return str(error["ctx"]["error"]).partition(" | ")[0]
+    return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {_shown(error['input'])}"
+
+
+def _remedy(error: ErrorDetails, model: type[Any]) -> str:
+    kind = error["type"]
+    if kind == "value_error":
+        return str(error["ctx"]["error"]).partition(" | ")[2] or "correct the value"
+    if kind in UNKNOWN_KEY:
+        return _nearest_key(str(error["loc"][-1]), _known_keys(model, len(error["loc"])))
+    if kind in MISSING_KEY:
+        return f"add '{error['loc'][-1]}'"
+    return "correct the value"
+
+
+def _known_keys(model: type[Any], depth: int) -> list[str]:
+    """The keys the model allows at the top level (depth 1) or below it."""
+    schema = TypeAdapter(model).json_schema()
+    nested = [part for part in schema.get("$defs", {}).values() if "properties" in part]
+    parts = [schema] if depth == 1 else nested
+    return sorted({key for part in parts for key in part.get("properties", {})})
+
+
+def _nearest_key(wrong: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(wrong, known, n=1)
+    return f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _kind(value: object) -> str:
+    return "list" if isinstance(value, list) else "single value"

@@ -1,0 +1,35 @@
+"""What AWS goes on naming although it is gone: keys that wait for their end, gateways and clusters that had theirs."""
+
+from botocore.exceptions import ClientError
+
+from lake.deployments.account import Account
+from lake.deployments.cluster import ALIVE, Cluster
+
+ENDED = ("deleted", "deleting", "terminated", "shutting-down")
+
+
+def gone(account: Account, arn: str) -> bool:
+    """Whether the thing of this ARN costs nothing and does nothing any more; stacks are asked for elsewhere."""
+    service, kind, name = arn.split(":")[2], arn.split(":")[5].partition("/")[0], arn.rpartition("/")[2]
+    if service == "kms":
+        return str(account.client("kms").describe_key(KeyId=name)["KeyMetadata"]["KeyState"]) == "PendingDeletion"
+    if (service, kind) == ("elasticmapreduce", "cluster"):
+        return Cluster(account, name, "").state() not in ALIVE
+    if service == "ec2":
+        return _ended(account, kind, name)
+    return service == "cloudformation"
+
+
+def _ended(account: Account, kind: str, name: str) -> bool:
+    ec2 = account.client("ec2")
+    try:
+        if kind == "natgateway":
+            return str(ec2.describe_nat_gateways(NatGatewayIds=[name])["NatGateways"][0]["State"]) in ENDED
+        if kind == "vpc-endpoint":
+            return str(ec2.describe_vpc_endpoints(VpcEndpointIds=[name])["VpcEndpoints"][0]["State"]) in ENDED
+        if kind == "instance":
+            found = ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]
+            return str(found["State"]["Name"]) in ENDED
+    except (ClientError, IndexError):
+        return True  # it is not known at all
+    return False

@@ -1,0 +1,34 @@
+"""Buckets emptied, old versions too."""
+
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from lake.config.errors import LakeError
+from lake.deployments.account import Account, code
+from lake.deployments.deployment import Say
+
+AT_ONCE = 1000  # what one call deletes at most
+
+
+def empty(account: Account, bucket: str, say: Say) -> int:
+    """How many versions and markers were deleted; LakeError names the first that S3 refused to delete."""
+    s3, deleted = account.client("s3"), 0
+    try:
+        for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
+            deleted += _delete(s3, bucket, [*page.get("Versions", []), *page.get("DeleteMarkers", [])])
+            say(f"{bucket}: {deleted} object versions deleted") if deleted else None
+    except ClientError as error:
+        if code(error) != "NoSuchBucket":
+            raise
+    return deleted
+
+
+def _delete(s3: Any, bucket: str, found: list[dict[str, Any]]) -> int:
+    for begin in range(0, len(found), AT_ONCE):
+        objects = [{"Key": one["Key"], "VersionId": one["VersionId"]} for one in found[begin : begin + AT_ONCE]]
+        answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
+        for refused in answer.get("Errors", []):
+            now = "remove what protects it, then run it again"
+            raise LakeError(f"not deleted: {refused['Message']}", f"s3://{bucket}/{refused['Key']}", now)
+    return len(found)

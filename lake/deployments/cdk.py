@@ -1,0 +1,47 @@
+"""`cdk deploy` of an environment, its output in a file, its progress told."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import PROJECT
+from lake.deployments.account import Account, code
+from lake.deployments.deployment import Say
+
+CDK = Path("node_modules/.bin/cdk")
+LINES = 5
+
+
+def check(account: Account) -> None:
+    """BadInput when the command is missing or the account was not prepared for the CDK."""
+    if shutil.which("node") is None or not (PROJECT / CDK).exists():
+        raise BadInput("the CDK's command line is not there", str(PROJECT / CDK), "run: make setup")
+    try:
+        account.client("cloudformation").describe_stacks(StackName="CDKToolkit")
+    except Exception as error:
+        if code(error) != "ValidationError":
+            raise
+        now = f"run: npx cdk bootstrap aws://<account>/{account.region}"
+        raise BadInput("the account is not prepared for the CDK", f"region {account.region}", now) from None
+
+
+def deploy(environment: str, say: Say) -> None:
+    """All stacks; LakeError with the last lines when one is refused, and those that stand are kept."""
+    command = ["node", "--no-warnings", str(PROJECT / CDK), "--no-notices", "deploy", "--all"]
+    command += ["-c", f"env={environment}", "--concurrency", "4", "--require-approval", "never", "--progress", "events"]
+    process = subprocess.Popen(
+        command, cwd=PROJECT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+    )
+    heard: list[str] = []
+    try:
+        for line in process.stdout or ():
+            heard.append(line.rstrip())
+            if line.strip().startswith(("✅", "❌")) or "AWS::CloudFormation::Stack" in line:
+                say(line.strip())
+    finally:
+        if process.poll() is None:
+            process.terminate()
+    if process.wait():
+        told = [line for line in heard if "failed" in line.lower() or "error" in line.lower()] or heard
+        raise LakeError(f"cdk deploy: {' / '.join(told[-LINES:])}", environment, "correct it, then run it again")

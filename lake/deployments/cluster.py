@@ -1,0 +1,133 @@
+"""The EMR cluster of an environment: steps added, waited for, cancelled, and their logs."""
+
+import gzip
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from lake.config.errors import LakeError
+from lake.deployments.account import Account, code, wait
+
+ALIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
+WAITING = ("PENDING", "RUNNING", "CANCEL_PENDING")
+LOG_WITHIN_S = 420.0  # EMR brings the logs to S3 every five minutes
+LINES = 20
+KINDS = ("stderr", "stdout", "controller")  # a step's logs, the one that says most first
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; reason is EMR's own, "" unless it failed."""
+
+    id: str
+    name: str
+    state: str
+    began: datetime | None
+    ended: datetime | None
+    reason: str
+
+    @property
+    def done(self) -> bool:
+        return self.state not in WAITING
+
+
+class Cluster:
+    """One cluster, by its id; runner is the jar that runs shell scripts."""
+
+    def __init__(self, account: Account, id: str, runner: str) -> None:
+        self._account, self.id, self._runner = account, id, runner
+        self._emr = account.client("emr")
+
+    def state(self) -> str:
+        """ "TERMINATED" for one that EMR does not know any more."""
+        try:
+            return str(self._described()["Status"]["State"])
+        except ClientError as error:
+            if code(error) in ("InvalidRequestException", "ClusterNotFound"):
+                return "TERMINATED"
+            raise
+
+    def _described(self) -> dict[str, Any]:
+        return dict(self._emr.describe_cluster(ClusterId=self.id)["Cluster"])
+
+    def refuse_gone(self) -> None:
+        """LakeError when nothing can run there."""
+        state = self.state()
+        if state not in ALIVE:
+            now = "deploy it again: npx cdk deploy, or lake rebuild"
+            raise LakeError(f"the cluster is {state}", f"EMR cluster {self.id}", now)
+
+    def submit(self, name: str, arguments: Sequence[str]) -> str:
+        """The id of the new step; a failure of it ends no other."""
+        self.refuse_gone()
+        jar = {"Jar": self._runner, "Args": list(arguments)}
+        step = {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
+        return str(self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step])["StepIds"][0])
+
+    def steps(self) -> list[Step]:
+        """The newest first."""
+        return [_step(one) for one in self._account.pages("emr", "list_steps", "Steps", ClusterId=self.id)]
+
+    def step(self, id: str) -> Step:
+        return _step(self._emr.describe_step(ClusterId=self.id, StepId=id)["Step"])
+
+    def wait(self, id: str, report: Callable[[str], None], timeout_s: float) -> Step:
+        """The step once it has ended; LakeError with the reason and the end of its log unless it succeeded."""
+
+        def ended() -> bool:
+            step = self.step(id)
+            report(f"{step.name}: {step.state}")
+            return step.done
+
+        wait(ended, f"step {id}", timeout_s)
+        step = self.step(id)
+        if step.state != "COMPLETED":
+            report(f"{step.name}: waiting for EMR to bring its log to S3")
+            tail = " / ".join(self.log(id, LOG_WITHIN_S)[-LINES:]) or "it left no log"
+            what = f"{step.name} {step.state.lower()}: {step.reason or 'no reason given'}: {tail}"
+            raise LakeError(what, f"step {id} of {self.id}", "see: lake jobs logs")
+        return step
+
+    def cancel(self, id: str) -> str:
+        """Ends a step that waits or runs; what EMR says to it."""
+        wish = {"ClusterId": self.id, "StepIds": [id], "StepCancellationOption": "TERMINATE_PROCESS"}
+        (answer,) = self._emr.cancel_steps(**wish)["CancelStepsInfoList"]
+        if answer["Status"] != "SUBMITTED":
+            raise LakeError(f"not cancelled: {answer.get('Reason', '')}", f"step {id}", "see: lake jobs list")
+        return str(answer["Status"])
+
+    def log(self, id: str, within_s: float = 0.0) -> list[str]:
+        """The lines of the first log of the step that holds any; [] when none came within the time."""
+        found: list[str] = []
+
+        def there() -> bool:
+            found[:] = next(filter(None, (self._lines(id, kind) for kind in KINDS)), [])
+            return bool(found)
+
+        try:
+            wait(there, "the log", within_s)
+        except LakeError:
+            return []
+        return found
+
+    def _lines(self, id: str, kind: str) -> list[str]:
+        bucket, _, folder = self._described()["LogUri"].partition("://")[2].partition("/")
+        key = f"{folder.rstrip('/')}/{self.id}/steps/{id}/{kind}.gz".lstrip("/")
+        try:
+            body = self._account.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+        except ClientError as error:
+            if code(error) in ("NoSuchKey", "NoSuchBucket", "404"):
+                return []
+            raise
+        return gzip.decompress(body).decode("utf-8", "replace").splitlines()
+
+
+def _step(one: dict[str, Any]) -> Step:
+    status = one["Status"]
+    times, failure = status.get("Timeline", {}), status.get("FailureDetails", {})
+    reason = " ".join(str(failure[key]) for key in ("Reason", "Message") if failure.get(key))
+    reason = reason or str(status.get("StateChangeReason", {}).get("Message", ""))
+    return Step(one["Id"], one["Name"], status["State"], times.get("StartDateTime"), times.get("EndDateTime"), reason)

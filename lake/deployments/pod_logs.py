@@ -1,0 +1,55 @@
+"""What the pods of a lake on AWS say, from CloudWatch."""
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lake.config.errors import BadInput, LakeError
+from lake.deployments.account import POLL_S, Account, code
+
+WITHIN_MS = 24 * 3600 * 1000
+
+
+def last(account: Account, environment: str, pod: str, lines: int) -> list[str]:
+    """The last lines of a day; LakeError without a deployment, BadInput when no pod of that name said anything."""
+    since = int(time.time() * 1000) - WITHIN_MS
+    found = list(deque((text for _, text in _events(account, environment, pod, since)), lines))
+    if not found and lines:
+        now = "take a release as kafka-connect, or for jobs: lake jobs logs"
+        raise BadInput(f"no pod '{pod}' said anything in a day", f"lake-{environment}", now)
+    return found
+
+
+def follow(account: Account, environment: str, pod: str, tell: Callable[[str], None]) -> None:
+    """Tells what comes, until Ctrl-C."""
+    since = int(time.time() * 1000)
+    while True:
+        for at, text in _events(account, environment, pod, since):
+            since = at + 1
+            tell(text)
+        time.sleep(POLL_S)
+
+
+def _events(account: Account, environment: str, pod: str, since: int) -> Iterator[tuple[int, str]]:
+    group = f"/aws/containerinsights/lake-{environment}/application"
+    try:
+        for one in account.pages("logs", "filter_log_events", "events", logGroupName=group, startTime=since):
+            name, text = _parsed(one["message"])
+            if name.startswith(pod):
+                yield int(one["timestamp"]), f"{name}: {text}"
+    except Exception as error:
+        if code(error) != "ResourceNotFoundException":
+            raise
+        now = f"run: npx cdk deploy --all -c env={environment}"
+        raise LakeError(f"{environment} is not deployed", group, now) from None
+
+
+def _parsed(message: str) -> tuple[str, str]:
+    """The pod and what it said: the agent writes both as JSON."""
+    try:
+        content: dict[str, Any] = json.loads(message)
+        return str(content["kubernetes"]["pod_name"]), str(content["log"]).rstrip()
+    except (ValueError, KeyError, TypeError):
+        return "", message

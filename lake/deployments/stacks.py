@@ -1,0 +1,113 @@
+"""The stacks of one environment, as CloudFormation has them: whatever the definition says by now."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from lake.config.errors import LakeError
+from lake.deployments.account import Account, wait
+from lake.deployments.deployment import Item, Say
+
+# In the order in which they are deployed: a stack uses only what stands before it.
+PARTS = ("storage", "network", "source", "streaming", "catalog", "connect", "processing", "operations")
+DELETED = "DELETE_COMPLETE"
+DELETE_WITHIN_S = 3600.0  # MSK and EKS take half an hour
+KEEPING = ("Retain", "RetainExceptOnCreate")
+LOST = {
+    "AWS::Glue::Database": "the names of its tables",
+    "AWS::KMS::Key": "whatever only this key opens",
+    "AWS::Logs::LogGroup": "its log",
+    "AWS::MSK::Cluster": "all topics",
+    "AWS::MSK::ServerlessCluster": "all topics",
+    "AWS::RDS::DBInstance": "the source databases with all their rows",
+    "AWS::S3::Bucket": "its objects",
+    "AWS::SecretsManager::Secret": "a password",
+}
+
+
+class Stacks:
+    """lake-<environment>-<part>."""
+
+    def __init__(self, account: Account, environment: str) -> None:
+        self._account = account
+        self._cloudformation = account.client("cloudformation")
+        self._prefix = f"lake-{environment}"
+
+    def statuses(self) -> dict[str, str]:
+        """Of the stacks there are, by part."""
+        found = {part: self._described(f"{self._prefix}-{part}") for part in PARTS}
+        return {part: str(stack["StackStatus"]) for part, stack in found.items() if stack}
+
+    def items(self) -> list[Item]:
+        """Every resource of every stack; the stack itself is the last of its own."""
+        return [item for part in self.statuses() for item in self._of(f"{self._prefix}-{part}")]
+
+    def _of(self, name: str) -> Iterator[Item]:
+        kept = self._kept(name)
+        for one in self._resources(name):
+            kind, id = str(one["ResourceType"]), str(one.get("PhysicalResourceId", ""))
+            if one["ResourceStatus"] != DELETED:
+                stays = one["LogicalResourceId"] in kept
+                yield Item(name, kind, id or one["LogicalResourceId"], LOST.get(kind, ""), stays)
+        yield Item(name, "stack", name)
+
+    def _kept(self, name: str) -> set[str]:
+        """The logical ids that the deletion of the stack leaves."""
+        body = self._cloudformation.get_template(StackName=name)["TemplateBody"]
+        template: dict[str, Any] = json.loads(body) if isinstance(body, str) and body else body or {}
+        resources = template.get("Resources", {})
+        return {id for id, one in resources.items() if one.get("DeletionPolicy") in KEEPING}
+
+    def _resources(self, name: str) -> Iterator[dict[str, Any]]:
+        return self._account.pages("cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name)
+
+    def buckets(self) -> dict[str, str]:
+        """The buckets of the storage stack: names by their logical ids."""
+        name = f"{self._prefix}-storage"
+        if not self._described(name):
+            return {}
+        found = [one for one in self._resources(name) if one["ResourceType"] == "AWS::S3::Bucket"]
+        return {
+            str(one["LogicalResourceId"]): str(one["PhysicalResourceId"])
+            for one in found
+            if one["ResourceStatus"] != DELETED and one.get("PhysicalResourceId")
+        }
+
+    def delete(self, part: str, say: Say) -> None:
+        """Returns once the stack is gone; LakeError with CloudFormation's reason when it does not go."""
+        name = f"{self._prefix}-{part}"
+        stack = self._described(name)
+        if stack is None:
+            return
+        say(f"deletes {name}")
+        self._cloudformation.delete_stack(StackName=name)
+        wait(lambda: self._ended(str(stack["StackId"])), f"the deletion of {name}", DELETE_WITHIN_S)
+        self._check(name, str(stack["StackId"]))
+
+    def _ended(self, id: str) -> bool:
+        stack = self._described(id)
+        return stack is None or not str(stack["StackStatus"]).endswith("_IN_PROGRESS")
+
+    def _check(self, name: str, id: str) -> None:
+        stack = self._described(id)
+        if stack and stack["StackStatus"] != DELETED:
+            reason = self._first_failure(id) or stack.get("StackStatusReason", stack["StackStatus"])
+            raise LakeError(f"not deleted: {reason}", f"stack {name}", "remove the reason, then run it again")
+
+    def _first_failure(self, id: str) -> str:
+        """The newest event of a resource that failed says why; the stack's own only counts."""
+        events = self._account.pages("cloudformation", "describe_stack_events", "StackEvents", StackName=id)
+        for one in events:
+            if one["ResourceStatus"].endswith("_FAILED") and one.get("PhysicalResourceId") != id:
+                return f"{one['LogicalResourceId']}: {one.get('ResourceStatusReason', 'no reason given')}"
+        return ""
+
+    def _described(self, name: str) -> dict[str, Any] | None:
+        try:
+            return dict(self._cloudformation.describe_stacks(StackName=name)["Stacks"][0])
+        except ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise

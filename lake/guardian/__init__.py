@@ -1,0 +1,1 @@
+"""The guardian of the sources: it inspects them, and protects them."""

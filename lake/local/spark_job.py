@@ -1,0 +1,162 @@
+"""A Spark job run to its end: launched as everywhere else, its noise in a log, its result as JSON."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import HOST, Home
+from lake.local.kafka import Kafka
+from lake.local.metastore import Metastore
+from lake.local.postgres import Postgres
+from lake.local.s3 import S3
+from lake.local.service import Service
+from lake.local.spark_submit import S3A, SHORT_JOB, spark_environment, spark_submit_command
+from lake.local.stack import answers
+
+KILL_AFTER_S = 10
+WATCH_S = 0.5
+NOTHING: Mapping[str, str] = MappingProxyType({})
+REFUSED = 2
+LOG_LINES = 5
+LOGS = 10  # of the last runs of a job are kept
+END_BYTES = 2**16  # in which a job's last word on its progress is looked for
+# Somebody waits: by default S3A asks a server that is down for many minutes.
+IMPATIENT = {
+    f"{S3A}.attempts.maximum": "3",
+    f"{S3A}.retry.limit": "3",
+    f"{S3A}.connection.establish.timeout": "5000",
+    f"{S3A}.connection.timeout": "60000",
+}
+CORRECT = "correct it"
+
+
+class Job(NamedTuple):
+    """command: what the user types; needs: what must answer; conf: Spark's settings; now: what to do if refused."""
+
+    command: str
+    needs: tuple[type[Service], ...]
+    conf: Mapping[str, str] = IMPATIENT
+    now: str = CORRECT
+
+
+JOBS = {
+    "query": Job("lake sql", (S3, Metastore), now=f"{CORRECT}; lake sql 'show databases' lists what there is"),
+    "verify": Job("lake verify", (Postgres, Kafka, S3, Metastore)),
+    "ghosts": Job("lake resnapshot", (Postgres, Kafka, S3)),
+    "topics": Job("lake topics", (Kafka,)),
+    "quarantined": Job("lake quarantine", (S3,)),
+    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may outlast an outage
+}
+
+
+def run_job(
+    home: Home,
+    name: str,
+    args: Sequence[str],
+    secrets: Mapping[str, str] = NOTHING,
+    conf: Mapping[str, str] = NOTHING,
+    watch: Callable[[Path], None] | None = None,
+) -> dict[str, Any]:
+    """The content of the job's --output file.
+
+    The job is spark_jobs/<name>.py, one of JOBS; secrets reach it by environment only, conf overrides Spark's settings,
+    and watch is called with the path of its log while it runs. BadInput when a service that it needs does not answer,
+    or when it refused its input (exit code 2), LakeError with the last lines of its log for any other failure. Ctrl-C
+    stops it.
+    """
+    config = home.rendered / "pipeline.json"
+    if not config.exists():
+        raise BadInput("the lake has no tables yet", str(config), "run: lake apply")
+    refuse_silent([service(home) for service in JOBS[name].needs])
+    log = new_log(home, name)
+    with tempfile.TemporaryDirectory(prefix="lake-") as folder:
+        output = Path(folder) / "result.json"
+        arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
+        command = spark_submit_command(home.environment, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
+        environment = spark_environment(home.environment, {**home.secrets.s3_keys, **secrets})
+        code = _run(command, environment, log, watch)
+        return _result(name, code, output, log)
+
+
+def refuse_silent(services: Sequence[Service]) -> None:
+    """BadInput names the first one that does not answer."""
+    for service in services:
+        if not answers(service):
+            raise BadInput(f"{service.name} does not answer", f"{HOST}:{service.port}", "run: lake up")
+
+
+def _run(command: list[str], environment: dict[str, str], path: Path, watch: Callable[[Path], None] | None) -> int:
+    with path.open("wb") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        try:
+            return _watched(process, lambda: watch(path)) if watch else process.wait()
+        finally:
+            _end(process)
+
+
+def _watched(process: subprocess.Popen[bytes], watch: Callable[[], None]) -> int:
+    while True:
+        try:
+            code = process.wait(WATCH_S)
+            watch()
+            return code
+        except subprocess.TimeoutExpired:
+            watch()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(KILL_AFTER_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _result(name: str, code: int, output: Path, log: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(output.read_text(encoding="utf-8")) if output.exists() else {}
+    if code == REFUSED and "error" in content:
+        raise BadInput(content["error"], JOBS[name].command, JOBS[name].now)
+    if not content:
+        tail = " / ".join(_last_lines(log))
+        raise LakeError(f"{JOBS[name].command} ended with code {code}: {tail}", str(log), "see: lake status")
+    return content
+
+
+def new_log(home: Home, name: str) -> Path:
+    """Where a run of a job writes what it has to say: a file of its own, as another may run beside it."""
+    for old in _logs(home, name)[: 1 - LOGS]:
+        old.unlink(missing_ok=True)
+    return home.logs / f"job-{name}-{time.time_ns()}-{os.getpid()}.log"
+
+
+def last_log(home: Home, name: str) -> Path | None:
+    """What the last run of a job wrote; None when there was none."""
+    return next(reversed(_logs(home, name)), None)
+
+
+def _logs(home: Home, name: str) -> list[Path]:
+    return sorted(home.logs.glob(f"job-{name}-*.log"))
+
+
+def last_told(log: Path, name: str) -> str:
+    """What a job said last of its progress, in lines that begin with its name; "" when the log's end has none."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - END_BYTES))
+        lines = file.read().decode(errors="replace").splitlines()
+    return next((line for line in reversed(lines) if line.startswith(f"{name}: ")), "")
+
+
+def _last_lines(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line for line in lines if "Error" in line or "Exception" in line]
+    return (told or lines)[-LOG_LINES:]

@@ -1,0 +1,113 @@
+"""How a Spark job is launched here: the spark-submit command line and its environment."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lake.config.environment import Environment
+from lake.config.errors import BadInput
+from lake.rendering.spark import SESSION, Place, spark_submit
+from lake.rendering.topics import LARGEST_MESSAGE
+
+S3A = "spark.hadoop.fs.s3a"
+ARCHIVE = Path("build/spark.jsa")  # of classes, made by make setup (tools/class_archive.py)
+JVM_OPTIONS = (
+    "-XX:+UseSerialGC",  # two cores: the parallel collectors only cost memory
+    # On two cores the second compiler takes a third of a job's first minutes. Inlining less, it takes a sixth off all
+    # of the processor time of a million changes (docs/measured.md).
+    "-XX:MaxInlineLevel=9",
+    "-XX:FreqInlineSize=150",
+    "-XX:InlineSmallCode=1200",
+    "-Djava.net.preferIPv4Stack=true",
+    "-Duser.timezone=UTC",  # a decoded date or timestamp never depends on the machine's zone
+    # A broken message can claim a text of 2 GB; none is longer than a message, and a failed allocation ends the JVM.
+    f"-Dorg.apache.avro.limits.string.maxLength={4 * LARGEST_MESSAGE}",
+    f"-Dorg.apache.avro.limits.bytes.maxLength={4 * LARGEST_MESSAGE}",
+    # Each answer of S3 is read by a new parser, whose name Java looks up in all jars: twice, and finds none.
+    "-Dorg.xml.sax.driver=com.sun.org.apache.xerces.internal.parsers.SAXParser",
+    # To know how large its rows are, Hudi starts a second JVM that attaches to this one, for seconds and in vain.
+    "-Djol.skipHotspotSAAttach=true",
+    "-Djol.skipDynamicAttach=true",
+)
+# A job of seconds spends half its time in the second compiler; a stream earns that back, a query does not.
+# With one compiler the JVM keeps 48 MB for what it compiled; Spark's own code fills them, and a thread clears all day.
+SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m"}
+
+
+def spark_submit_command(
+    environment: Environment, script: str, args: Sequence[str], conf: Mapping[str, str] | None = None
+) -> list[str]:
+    """spark-submit of spark_jobs/<script>.py on this machine; conf overrides the settings of the machine."""
+    size = ("--master", "local[*]", "--driver-memory", environment.spark.driver_memory)
+    folder = environment.root / "spark_jobs"
+    settings = {**_driver(environment), **_object_store(environment), **(conf or {})}
+    place = Place(size, str(folder / f"{script}.py"), (folder / "pools.xml").as_uri(), settings)
+    return [str(spark_home() / "bin" / "spark-submit"), *spark_submit(script, script, place, args)]
+
+
+def spark_environment(environment: Environment, credentials: Mapping[str, str]) -> dict[str, str]:
+    """What the process inherits: this one's variables, Spark's own, and the given credentials (S3, JDBC)."""
+    binaries = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {
+        **os.environ,
+        **credentials,
+        "PATH": binaries,  # spark-submit finds its Python, and that one its pyspark, only through these
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(environment.root),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+def spark_conf(environment: Environment) -> dict[str, str]:
+    """The settings shared by every job that reads or writes the lake."""
+    return {**SESSION, **_driver(environment), **_object_store(environment)}
+
+
+def spark_home() -> Path:
+    """The folder of the installed pyspark; BadInput when it is not installed."""
+    found = importlib.util.find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise BadInput("pyspark is not installed", sys.executable, "run make setup")
+    return Path(found.origin).parent
+
+
+def _driver(environment: Environment) -> dict[str, str]:
+    scratch = environment.data_path / "tmp"  # a killed job leaves Hive's session folders and Hudi's spilled maps here
+    return {
+        "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
+        "spark.driver.defaultJavaOptions": " ".join(
+            (*JVM_OPTIONS, *class_archive(environment.root), f'"-Djava.io.tmpdir={scratch}"')
+        ),
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.local.dir": str(scratch),
+        # Here the driver is the executor, and cannot lose itself. Of one that was silent for two minutes, because the
+        # laptop slept, it would think so, never take it back, and end ten minutes later.
+        "spark.storage.blockManagerHeartbeatTimeoutMs": "365d",
+        "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
+        "spark.sql.shuffle.partitions": "4",
+    }
+
+
+def class_archive(root: Path) -> list[str]:
+    """Halves the start of a job. A JVM that can't use it, because of other jars, goes without and says nothing."""
+    return [f'"-XX:SharedArchiveFile={root / ARCHIVE}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+
+
+def _object_store(environment: Environment) -> dict[str, str]:
+    return {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.hive.metastore.uris": f"thrift://127.0.0.1:{environment.ports.metastore}",
+        f"{S3A}.endpoint": f"http://127.0.0.1:{environment.ports.s3}",
+        f"{S3A}.connection.ssl.enabled": "false",
+        f"{S3A}.path.style.access": "true",
+        # The default deletes the parents' markers after each create: seconds on a file-backed server.
+        f"{S3A}.directory.marker.retention": "keep",
+        # Avro readers go from block to block: the default, 64K, opens a connection for each of them.
+        f"{S3A}.readahead.range": "1M",
+        f"{S3A}.aws.credentials.provider": "com.amazonaws.auth.EnvironmentVariableCredentialsProvider",
+    }

@@ -1,0 +1,85 @@
+"""What runs now: one line per service."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+
+from lake.config.errors import LakeError
+from lake.config.home import Home
+from lake.local import processes
+from lake.local.service import Service
+from lake.local.stack import SERVICES, UNKNOWN, Stack, answers
+from lake.local.supervisor import BACKOFF, RUNNING, State, Supervisor
+
+ADVICE = {
+    "orphaned": "its supervisor is gone and left processes behind: lake up stops them and starts anew",
+    "down": "start with: lake up",
+}
+
+
+@dataclass(frozen=True)
+class ServiceStatus:
+    """One service; uptime_s and rss_bytes (resident memory of its process tree) are 0 unless it runs."""
+
+    name: str
+    state: str
+    pid: int
+    uptime_s: int
+    rss_bytes: int
+    reason: str = ""
+
+
+def services(home: Home) -> list[ServiceStatus]:
+    """All services in the order of the stack.
+
+    'orphaned' ones run without their supervisor; of a 'silent' one the process runs, and does not answer.
+    """
+    stack = Stack(home)
+    if not stack.runs():
+        left = {processes.service_of(process) for process in processes.of_lake(home.data)}
+        return [_unsupervised(service, bool(left & {service.name, UNKNOWN})) for service in stack.services]
+    with ThreadPoolExecutor(max_workers=len(SERVICES)) as asking:  # one that is cut off takes seconds
+        return list(asking.map(_asked, stack.supervisors.values()))
+
+
+def healthy(lines: list[ServiceStatus]) -> bool:
+    """Whether all that should run runs."""
+    return all(line.state in ("running", "waiting") for line in lines)
+
+
+def as_json(lines: list[ServiceStatus]) -> list[dict[str, object]]:
+    return [asdict(line) for line in lines]
+
+
+def _asked(supervisor: Supervisor) -> ServiceStatus:
+    service, state = supervisor.service, supervisor.state()
+    if state.pid == 0 and not service.wanted():
+        return ServiceStatus(service.name, "waiting", 0, 0, 0, "starts with: lake apply")
+    if supervisor.pid() is None:
+        return _unsupervised(service, bool(processes.of_service(supervisor.home.data, service.name)))
+    line = _line(state)
+    problem = _problem(service) if line.state == "running" else ""
+    return replace(line, state="silent", reason=problem) if problem else line
+
+
+def _unsupervised(service: Service, runs: bool) -> ServiceStatus:
+    state = "orphaned" if runs else "down"
+    return ServiceStatus(service.name, state, 0, 0, 0, ADVICE[state])
+
+
+def _problem(service: Service) -> str:
+    """'' when it answers."""
+    try:
+        return "" if answers(service) else f"its process runs and does not answer; see: lake logs {service.name}"
+    except LakeError as error:
+        return str(error)
+
+
+def _line(state: State) -> ServiceStatus:
+    if state.state == BACKOFF:
+        reason = f"it ends within a second, and is started again and again; see: lake logs {state.name}"
+        return ServiceStatus(state.name, "failing", 0, 0, 0, reason)
+    if state.state != RUNNING:
+        return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
+    uptime = max(0, int(time.time()) - state.started_at)
+    return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))

@@ -1,1 +1,0 @@
-"""Operations on a whole lake, wherever it runs: teardown, rebuild, verification, jobs."""

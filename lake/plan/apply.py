@@ -1,0 +1,101 @@
+"""Carries out a plan: change after change, each one safe to repeat."""
+
+from collections.abc import Callable
+from itertools import groupby
+
+from lake.clients.connect import Connect, cause, runs
+from lake.clients.kafka import Broker
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.config.errors import LakeError, in_the_middle
+from lake.config.home import Home
+from lake.config.waiting import wait_until
+from lake.guardian.inspect import note_unread
+from lake.plan.diff import Change
+from lake.plan.facts import Facts
+from lake.rendering.connector import source_connector
+from lake.rendering.pipeline import pipeline, write_pipeline
+from lake.sources.postgres.catalog import connect_source, execute_source, slot_reader
+from lake.sources.postgres.signals import ask_for_snapshot
+
+RUNNING_LIMIT_S = 120.0
+Say = Callable[[str], None]
+
+
+def validate(planned: list[Change], databases: list[Database], environment: Environment) -> None:
+    """Lets Connect check every connector that would change; BadInput before anything is touched."""
+    connect = Connect(environment.connect_url)
+    for database in databases:
+        if any(change.kind == "connector" and change.database == database.database for change in planned):
+            connect.validate(source_connector(database, environment))
+
+
+def apply(planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, say: Say) -> None:
+    """Performs the changes in their order; LakeError names the first that failed; the rest is not begun."""
+    performer = _Performer(databases, environment, facts)
+    for (kind, database), group in groupby(planned, key=lambda change: (change.kind, change.database)):
+        listed = list(group)
+        for change in listed:
+            say(f"{change.action}: {change.object}")
+        with in_the_middle("lake apply"):
+            getattr(performer, kind)(database, listed)
+
+
+class _Performer:
+    """One method per kind of change."""
+
+    def __init__(self, databases: list[Database], environment: Environment, facts: Facts) -> None:
+        self._databases = {database.database: database for database in databases}
+        self._environment = environment
+        self._facts = facts
+        self._connect = Connect(environment.connect_url)
+        self._readers_before: dict[str, int | None] = {}
+
+    def source(self, database: str, group: list[Change]) -> None:
+        execute_source(self._environment, database, [change.detail for change in group])
+
+    def topic(self, database: str, group: list[Change]) -> None:
+        broker = Broker(self._environment.kafka_bootstrap)
+        wanted = {topic.name: topic for topic in self._facts.wanted_topics}
+        for change in group:
+            perform = broker.create if change.action == "create" else broker.set_config
+            perform(wanted[change.object])
+
+    def connector(self, database: str, group: list[Change]) -> None:
+        definition = self._databases[database]
+        note_unread(Home(self._environment), definition)
+        self._readers_before[database] = slot_reader(self._environment, definition)
+        self._connect.put(source_connector(definition, self._environment))
+        self._wait(lambda: self._runs(definition), f"connector {definition.connector}")
+
+    def snapshot(self, database: str, group: list[Change]) -> None:
+        """Signals once a task that knows the new tables reads the slot: the old one would ignore them."""
+        definition = self._databases[database]
+        self._wait(lambda: self._streams_anew(definition), f"slot {definition.slot}")
+        with connect_source(self._environment, database) as connection:
+            ask_for_snapshot(connection, [change.object for change in group])
+
+    def pipeline(self, database: str, group: list[Change]) -> None:
+        write_pipeline(pipeline(list(self._databases.values()), self._environment), self._environment)
+
+    def _runs(self, database: Database) -> bool:
+        status = self._connect.status(database.connector)
+        for part in [status["connector"], *status["tasks"]] if status else []:
+            if part["state"] == "FAILED":
+                why = cause(part.get("trace", "no reason given"))
+                now = "correct the cause, then run: lake apply"
+                raise LakeError(f"the connector failed: {why}", f"connector {database.connector}", now)
+        return runs(status)
+
+    def _streams_anew(self, database: Database) -> bool:
+        reader = slot_reader(self._environment, database)
+        before = self._readers_before.get(database.database)
+        return self._runs(database) and reader is not None and reader != before
+
+    def _wait(self, is_so: Callable[[], bool], what: str) -> None:
+        late = LakeError(
+            f"{what} does not run after {RUNNING_LIMIT_S:.0f} s",
+            self._connect.url,
+            "see lake logs connect; a long first snapshot delays it: run lake apply again later",
+        )
+        wait_until(is_so, RUNNING_LIMIT_S, late)

@@ -1,0 +1,189 @@
+"""The difference between the definition and what runs, as data, in the order in which it is safe to apply."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lake.config.definition import HEARTBEAT, SIGNAL, Database, Table
+from lake.config.environment import Environment
+from lake.plan.facts import Facts
+from lake.rendering.connector import CAPTURE_USER, source_connector
+from lake.rendering.pipeline import FILE_NAME, pipeline
+from lake.rendering.topics import Topic
+from lake.sources.postgres import publication
+from lake.sources.postgres.catalog import Source
+
+Kind = Literal["source", "topic", "connector", "snapshot", "pipeline"]
+SECRET = "password"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that apply will do.
+
+    database is empty for the pipeline file; detail is the SQL of a source change, prose otherwise.
+    """
+
+    kind: Kind
+    database: str
+    object: str
+    action: str
+    detail: str
+
+
+def changes(databases: list[Database], environment: Environment, facts: Facts) -> list[Change]:
+    """All changes; none when what runs is what is defined.
+
+    Order: a table is published and has its topic before the connector may name it, is snapshotted once the
+    connector streams, and leaves the publication only after the connector has let go of it. The pipeline file
+    comes last: a table stands in it only when all before is done, so the apply after a broken one resumes.
+    """
+    return [
+        *(change for database in databases for change in _of_database(database, environment, facts)),
+        *_pipeline_changes(pipeline(databases, environment), facts.pipeline),
+    ]
+
+
+def _of_database(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
+    source = facts.sources[database.database]
+    yield from source_changes(database, source)
+    yield from _topic_changes(database, facts)
+    yield from _connector_changes(database, environment, facts)
+    yield from _snapshot_changes(database, facts)
+    yield from _departures(database, source)
+
+
+def source_changes(database: Database, source: Source) -> Iterator[Change]:
+    """What capture needs of the source and does not find: the first changes of a plan."""
+    yield from _schema_changes(database, source)
+    yield from _identity_changes(database, source)
+    yield from _publication_changes(database, source)
+    yield from _right_changes(database, source)
+
+
+def _schema_changes(database: Database, source: Source) -> Iterator[Change]:
+    if "lake" not in source.existing:
+        yield _sql(database, "lake", "create schema", publication.create_schema())
+    for name, create in publication.LAKE_TABLES.items():
+        if name not in source.existing:
+            yield _sql(database, name, "create table", create())
+
+
+def _identity_changes(database: Database, source: Source) -> Iterator[Change]:
+    for table in database.tables:
+        for leaf, identity in sorted(source.tables[table.full_name].leaves.items()):
+            if identity != table.replica_identity[0]:
+                statement = publication.set_replica_identity(leaf, table.replica_identity)
+                yield _sql(database, leaf, f"replica identity {table.replica_identity}", statement)
+
+
+def _publication_changes(database: Database, source: Source) -> Iterator[Change]:
+    name, names = database.publication, [table.full_name for table in database.tables]
+    found = source.publication
+    if found is None:
+        yield _sql(database, name, "create publication", publication.create_publication(name, names))
+        return
+    if not found.as_wanted:
+        yield _sql(database, name, "set publication options", publication.set_publication_options(name))
+    for table in sorted(found.narrowed.intersection([*names, HEARTBEAT, SIGNAL])):
+        action = f"drop {table}, of which it tells a part only"
+        yield _sql(database, name, action, publication.drop_from_publication(name, table))
+    for table in [*names, HEARTBEAT, SIGNAL]:
+        if table not in found.members - found.narrowed:
+            yield _sql(database, name, f"add {table}", publication.add_to_publication(name, table))
+
+
+def _right_changes(database: Database, source: Source) -> Iterator[Change]:
+    for schema in sorted(source.schemas_without_usage):
+        yield _sql(database, schema, f"grant to {CAPTURE_USER}", publication.grant_usage(schema, CAPTURE_USER))
+    for table in publication.required_rights(table.full_name for table in database.tables):
+        if missing := source.missing_rights.get(table):
+            statement = publication.grant(missing, table, CAPTURE_USER)
+            yield _sql(database, table, f"grant to {CAPTURE_USER}", statement)
+
+
+def _topic_changes(database: Database, facts: Facts) -> Iterator[Change]:
+    own = {database.heartbeat_topic, *(table.topic(database.database) for table in database.tables)}
+    for topic in facts.wanted_topics:
+        found = facts.topics.get(topic.name)
+        if topic.name in own and (found is None or found.config != topic.config):
+            yield _topic_change(database, topic, found)
+
+
+def _topic_change(database: Database, topic: Topic, found: Topic | None) -> Change:
+    before = found.config if found else {}
+    settings = {key: value for key, value in topic.config.items() if before.get(key) != value}
+    listed = ", ".join(f"{key}={value}" for key, value in settings.items())
+    if found:
+        return Change("topic", database.database, topic.name, "set", listed)
+    size = f"partitions={topic.partitions}, replication={topic.replication_factor}"
+    return Change("topic", database.database, topic.name, "create", f"{size}, {listed}")
+
+
+def _connector_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
+    wanted = source_connector(database, environment)
+    found = facts.connectors[database.database]
+    if found is None:
+        detail = f"captures {wanted['table.include.list']}"
+        yield Change("connector", database.database, database.connector, "create", detail)
+    elif found != wanted:
+        detail = "; ".join(_differences(found, wanted))
+        yield Change("connector", database.database, database.connector, "update", detail)
+
+
+def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
+    for key in sorted({*found, *wanted}):
+        before, after = found.get(key), wanted.get(key)
+        if before != after:
+            yield f"{key} changed" if SECRET in key else f"{key}: {before} -> {after}"
+
+
+def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
+    """A new connector reads all its tables itself; a table that comes later, or again, or is to stand in the lake in
+    one more type needs a signal: Kafka does not keep its messages for ever.
+    """
+    found = facts.connectors[database.database]
+    if found is None:
+        return
+    captured = found.get("table.include.list", "").split(",")
+    for table in database.tables:
+        if table.full_name not in captured or not _is_applied(database, table, facts):
+            detail = f"existing rows of {table.full_name}, beside the stream of changes"
+            yield Change("snapshot", database.database, table.full_name, "read", detail)
+
+
+def _is_applied(database: Database, table: Table, facts: Facts) -> bool:
+    before = facts.applied.get((database.database, table.schema, table.name))
+    types = {target["type"] for target in before["targets"]} if before else set()
+    return before is not None and bool(before["epoch"] == table.epoch) and types >= set(table.types)
+
+
+def _departures(database: Database, source: Source) -> Iterator[Change]:
+    kept = {HEARTBEAT, SIGNAL, *(table.full_name for table in database.tables)}
+    members = source.publication.members if source.publication else frozenset()
+    for table in sorted(members - kept):
+        action = f"drop {table} (its topic and its lake tables are kept)"
+        yield _sql(
+            database,
+            database.publication,
+            action,
+            publication.drop_from_publication(database.publication, table),
+        )
+
+
+def _pipeline_changes(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[Change]:
+    if wanted != found:
+        detail = "; ".join(_pipeline_differences(wanted, found)) or "settings"
+        yield Change("pipeline", "", FILE_NAME, "write", detail)
+
+
+def _pipeline_differences(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:
+    before = {table["topic"]: table for table in found.get("tables", [])}
+    after = {table["topic"]: table for table in wanted["tables"]}
+    yield from (f"add {topic}" for topic in after if topic not in before)
+    yield from (f"change {topic}" for topic in after if topic in before and after[topic] != before[topic])
+    yield from (f"remove {topic}" for topic in before if topic not in after)
+
+
+def _sql(database: Database, object_: str, action: str, statement: str) -> Change:
+    return Change("source", database.database, object_, action, statement)

@@ -1,0 +1,1 @@
+"""Tables read again from their source, while changes go on flowing."""

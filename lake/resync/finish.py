@@ -1,0 +1,115 @@
+"""The end of reading tables again: what the source no longer has is swept, and the lake is proven equal to it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from lake.cli import quarantine, verify
+from lake.clients.stream_requests import await_done, request
+from lake.config.definition import load_databases
+from lake.config.environment import LOOPBACK
+from lake.config.errors import LakeError, in_the_middle
+from lake.config.home import Home
+from lake.config.names import targets_of
+from lake.guardian.inspect import Look, accept, look
+from lake.local.spark_job import run_job
+from lake.state import resync
+from lake.state.resync import Ask, ReadingAgain
+
+SWEEP = ".sweep"
+Say = Callable[[str], None]
+Tables = list[dict[str, Any]]
+
+
+def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
+    """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
+
+    Given up is what was in quarantine and is older than what was read. LakeError when it can't be carried out.
+
+    tables: of the pipeline file. command: what to run after an interruption. BadInput as reading_again.refuse_less.
+    """
+    resync.refuse_less(home, command, tables)
+    with in_the_middle(command):
+        return _read_again(home, command, tables, ask, timeout_s, say)
+
+
+def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
+    begun = resync.begin(home, command, tables, ask)
+    resync.await_read(home, load_databases(home.root), begun, timeout_s, say)
+    say("looking for rows that the source no longer has")
+    bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
+    found = _ghosts(home, command, bounds, timeout_s)
+    _refuse_unread(home, found, command, list(begun))
+    swept = _swept(tables, found)
+    asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
+    requests = [request(home, target + SWEEP, json.dumps({"bound": asked[target]})) for target in swept]
+    await_done(home, requests, timeout_s, say)
+    given_up = _given_up(home, begun, timeout_s)
+    result = prove(home, tables, timeout_s, say)
+    for database in begun:
+        resync.end(home, database)
+    return {**result, "swept": swept, "given_up": given_up}
+
+
+def prove(home: Home, tables: Tables, timeout_s: float, say: Say) -> dict[str, Any]:
+    """{"equal": …, "verify": the proof}. Where all is equal, the guardian takes what is there as being in order."""
+    say("comparing with the source")
+    before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
+    proof = verify.compare([f"{table['database']}.{table['table']}" for table in tables], timeout_s, say)
+    if proof["equal"]:
+        for one in before:
+            accept(home, one, _names(tables, one))
+    return {"equal": proof["equal"], "verify": proof}
+
+
+def show(result: dict[str, Any], say: Say) -> None:
+    """Tells what was swept, and prints the proof."""
+    for target, count in result.get("swept", {}).items():
+        say(f"{target}: {count} rows that the source no longer has are deleted")
+    for message in result.get("given_up", []):
+        say(f"{message}: dropped from the quarantine, its table was read again since")
+    verify.show(result["verify"])
+
+
+def _names(tables: Tables, found: Look) -> list[str]:
+    database = found.database.database
+    return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
+
+
+def _given_up(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> list[str]:
+    """The messages in quarantine that are older than all that was read again."""
+    return [
+        message
+        for database, asked in begun.items()
+        for message in quarantine.give_up(home, database, asked.bounds, timeout_s)
+    ]
+
+
+def _ghosts(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
+    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", verify.USER]
+    arguments = [*login, "--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)]
+    content = run_job(home, "ghosts", arguments, {verify.PASSWORD: home.secrets.lake_verify})
+    if "error" in content:
+        raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
+    return dict(content["tables"])
+
+
+def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
+    """The tables are still to be read, so it stays pending: behind a gap nothing else tells of their ghosts."""
+    left = [f"{table} lacks {one['unread']}" for table, one in found.items() if one["unread"]]
+    if left:
+        for database in databases:
+            resync.ask_anew(home, database)
+        what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
+        now = "see: lake quarantine list, lake logs connect; once they can be read run it again, it begins anew"
+        raise LakeError(what, command, now)
+
+
+def _swept(tables: Tables, found: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """Ghosts by Hudi table, of those that have any."""
+    counted = {
+        target: found[table["topic"]]["ghosts"][kind["type"]]
+        for table in tables
+        for kind, target in zip(table["targets"], targets_of(table), strict=True)
+    }
+    return {target: count for target, count in counted.items() if count}

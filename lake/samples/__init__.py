@@ -1,0 +1,1 @@
+"""Sample databases: their schema and their rows."""

@@ -1,0 +1,159 @@
+"""TICKIT-shaped data: seven tables of a seller of tickets in one database, made up from a fixed seed."""
+
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import psycopg
+import typer
+from psycopg import sql
+from rich.console import Console
+from rich.progress import Progress
+
+from lake.config.errors import LakeError
+from lake.config.home import Home, load_home
+from lake.samples.moma import create_database
+
+DATABASE = "tickit"
+SEED = 2008
+FIRST_DAY = date(2008, 1, 1)
+DAYS = 365
+# The counts of Amazon's sample; a key is 1 to the count, so that every reference is to a row that exists.
+COUNTS = {
+    "ems.category": 11,
+    "ems.venue": 202,
+    "ecomm.date": DAYS,
+    "ems.event": 8798,
+    "crm.user": 49990,
+    "ecomm.listing": 192497,
+    "ecomm.sale": 172456,
+}
+CATEGORIES = {
+    "Sports": ("Baseball", "Hockey", "Football", "Basketball", "Soccer"),
+    "Shows": ("Musicals", "Plays", "Opera"),
+    "Concerts": ("Pop", "Jazz", "Classical"),
+}
+PLACES = (("Boston", "MA"), ("Chicago", "IL"), ("Denver", "CO"), ("Houston", "TX"), ("Miami", "FL"), ("Seattle", "WA"))
+WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")  # whatever the locale
+FIRST_NAMES = ("Ada", "Bruno", "Chloé", "Dmitri", "Eve", "Farid", "Grete", "Hiro", "Ines", "Jürgen")
+LAST_NAMES = ("Novak", "O'Brien", "García", "Smith", "Kowalska", "Dubois", "Tanaka", "Okafor")
+Row = tuple[Any, ...]
+Report = Callable[[str, int], None]  # table, rows so far
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register `lake load tickit`."""
+    app.command("tickit")(load_tickit)
+
+
+def load_tickit() -> None:
+    """Make up seven tables of ticket sales in the database tickit; tables that hold rows already are left alone.
+
+    Example: lake load tickit
+    """
+    with Progress(console=Console(stderr=True)) as progress:
+        bars = {table: progress.add_task(table, total=count) for table, count in COUNTS.items()}
+        counts = load(load_home(), lambda table, done: progress.update(bars[table], completed=done))
+    for table, (added, present) in counts.items():
+        print(f"tickit.{table}: {added} rows added, {present} there")
+
+
+def load(home: Home, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
+    """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
+    try:
+        create_database(home, DATABASE)
+        with psycopg.connect(home.dsn(DATABASE)) as connection:
+            connection.execute((home.root / "data" / "tickit" / "schema.sql").read_bytes())
+            return {table: _fill(connection, table, report) for table in COUNTS}
+    except psycopg.OperationalError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise LakeError(f"PostgreSQL: {reason}", f"127.0.0.1:{home.ports.postgres}", "run: lake up") from None
+
+
+def _fill(connection: psycopg.Connection, table: str, report: Report) -> tuple[int, int]:
+    name = sql.Identifier(*table.split("."))
+    found = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(name)).fetchone()
+    if found and found[0]:
+        return 0, int(found[0])
+    with connection.cursor() as cursor, cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
+        for number, row in enumerate(rows(table), 1):
+            copy.write_row(row)
+            if number % 1000 == 0 or number == COUNTS[table]:
+                report(table, number)
+    return COUNTS[table], COUNTS[table]
+
+
+def rows(table: str) -> Iterator[Row]:
+    """The rows of a table in the order of its columns (data/tickit/schema.sql); the same ones each time."""
+    random = Random(f"{SEED} {table}")
+    makers = {
+        "ems.category": _category,
+        "ems.venue": _venue,
+        "ecomm.date": _date,
+        "ems.event": _event,
+        "crm.user": _user,
+        "ecomm.listing": _listing,
+        "ecomm.sale": _sale,
+    }
+    return (makers[table](random, key) for key in range(1, COUNTS[table] + 1))
+
+
+def _category(random: Random, key: int) -> Row:
+    every = [(group, name) for group, names in CATEGORIES.items() for name in names]
+    group, name = every[key - 1]
+    return key, group, name, f"All {name.lower()} events"
+
+
+def _venue(random: Random, key: int) -> Row:
+    city, state = random.choice(PLACES)
+    seats = random.choice((None, random.randrange(500, 90000)))  # half of the venues are open air
+    return key, f"{city} Hall {key}", city, state, seats
+
+
+def _date(random: Random, key: int) -> Row:
+    day = FIRST_DAY + timedelta(days=key - 1)
+    holiday = (day.month, day.day) in ((1, 1), (7, 4), (12, 25))
+    week, month = int(day.strftime("%W")) + 1, MONTHS[day.month - 1]
+    return key, day, WEEKDAYS[day.weekday()], week, month, (day.month + 2) // 3, day.year, holiday
+
+
+def _event(random: Random, key: int) -> Row:
+    day = random.randrange(DAYS)
+    start = datetime.combine(FIRST_DAY, datetime.min.time()) + timedelta(days=day, minutes=random.randrange(720, 1260))
+    return key, _one_of(random, "ems.venue"), _one_of(random, "ems.category"), day + 1, f"Event {key}", start
+
+
+def _user(random: Random, key: int) -> Row:
+    first, last = random.choice(FIRST_NAMES), random.choice(LAST_NAMES)
+    city, state = random.choice(PLACES)
+    phone = f"({random.randrange(200, 999)}) 555-{random.randrange(10000):04d}"
+    likes = [random.choice((True, False, None)) for _ in range(3)]
+    return key, f"U{key:07d}", first, last, city, state, f"user{key}@example.com", phone, *likes
+
+
+def _listing(random: Random, key: int) -> Row:
+    tickets, price = random.randrange(1, 30), Decimal(random.randrange(2000, 250000)) / 100
+    day = random.randrange(DAYS)
+    seller, event = _one_of(random, "crm.user"), _one_of(random, "ems.event")
+    return key, seller, event, day + 1, tickets, price, price * tickets, _moment(random, day)
+
+
+def _sale(random: Random, key: int) -> Row:
+    quantity, price = random.randrange(1, 9), Decimal(random.randrange(2000, 250000)) / 100
+    paid = price * quantity
+    day = random.randrange(DAYS)
+    people = [_one_of(random, "crm.user") for _ in range(2)]
+    listing, event = _one_of(random, "ecomm.listing"), _one_of(random, "ems.event")
+    commission = (paid * 15 / 100).quantize(Decimal("0.01"))
+    return key, listing, *people, event, day + 1, quantity, paid, commission, _moment(random, day)
+
+
+def _one_of(random: Random, table: str) -> int:
+    return random.randrange(COUNTS[table]) + 1
+
+
+def _moment(random: Random, day: int) -> datetime:
+    return datetime.combine(FIRST_DAY, datetime.min.time()) + timedelta(days=day, seconds=random.randrange(86400))

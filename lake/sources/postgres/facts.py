@@ -1,0 +1,117 @@
+"""What the guardian reads of a source: its server, the slot, and of each table what changes when rows do unseen."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg.rows import class_row
+
+from lake.sources.postgres.catalog import NARROWED
+
+# The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
+SERVER = """
+SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_identifier,
+  left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) AS timeline,
+  (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint AS position
+"""
+SLOT = """
+SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS confirmed,
+  pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader,
+  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent
+FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
+LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
+"""
+TABLES = f"""
+SELECT name AS full_name, c.oid::bigint AS relation,
+  (SELECT r.oid::bigint FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s) AS membership,
+  (SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) FROM pg_class leaf
+   WHERE leaf.relkind = 'r' AND (leaf.oid = c.oid
+     OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf))) AS files,
+  ARRAY(SELECT a.attname::text FROM pg_attribute a
+        WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted,
+  (SELECT coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') FROM pg_attribute a
+   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
+  (SELECT pubinsert AND pubupdate AND pubdelete AND pubviaroot FROM pg_publication
+   WHERE pubname = %(publication)s) IS NOT FALSE AS published,
+  coalesce((SELECT {NARROWED} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
+   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s), false) AS narrowed,
+  ARRAY(SELECT DISTINCT leaf.relreplident::text FROM pg_class leaf WHERE leaf.relkind = 'r' AND (leaf.oid = c.oid
+     OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)) ORDER BY 1) AS identities
+FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Which server this is (kept across restarts), its timeline, and the end of its log in bytes."""
+
+    system_identifier: str
+    timeline: str
+    position: int
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A replication slot; confirmed and retained_bytes are None where PostgreSQL has none.
+
+    reader: None if nobody reads. sent: up to where the log was decoded for the reader, None if nobody reads.
+    """
+
+    plugin: str
+    database: str
+    wal_status: str
+    confirmed: int | None
+    retained_bytes: int | None
+    active: bool
+    reader: str | None
+    sent: int | None = None
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What changes when rows of a table change without events.
+
+    relation: the table itself, by oid. membership: its place in the publication, another one each time it is put in.
+    files: by oid of what holds rows, its file, another one when all rows are written anew (TRUNCATE, ALTER TYPE).
+    defaulted: columns whose DEFAULT stands for rows that were there before them.
+    published: the publication tells of all that happens to rows. narrowed: by a row filter or a column list, of some.
+    identities: those of what holds rows, as PostgreSQL abbreviates them ("f", "d", "i", "n").
+    columns: names by number; a name keeps its number for as long as its values are the same column's.
+    spoiled: for what is accepted, why changes have been lost since; it stays until the table was read again.
+    spoils: at how many looks so far something was found that spoils it.
+    """
+
+    full_name: str
+    relation: int
+    membership: int | None
+    files: dict[str, int] | None
+    defaulted: list[str]
+    published: bool = True
+    narrowed: bool = False
+    identities: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    spoiled: str = ""
+    spoils: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_server(connection: psycopg.Connection[Any]) -> Server:
+    with connection.cursor(row_factory=class_row(Server)) as cursor:
+        found = cursor.execute(SERVER.encode()).fetchone()
+    assert found is not None  # a SELECT without FROM has one row
+    return found
+
+
+def read_slot(connection: psycopg.Connection[Any], name: str) -> Slot | None:
+    with connection.cursor(row_factory=class_row(Slot)) as cursor:
+        return cursor.execute(SLOT.encode(), [name]).fetchone()
+
+
+def read_tables(connection: psycopg.Connection[Any], publication: str, names: list[str]) -> dict[str, TableFacts]:
+    """Those of the tables that exist, by name."""
+    with connection.cursor(row_factory=class_row(TableFacts)) as cursor:
+        found = cursor.execute(TABLES.encode(), {"publication": publication, "names": names}).fetchall()
+    return {table.full_name: table for table in found}

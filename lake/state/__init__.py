@@ -1,0 +1,1 @@
+"""What is remembered between commands, in files of the local lake."""
