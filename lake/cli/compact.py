@@ -1,13 +1,12 @@
 """`lake compact`: asks the streaming job to compact and clean now, and waits until it has."""
 
-from typing import Any
-
 import typer
 from rich.console import Console
 
-from lake.clients.stream_requests import await_done, refuse_stopped, request
+from lake.clients.stream_requests import await_done, request
 from lake.config.home import load_home
-from lake.config.names import named_tables, targets_of
+from lake.config.names import named_targets
+from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
 
 console = Console(highlight=False)
@@ -33,14 +32,9 @@ def compact(
     Example: lake compact moma.artworks
     """
     home = load_home()
-    targets = chosen(read_pipeline(home.environment), names or [])
+    targets = named_targets(read_pipeline(home.environment), names or [])
     refuse_stopped(home)
     asked = [request(home, target) for target in targets]
     with console.status("waiting for the streaming job") as line:
         await_done(home, asked, timeout, line.update)
     console.print(f"compacted and cleaned: {', '.join(path.name for path in asked)}")
-
-
-def chosen(pipeline: dict[str, Any], names: list[str]) -> list[str]:
-    """The Hudi tables ("moma_mor.artworks") of the named databases and tables; BadInput for an unknown name."""
-    return [target for table in named_tables(pipeline, names) for target in targets_of(table)]

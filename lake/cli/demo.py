@@ -8,15 +8,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from lake.cli import verify
-from lake.cli.plan import apply_all
-from lake.cli.sql import objects
+from lake.cli.parity_output import proof, show
 from lake.clients import stream_status
 from lake.config.definition import Database, load_databases
 from lake.config.errors import LakeError
 from lake.config.home import Home, load_home
-from lake.local.spark_job import run_job
+from lake.local.spark_job import objects, run_job
 from lake.local.stack import Stack
+from lake.plan.run import apply_all
 from lake.samples import moma
 
 console = Console(highlight=False)
@@ -132,7 +131,7 @@ def _travel(home: Home, before: str) -> None:
 
 def _prove() -> None:
     _title("5. Prove that the lake equals its source, all columns of all rows")
-    result = verify.proof([moma.DATABASE])
-    verify.show(result)
+    result = proof([moma.DATABASE])
+    show(result)
     if not result["equal"]:
         raise LakeError("the lake differs from its source", moma.DATABASE, "see the differences above")

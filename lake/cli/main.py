@@ -12,6 +12,7 @@ from lake.cli import (
     cost,
     demo,
     jobs,
+    load,
     operations,
     package,
     plan,
@@ -25,7 +26,6 @@ from lake.cli import (
     verify,
 )
 from lake.config.errors import LakeError
-from lake.samples import moma, tickit
 
 INTERRUPTED = 130
 
@@ -36,12 +36,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-load = typer.Typer(no_args_is_help=True, help="Load sample data into PostgreSQL.")
-app.add_typer(load, name="load")
 services.add_to(app)
 plan.add_to(app)
-moma.add_to(load)
-tickit.add_to(load)
+load.add_to(app)
 sql.add_to(app)
 compact.add_to(app)
 streamer.add_to(app)

@@ -7,7 +7,8 @@ from dataclasses import asdict
 import typer
 from rich.console import Console
 
-from lake.cli import options, verify
+from lake.cli import options
+from lake.cli.parity_output import show
 from lake.deployments.open import place
 from lake.deployments.rebuild import rebuild as perform_rebuild
 from lake.deployments.teardown import plan, refuse_protected, told
@@ -67,6 +68,6 @@ def rebuild(env: str = options.ENV, yes: bool = options.YES, as_json: bool = opt
     """
     began = time.monotonic()
     result = perform_rebuild(place(env), options.say, lambda question: yes or typer.confirm(question, err=True))
-    print(json.dumps(result)) if as_json else verify.show(result)
+    print(json.dumps(result)) if as_json else show(result)
     options.say(f"{env}: rebuilt and verified in {time.monotonic() - began:.0f} s")
     raise typer.Exit(0 if result["equal"] else 1)

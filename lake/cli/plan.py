@@ -2,20 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 
 import typer
 
-from lake.config.definition import Database, load_databases
-from lake.config.environment import Environment, load_environment
-from lake.config.home import PROJECT, Home
-from lake.local.stack import Stack
-from lake.plan.apply import apply as perform
-from lake.plan.apply import validate
-from lake.plan.diff import Change, changes
-from lake.plan.facts import Facts, read_facts
-from lake.plan.preconditions import refuse
+from lake.plan.run import apply_all, planned
+from lake.sources.change import Change
 
 CHANGES_FOUND = 3
 ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml of a lake on this machine.")
@@ -36,7 +28,7 @@ def plan(env: str = ENV, as_json: bool = JSON, check: bool = CHECK) -> None:
 
     Example: add a table to databases/moma.yaml, then run: lake plan
     """
-    _, _, _, found = _planned(env)
+    _, _, _, found = planned(env)
     _print(found, as_json)
     if check and found:
         raise typer.Exit(CHANGES_FOUND)
@@ -55,24 +47,6 @@ def apply(env: str = ENV, as_json: bool = JSON) -> None:
         _print(found, as_json)
     else:
         print(f"{len(found)} changes applied" if found else "no changes")
-
-
-def apply_all(environment: str, say: Callable[[str], None]) -> list[Change]:
-    """The changes that were made; BadInput before the first one when something can't be applied."""
-    databases, place, facts, found = _planned(environment)
-    validate(found, databases, place)
-    perform(found, databases, place, facts, say=say)
-    for service in ("stream", "guardian"):  # there was nothing to do for them before the first apply
-        Stack(Home(place)).start_if_idle(service)
-    return found
-
-
-def _planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]]:
-    place = load_environment(PROJECT, name)
-    databases = load_databases(PROJECT)
-    facts = read_facts(databases, place)
-    refuse(databases, place, facts)
-    return databases, place, facts, changes(databases, place, facts)
 
 
 def _print(found: list[Change], as_json: bool) -> None:

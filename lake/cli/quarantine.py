@@ -1,10 +1,8 @@
 """The commands `lake quarantine ...`: the messages that were set aside because no table could take them."""
 
 import base64
-import getpass
 import json
 import sys
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,12 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from lake.cli import options
-from lake.clients.stream_requests import await_answer, refuse_stopped
 from lake.config.errors import BadInput
-from lake.config.files import write
 from lake.config.home import Home, load_home
 from lake.local.spark_job import run_job
 from lake.rendering.pipeline import read_pipeline
+from lake.resync.quarantine import ask
 
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
@@ -78,7 +75,7 @@ def replay(
     """
     home = load_home()
     _chosen(home, [database])
-    _report("replayed", _ask(home, "replay", database, ids or [], timeout), as_json)
+    _report("replayed", ask(home, "replay", database, ids or [], timeout), as_json)
 
 
 @quarantine.command()
@@ -98,7 +95,7 @@ def drop(
     if not yes:
         what = f"{len(ids)} messages" if ids else "all messages that wait"
         typer.confirm(f"Give up {what} in the quarantine of {database}?", abort=True, err=True)
-    _report("dropped", _ask(home, "drop", database, ids or [], timeout), as_json)
+    _report("dropped", ask(home, "drop", database, ids or [], timeout), as_json)
 
 
 def _chosen(home: Home, names: list[str]) -> list[str]:
@@ -114,31 +111,6 @@ def _chosen(home: Home, names: list[str]) -> list[str]:
 def _messages(home: Home, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"]
     return found
-
-
-def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float) -> list[str]:
-    """Drops what was set aside with an order below its topic's bound; the ids. The rows were read again since.
-
-    A replay would bring it back: a row whose delete was lost has no newer version in the lake than its sweep.
-    """
-    return list(_ask(home, "drop", database, [], timeout_s, bounds=bounds)["settled"])
-
-
-def _ask(
-    home: Home, action: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
-) -> dict[str, Any]:
-    """The streaming job's answer (quarantine_requests.py there); LakeError when it does not come in time."""
-    refuse_stopped(home)
-    request = home.data / "requests" / "quarantine" / f"{uuid.uuid4().hex}.json"
-    content = {"action": action, "database": database, "ids": ids, "by": getpass.getuser(), **more}
-    write(request.with_suffix(".next"), json.dumps(content)).replace(request)
-    answer = request.with_suffix(".done")
-    with Console(stderr=True).status("waiting for the streaming job"):
-        await_answer(home, answer, timeout_s)
-    try:
-        return dict(json.loads(answer.read_text(encoding="utf-8")))
-    finally:
-        answer.unlink()
 
 
 def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:

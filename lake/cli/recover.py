@@ -1,36 +1,18 @@
 """`lake recover`: puts right what the guardian names, reads again what lost changes, and ends in proven equality."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
-from typing import Any
 
-import psycopg
 import typer
 
-from lake.aws.environment import LOCAL
-from lake.cli.plan import apply_all
-from lake.cli.resnapshot import BUSY, JSON, TIMEOUT, aside, console, signal
-from lake.clients.connect import Connect, runs, states
-from lake.clients.stream_requests import refuse_stopped
+from lake.cli import options
+from lake.cli.parity_output import show_resync
 from lake.config.definition import Database, load_databases
-from lake.config.errors import BadInput, LakeError
+from lake.config.errors import BadInput
 from lake.config.home import Home, load_home
 from lake.config.lock import locked
-from lake.config.names import named_tables
-from lake.config.waiting import wait_until
-from lake.guardian.inspect import Look, accept_server, look
-from lake.rendering.pipeline import read_pipeline
-from lake.resync.finish import Say, Tables, prove, read_again, show
-from lake.sources.drift import Drift
-from lake.sources.postgres.catalog import connect_source
-from lake.sources.postgres.signals import POSITION
-from lake.state import resync
-from lake.state.resync import LOCK
-
-WITHIN_S = 60.0
-DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+from lake.local.status import refuse_stopped
+from lake.resync.recover import recovered
+from lake.state.resync import BUSY, LOCK
 
 
 def add_to(app: typer.Typer) -> None:
@@ -39,7 +21,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def recover(
-    database: str = typer.Argument(help="As named in databases/."), as_json: bool = JSON, timeout: float = TIMEOUT
+    database: str = typer.Argument(help="As named in databases/."),
+    as_json: bool = options.JSON,
+    timeout: float = options.RESYNC_TIMEOUT,
 ) -> None:
     """Recover the capture of a database from what `lake status` names: a lost slot, another server, lost changes.
 
@@ -53,9 +37,9 @@ def recover(
     home = load_home()
     definition = _defined(home, database)
     refuse_stopped(home)
-    with locked(home.data / LOCK, BUSY), aside.status("looking at the source") as line:
-        result = _recovered(home, definition, timeout, line.update)
-    print(json.dumps(result)) if as_json else show(result, console.print)
+    with locked(home.data / LOCK, BUSY), options.aside.status("looking at the source") as line:
+        result = recovered(home, definition, timeout, line.update)
+    print(json.dumps(result)) if as_json else show_resync(result, options.console.print)
     raise typer.Exit(0 if result["equal"] else 1)
 
 
@@ -65,75 +49,3 @@ def _defined(home: Home, name: str) -> Database:
         now = f"choose from: {', '.join(known)}"
         raise BadInput(f"there is no database '{name}' in the definition", "command line", now)
     return known[name]
-
-
-def _recovered(home: Home, database: Database, timeout_s: float, say: Say) -> dict[str, Any]:
-    """What read_again() or prove() gives, and the drifts that there were."""
-    before = look(home, database).drifts
-    say("putting right what differs from the definition")
-    apply_all(LOCAL, say)
-    found = look(home, database)
-    drifts = list(dict.fromkeys([*before, *found.drifts]))
-    result = _mended(home, replace(found, drifts=drifts), timeout_s, say)
-    return {**result, "drifts": [drift.what for drift in drifts]}
-
-
-def _mended(home: Home, found: Look, timeout_s: float, say: Say) -> dict[str, Any]:
-    """What read_again() gives, or prove() where nothing has to be read."""
-    database, command = found.database, f"lake recover {found.database.database}"
-    whole = named_tables(read_pipeline(home.environment), [database.database])
-    if any(drift.gap for drift in found.drifts):
-        resync.ask_anew(home, database.database)  # what it was asked before the gap, it does not know any more
-        return read_again(home, command, whole, partial(_begin_anew, home, found), timeout_s, say)
-    _resume(Connect(home.connect), database)
-    if tables := _affected(whole, found.drifts, resync.of_database(home, database)):
-        return read_again(home, command, tables, signal(home), timeout_s, say)
-    resync.end(home, database.database)  # of tables that left the definition
-    return prove(home, whole, timeout_s, say)
-
-
-def _affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
-    """The tables that lost changes, and those that an interrupted command had begun to read."""
-    lost = {drift.table for drift in drifts if drift.lost}
-    return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
-
-
-def _begin_anew(home: Home, found: Look, name: str, tables: list[str]) -> int:
-    """A new slot, and a connector that remembers nothing: it reads all tables, and streams from where the slot is.
-
-    Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed. The server is in
-    order from then on: interrupted, the command goes on, and does not take it for another gap.
-    """
-    database, connect = found.database, Connect(home.connect)
-    connect.tell(database.connector, "stop")
-    _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")
-    _until(partial(_dropped, home, database), f"slot {database.slot} is still read by somebody")
-    _resume(connect, database)
-    with connect_source(home.environment, database.database) as connection:
-        row = connection.execute(POSITION.encode()).fetchone()
-    accept_server(home, found)
-    return int(row[0]) if row else 0
-
-
-def _dropped(home: Home, database: Database) -> bool:
-    try:
-        with connect_source(home.environment, database.database) as connection:
-            connection.execute(DROP, [database.slot])
-    except psycopg.errors.ObjectInUse:
-        return False
-    return True
-
-
-def _resume(connect: Connect, database: Database) -> None:
-    """Has the connector and its task running, whether they were stopped or have failed."""
-    found = states(connect.status(database.connector))
-    if found[:1] in (["STOPPED"], ["PAUSED"]):
-        connect.tell(database.connector, "resume")
-    elif "FAILED" in found:
-        connect.tell(database.connector, "restart")
-    _until(lambda: runs(connect.status(database.connector)), f"connector {database.connector} does not run")
-
-
-def _until(is_so: Callable[[], bool], otherwise: str) -> None:
-    now = "see: lake status, lake logs connect; then run it again"
-    wait_until(is_so, WITHIN_S, LakeError(f"{otherwise} after {WITHIN_S:.0f} s", "lake recover", now))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lake.config.errors import BadInput
 from lake.config.home import load_home
-from lake.local.spark_job import run_job
+from lake.local.spark_job import objects, run_job
 
 console = Console(highlight=False)
 MOMENT = "A Hudi instant, an ISO time (UTC unless it says otherwise) or a PostgreSQL LSN."
@@ -51,15 +51,6 @@ def sql(
     given = [word for name, value in options.items() if value is not None for word in (name, value)]
     content = run_job(load_home(), "query", ["--sql", statement, "--limit", str(limit), *given])
     print(json.dumps({**content, "rows": objects(content)})) if as_json else _print(content)
-
-
-def objects(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a result by the names of their columns. BadInput when two have the same."""
-    columns = content["columns"]
-    twice = next((name for name in columns if columns.count(name) > 1), None)
-    if twice is not None:
-        raise BadInput(f"two columns are named {twice}", "lake sql --json", "give them names of their own with AS")
-    return [dict(zip(columns, row, strict=True)) for row in content["rows"]]
 
 
 def _refuse_mixture(as_of: str | None, since: str | None, until: str | None) -> None:

@@ -12,10 +12,10 @@ from rich.table import Table
 
 from lake.aws.environment import LOCAL
 from lake.cli import options
-from lake.cli.compact import chosen
 from lake.config.definition import load_databases
 from lake.config.errors import LakeError
 from lake.config.home import Home, load_home
+from lake.config.names import named_targets
 from lake.local.spark_job import last_log, run_job
 from lake.rendering.pipeline import read_pipeline
 from lake.rendering.streamer import (
@@ -95,7 +95,7 @@ def run(
 
 def _here(home: Home, wish: Wish, report: Callable[[str], None]) -> dict[str, Any]:
     """The result of spark_jobs/streamer.py over a freshly rendered file; report gets a line per commit."""
-    chosen(read_pipeline(home.environment), list(wish.names))  # BadInput before Spark starts
+    named_targets(read_pipeline(home.environment), list(wish.names))  # BadInput before Spark starts
     folder = streamer_path(home.environment)
     rendered, status = folder / FILE_NAME, folder / STATUS
     write_streamer(load_databases(home.root), local_places(home.environment), rendered)

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from lake.config.errors import BadInput, LakeError
+from lake.config.errors import LakeError
 from lake.config.home import Home
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_until, wait_while
-from lake.local.status import services
 
 
 def request(home: Home, name: str, text: str = "") -> Path:
@@ -15,12 +14,6 @@ def request(home: Home, name: str, text: str = "") -> Path:
     path = home.data / "requests" / name
     write_private(path, text)
     return path
-
-
-def refuse_stopped(home: Home) -> None:
-    """BadInput when nobody would honour a request. One that was started this very second will, once it runs."""
-    if not any(line.name == "stream" and line.state in ("running", "starting") for line in services(home)):
-        raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")
 
 
 def await_done(home: Home, asked: list[Path], timeout_s: float, report: Callable[[str], None]) -> None:

@@ -16,7 +16,6 @@ from lake.config.home import Home
 from lake.config.waiting import wait_while
 
 TIMEOUT_S = 10.0
-BEHIND_S = 30.0  # what is well has a change within five seconds (docs/measured.md)
 Offsets = dict[str, int]  # partition to next offset
 Report = Callable[[str], None]
 

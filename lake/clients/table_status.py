@@ -6,11 +6,12 @@ from typing import Any
 import psycopg
 
 from lake.clients.connect import Connect, failure
-from lake.clients.stream_status import BEHIND_S, reported, silent_s
+from lake.clients.stream_status import reported, silent_s
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.home import Home
 from lake.rendering.pipeline import read_pipeline
+from lake.sources.drift import BEHIND_S
 
 STALE_S = 15.0
 UNAPPLIED = "not applied"  # a connector that is yet to be made

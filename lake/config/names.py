@@ -25,3 +25,8 @@ def targets_of(table: dict[str, Any]) -> list[str]:
 def _names_of(table: dict[str, Any]) -> tuple[str, str, str]:
     database, schema, name = table["database"], table["schema"], table["table"]
     return database, f"{database}.{name}", f"{database}.{schema}.{name}"
+
+
+def named_targets(pipeline: dict[str, Any], names: list[str]) -> list[str]:
+    """The Hudi tables ("moma_mor.artworks") of the named databases and tables; BadInput for an unknown name."""
+    return [target for table in named_tables(pipeline, names) for target in targets_of(table)]

@@ -135,7 +135,7 @@ class AwsPlace:
         added = self.run("load", [*login, *tables], say, RUN_WITHIN_S)["added"]
         say(f"loaded: {', '.join(f'{count} rows of {name}' for name, count in added.items())}")
 
-    def verify(self, names: list[str], timeout_s: float, say: Say = silent) -> dict[str, Any]:
+    def verify(self, names: list[str], timeout_s: float, say: Say) -> dict[str, Any]:
         """Once every table is captured; the result also lies in S3, beside those of before."""
         wait(lambda: not self._missing(), NOT_CAPTURED, CAPTURED_WITHIN_S)
         login = ["--jdbc-url", self.sheet().source, "--user", steps.VERIFY_USER]

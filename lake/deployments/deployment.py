@@ -42,7 +42,7 @@ class Place(Protocol):
     def build(self, say: Say) -> None:
         """Deploys and loads; returns once every table holds every row."""
 
-    def verify(self, names: list[str], timeout_s: float) -> dict[str, Any]:
+    def verify(self, names: list[str], timeout_s: float, say: Say) -> dict[str, Any]:
         """The result of spark_jobs/verify.py."""
 
     def rebuilding(self) -> bool:

@@ -5,8 +5,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lake.cli import verify
-from lake.cli.plan import apply_all
 from lake.clients import stream_status
 from lake.config.definition import load_databases
 from lake.config.errors import BadInput
@@ -14,7 +12,9 @@ from lake.config.home import Home
 from lake.config.lock import locked
 from lake.deployments.deployment import Item, Say
 from lake.local import processes
+from lake.local.parity import compare
 from lake.local.stack import Stack
+from lake.plan.run import apply_all
 from lake.samples import moma
 
 HERE = "this machine"
@@ -106,8 +106,8 @@ class LocalPlace:
         stream_status.wait_for_lake(self.home, load_databases(self.home.root), lambda line: None)
         say("every table holds every row")
 
-    def verify(self, names: list[str], timeout_s: float) -> dict[str, Any]:
-        return verify.proof(names, timeout_s)
+    def verify(self, names: list[str], timeout_s: float, say: Say) -> dict[str, Any]:
+        return compare(names, timeout_s, say)
 
     def rebuilding(self) -> bool:
         return self._mark.exists()

@@ -20,7 +20,7 @@ def rebuild(place: Place, say: Say, confirm: Confirm) -> dict[str, Any]:
         place.mark_rebuilding(True)
     with in_the_middle(f"lake rebuild --env {place.name}"):
         place.build(say)
-        result = place.verify([], VERIFY_WITHIN_S)
+        result = place.verify([], VERIFY_WITHIN_S, say)
     if result["equal"]:
         place.mark_rebuilding(False)
     return result

@@ -101,16 +101,6 @@ def _spoiled(
     return {name: why for name, why in found.items() if why}
 
 
-def note_unread(home: Home, database: Database) -> None:
-    """Notes tables as they are before they are read for the first time: what happens to them from then on is told.
-
-    A first look at what is read already would take the values that came without an event for what was always there.
-    """
-    names = [table.full_name for table in database.tables]
-    with connect_source(home.environment, database.database) as connection:
-        baseline.note(home, database.database, facts.read_tables(connection, database.publication, names))
-
-
 def accept(home: Home, before: Look, names: list[str]) -> None:
     """Notes as being in order what was there before the tables were proven equal, not what was found since."""
     database = before.database.database

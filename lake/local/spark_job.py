@@ -160,3 +160,12 @@ def _last_lines(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     told = [line for line in lines if "Error" in line or "Exception" in line]
     return (told or lines)[-LOG_LINES:]
+
+
+def objects(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a result by the names of their columns. BadInput when two have the same."""
+    columns = content["columns"]
+    twice = next((name for name in columns if columns.count(name) > 1), None)
+    if twice is not None:
+        raise BadInput(f"two columns are named {twice}", "lake sql --json", "give them names of their own with AS")
+    return [dict(zip(columns, row, strict=True)) for row in content["rows"]]

@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 
-from lake.config.errors import LakeError
+from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
 from lake.local import processes
 from lake.local.service import Service
@@ -83,3 +83,9 @@ def _line(state: State) -> ServiceStatus:
         return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
     uptime = max(0, int(time.time()) - state.started_at)
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
+
+
+def refuse_stopped(home: Home) -> None:
+    """BadInput when nobody would honour a request. One that was started this very second will, once it runs."""
+    if not any(line.name == "stream" and line.state in ("running", "starting") for line in services(home)):
+        raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")

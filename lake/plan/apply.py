@@ -10,13 +10,13 @@ from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
 from lake.config.waiting import wait_until
-from lake.guardian.inspect import note_unread
-from lake.plan.diff import Change
 from lake.plan.facts import Facts
 from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline, write_pipeline
+from lake.sources.change import Change
 from lake.sources.postgres.catalog import connect_source, execute_source, slot_reader
 from lake.sources.postgres.signals import ask_for_snapshot
+from lake.state.baseline import note_unread
 
 RUNNING_LIMIT_S = 120.0
 Say = Callable[[str], None]

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from lake.cli import quarantine, verify
 from lake.clients.stream_requests import await_done, request
 from lake.config.definition import load_databases
 from lake.config.environment import LOOPBACK
@@ -12,7 +11,9 @@ from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
 from lake.config.names import targets_of
 from lake.guardian.inspect import Look, accept, look
+from lake.local.parity import PASSWORD, USER, compare
 from lake.local.spark_job import run_job
+from lake.resync import quarantine
 from lake.state import resync
 from lake.state.resync import Ask, ReadingAgain
 
@@ -55,20 +56,11 @@ def prove(home: Home, tables: Tables, timeout_s: float, say: Say) -> dict[str, A
     """{"equal": …, "verify": the proof}. Where all is equal, the guardian takes what is there as being in order."""
     say("comparing with the source")
     before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
-    proof = verify.compare([f"{table['database']}.{table['table']}" for table in tables], timeout_s, say)
+    proof = compare([f"{table['database']}.{table['table']}" for table in tables], timeout_s, say)
     if proof["equal"]:
         for one in before:
             accept(home, one, _names(tables, one))
     return {"equal": proof["equal"], "verify": proof}
-
-
-def show(result: dict[str, Any], say: Say) -> None:
-    """Tells what was swept, and prints the proof."""
-    for target, count in result.get("swept", {}).items():
-        say(f"{target}: {count} rows that the source no longer has are deleted")
-    for message in result.get("given_up", []):
-        say(f"{message}: dropped from the quarantine, its table was read again since")
-    verify.show(result["verify"])
 
 
 def _names(tables: Tables, found: Look) -> list[str]:
@@ -86,9 +78,9 @@ def _given_up(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> l
 
 
 def _ghosts(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
-    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", verify.USER]
+    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", USER]
     arguments = [*login, "--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)]
-    content = run_job(home, "ghosts", arguments, {verify.PASSWORD: home.secrets.lake_verify})
+    content = run_job(home, "ghosts", arguments, {PASSWORD: home.secrets.lake_verify})
     if "error" in content:
         raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
     return dict(content["tables"])

@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
-import typer
 from psycopg import sql
-from rich.console import Console
-from rich.progress import Progress
 
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home, load_home
+from lake.config.home import Home
 from lake.sources.postgres.catalog import connect_source
 
 DATABASE = "moma"
@@ -29,23 +26,6 @@ PICADOR = {
 }
 CHUNK_BYTES = 1 << 16
 Report = Callable[[str, int, int], None]  # table, bytes copied, bytes in all
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register `lake load moma`."""
-    app.command("moma")(load_moma)
-
-
-def load_moma() -> None:
-    """Copy the MoMA collection into the database moma; rows that are there already are left alone.
-
-    Example: lake load moma
-    """
-    with Progress(console=Console(stderr=True)) as progress:
-        bars = {table: progress.add_task(table, total=None) for table in FILES}
-        counts = load(load_home(), lambda table, done, total: progress.update(bars[table], completed=done, total=total))
-    for table, (added, present) in counts.items():
-        print(f"moma.public.{table}: {added} rows added, {present} there")
 
 
 def load(home: Home, report: Report = lambda table, done, total: None) -> dict[str, tuple[int, int]]:

@@ -7,13 +7,10 @@ from random import Random
 from typing import Any
 
 import psycopg
-import typer
 from psycopg import sql
-from rich.console import Console
-from rich.progress import Progress
 
 from lake.config.errors import LakeError
-from lake.config.home import Home, load_home
+from lake.config.home import Home
 from lake.samples.moma import create_database
 
 DATABASE = "tickit"
@@ -42,23 +39,6 @@ FIRST_NAMES = ("Ada", "Bruno", "Chloé", "Dmitri", "Eve", "Farid", "Grete", "Hir
 LAST_NAMES = ("Novak", "O'Brien", "García", "Smith", "Kowalska", "Dubois", "Tanaka", "Okafor")
 Row = tuple[Any, ...]
 Report = Callable[[str, int], None]  # table, rows so far
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register `lake load tickit`."""
-    app.command("tickit")(load_tickit)
-
-
-def load_tickit() -> None:
-    """Make up seven tables of ticket sales in the database tickit; tables that hold rows already are left alone.
-
-    Example: lake load tickit
-    """
-    with Progress(console=Console(stderr=True)) as progress:
-        bars = {table: progress.add_task(table, total=count) for table, count in COUNTS.items()}
-        counts = load(load_home(), lambda table, done: progress.update(bars[table], completed=done))
-    for table, (added, present) in counts.items():
-        print(f"tickit.{table}: {added} rows added, {present} there")
 
 
 def load(home: Home, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+BEHIND_S = 30.0  # what is well has a change within five seconds (docs/measured.md)
+
 
 @dataclass(frozen=True)
 class Drift:

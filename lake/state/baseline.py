@@ -6,9 +6,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from lake.config.definition import Database
 from lake.config.home import Home
 from lake.config.secrets import write_private
-from lake.sources.postgres.facts import Server, TableFacts
+from lake.sources.postgres.catalog import connect_source
+from lake.sources.postgres.facts import Server, TableFacts, read_tables
 
 
 @dataclass(frozen=True)
@@ -115,3 +117,13 @@ def _path(home: Home, database: str) -> Path:
 
 def _unread_path(home: Home, database: str) -> Path:
     return home.data / "guardian" / "unread" / f"{database}.json"
+
+
+def note_unread(home: Home, database: Database) -> None:
+    """Notes tables as they are before they are read for the first time: what happens to them from then on is told.
+
+    A first look at what is read already would take the values that came without an event for what was always there.
+    """
+    names = [table.full_name for table in database.tables]
+    with connect_source(home.environment, database.database) as connection:
+        note(home, database.database, read_tables(connection, database.publication, names))

@@ -20,6 +20,7 @@ from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
 
 LOCK = "reading_again.lock"
+BUSY = "another command reads tables again"
 Report = Callable[[str], None]
 Ask = Callable[[str, list[str]], int]
 Tables = list[dict[str, Any]]

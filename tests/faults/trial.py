@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import KafkaException
 
 from benchmarks.machine import Machine
-from lake.clients.stream_status import BEHIND_S
+from lake.sources.drift import BEHIND_S
 from tests.faults import checker, evidence, source
 from tests.faults.evidence import Evidence
 from tests.faults.faults import Fault, ended_at, unwell

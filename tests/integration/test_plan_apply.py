@@ -15,9 +15,10 @@ from lake.config.errors import BadInput
 from lake.config.home import Home
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
-from lake.plan.diff import Change, changes
+from lake.plan.diff import changes
 from lake.plan.facts import read_facts
 from lake.plan.preconditions import refuse
+from lake.sources.change import Change
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration

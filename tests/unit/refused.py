@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lake.cli import plan
 from lake.cli.main import main
+from lake.plan import run
 
 Capture = pytest.CaptureFixture[str]
 SHOP = "database: shop\ntables:\n  public.a: {key: [id], partition: kind}\n"
@@ -43,7 +43,7 @@ def lay_out(root: Path, case: Case) -> None:
 def assert_refused(
     root: Path, says: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Capture, *options: str
 ) -> None:
-    monkeypatch.setattr(plan, "PROJECT", root)
+    monkeypatch.setattr(run, "PROJECT", root)
     monkeypatch.setattr(sys, "argv", ["lake", "apply", *options])
     before = fingerprint(root)
     with pytest.raises(SystemExit) as left:

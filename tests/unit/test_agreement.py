@@ -1,8 +1,8 @@
 """What the lake and its jobs each say for themselves, because neither imports the other, is the same."""
 
 from lake.aws import steps
-from lake.cli import verify
 from lake.config import definition
+from lake.local import parity
 from spark_jobs.events import flatten
 from spark_jobs.sources.postgres import reader
 
@@ -16,4 +16,4 @@ def test_a_life_of_a_topic_has_so_many_offsets() -> None:
 
 
 def test_the_variable_of_the_password() -> None:
-    assert verify.PASSWORD == steps.VERIFY_PASSWORD == reader.PASSWORD
+    assert parity.PASSWORD == steps.VERIFY_PASSWORD == reader.PASSWORD

@@ -9,8 +9,8 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError, in_the_middle
 from lake.plan import apply
-from lake.plan.diff import Change
 from lake.plan.facts import Facts
+from lake.sources.change import Change
 
 SHOP = Database.model_validate({"database": "shop", "tables": {"public.a": {"key": ["id"]}}})
 PLANNED = [

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lake.cli import plan
 from lake.config.definition import load_database, load_databases
 from lake.config.environment import load_environment
+from lake.plan import run
 from lake.plan.facts import Facts
 from lake.plan.preconditions import refuse_source
 from lake.rendering.pipeline import pipeline
@@ -151,9 +151,9 @@ def test_reality(
     spoil: Spoil, shop: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     lay_out(tmp_path, Case("", [], shop))
-    monkeypatch.setattr(plan, "read_facts", lambda databases, place: spoil(settled(tmp_path)))
-    monkeypatch.setattr(plan, "perform", forbidden)
-    monkeypatch.setattr(plan, "validate", forbidden)
+    monkeypatch.setattr(run, "read_facts", lambda databases, place: spoil(settled(tmp_path)))
+    monkeypatch.setattr(run, "apply", forbidden)
+    monkeypatch.setattr(run, "validate", forbidden)
     assert_refused(tmp_path, says, monkeypatch, capsys)
 
 
@@ -177,7 +177,7 @@ def test_large_values_keep_their_order_in_one_partition_only(
 ) -> None:
     shop = table("{key: [id], partition: kind, replica_identity: default}")
     lay_out(tmp_path, Case("", [], shop, local=LOCAL + "kafka: {partitions: 3}\n"))
-    monkeypatch.setattr(plan, "read_facts", lambda databases, place: with_table(toastable=["note"])(settled(tmp_path)))
+    monkeypatch.setattr(run, "read_facts", lambda databases, place: with_table(toastable=["note"])(settled(tmp_path)))
     assert_refused(tmp_path, ["note of public.a may be large", "set kafka.partitions to 1"], monkeypatch, capsys)
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lake.cli.compact import chosen
 from lake.config.errors import BadInput
+from lake.config.names import named_targets
 
 BOTH = [{"type": "cow"}, {"type": "mor"}]
 PIPELINE = {
@@ -26,7 +26,7 @@ PIPELINE = {
     ],
 )
 def test_names(names: list[str], targets: list[str]) -> None:
-    assert chosen(PIPELINE, names) == targets
+    assert named_targets(PIPELINE, names) == targets
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_names(names: list[str], targets: list[str]) -> None:
 )
 def test_an_unknown_name_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match="choose from: moma"):
-        chosen(PIPELINE, [name])
+        named_targets(PIPELINE, [name])
 
 
 def test_a_lake_without_tables_says_so() -> None:
     with pytest.raises(BadInput, match="lake apply"):
-        chosen({}, [])
+        named_targets({}, [])

@@ -1,7 +1,9 @@
 """Imports go one way (docs/architecture.md): each folder may name only what is listed for it."""
 
 import ast
+import re
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -73,9 +75,104 @@ def test_spark_jobs_need_nothing_but_pyspark() -> None:
     assert {name: extra for name, extra in found.items() if extra} == {}
 
 
-def test_the_local_runtime_does_not_know_the_command_line() -> None:
-    found = [path.name for path in sources("lake/local") if "lake.cli.main.app" in imported(path.read_text())]
-    assert found == []
+# --- Inside a package.
+
+FLOOR = re.compile(r"^\| `(lake|spark_jobs)` \| (\d+) \| `([a-z_.]+)` \|", re.MULTILINE)
+HIGHEST = 9  # the longest chain of folders that a package may have
+COMMANDS = "lake/cli/main.py"  # the root of the command line
+SHARED_BY_COMMANDS = {"lake.cli.options", "lake.cli.parity_output"}
+PACKAGES = ("lake", "spark_jobs")
+
+
+def floors(package: str) -> dict[str, int]:
+    """The floor of each folder, as the table says; "." for files that are in no folder."""
+    found = FLOOR.findall((ROOT / "docs" / "architecture.md").read_text())
+    return {folder: int(floor) for name, floor, folder in found if name == package}
+
+
+def modules(package: str) -> dict[str, Path]:
+    """All files of a package by their full dotted names."""
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sources(package)}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def named_modules(source: str, known: set[str]) -> set[str]:
+    """Those of the known modules that a file imports."""
+    found = {name if name in known else name.rpartition(".")[0] for name in imported(source)}
+    return found & known
+
+
+def folder_of(module: str) -> str:
+    """The folder below the package: "config"; "." for a file that is in none."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 2 else "."
+
+
+def arrows_up(module: str, source: str, known: set[str], allowed: dict[str, int]) -> set[str]:
+    """The imports of a file that stay on their floor, or run back up."""
+    own = folder_of(module)
+    others = {name for name in named_modules(source, known) if folder_of(name) != own}
+    return {name for name in others if allowed[folder_of(name)] >= allowed[own]}
+
+
+def files_in_folders(package: str) -> dict[str, Path]:
+    return {name: path for name, path in modules(package).items() if path.name != "__init__.py"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_folder_has_its_floor(package: str) -> None:
+    assert {folder_of(name) for name in files_in_folders(package)} == set(floors(package))
+    assert max(floors(package).values()) <= HIGHEST
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_import_runs_up(package: str) -> None:
+    known, allowed = files_in_folders(package), floors(package)
+    found = {name: arrows_up(name, path.read_text(), set(known), allowed) for name, path in known.items()}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_circle(package: str) -> None:
+    known = modules(package)
+    graph = {name: named_modules(path.read_text(), set(known)) - {name} for name, path in known.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as circle:
+        pytest.fail(f"these files import each other: {' -> '.join(circle.args[1])}")
+
+
+def test_only_the_root_of_the_command_line_imports_commands() -> None:
+    known = {name for name in files_in_folders("lake") if folder_of(name) == "cli"} - SHARED_BY_COMMANDS
+    others = [path for path in sources("lake") if path != ROOT / COMMANDS]
+    found = {path.name: named_modules(path.read_text(), known) for path in others}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+def test_nobody_imports_a_job() -> None:
+    jobs = {name for name in files_in_folders("spark_jobs") if folder_of(name) == "."}
+    found = {path.name: named_modules(path.read_text(), jobs) for path in sources("spark_jobs")}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ("def f():\n    from lake.cli import options", {"lake.cli.options"}),
+        ("if TYPE_CHECKING:\n    from lake.deployments.open import place", {"lake.deployments.open"}),
+        ("from lake.state.baseline import load", {"lake.state.baseline"}),
+        ("import lake.config.files\nfrom lake.local.service import Service", set()),
+    ],
+)
+def test_a_planted_arrow_is_found(planted: str, found: set[str]) -> None:
+    known = {
+        "lake.cli.options",
+        "lake.deployments.open",
+        "lake.state.baseline",
+        "lake.config.files",
+        "lake.local.service",
+    }
+    assert arrows_up("lake.local.stack", planted, known, floors("lake")) == found
 
 
 def test_lake_starts_without_the_cdk() -> None:

@@ -91,7 +91,7 @@ def test_an_interrupted_rebuild_does_not_delete_again(
     built: list[str] = []
     monkeypatch.setattr(LocalPlace, "build", lambda self, say: built.append("build"))
     results = iter([{"equal": False}, {"equal": True}])
-    monkeypatch.setattr(LocalPlace, "verify", lambda self, names, timeout_s: next(results))
+    monkeypatch.setattr(LocalPlace, "verify", lambda self, names, timeout_s, say: next(results))
     assert rebuilding.rebuild(place, say, lambda _: True) == {"equal": False}
     assert place.rebuilding() and not (tmp_path / "lake").exists()
     (tmp_path / "lake/postgres").mkdir(parents=True)

@@ -7,11 +7,12 @@ import pytest
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.plan.diff import Change, changes
+from lake.plan.diff import changes
 from lake.plan.facts import Facts
 from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import topics
+from lake.sources.change import Change
 from lake.sources.postgres.catalog import Publication, Source, SourceTable
 
 PROJECT = Path(__file__).parents[2]

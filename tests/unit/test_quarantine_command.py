@@ -13,11 +13,12 @@ from lake.cli import quarantine
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
+from lake.resync import quarantine as requests
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    monkeypatch.setattr(quarantine, "refuse_stopped", lambda home: None)
+    monkeypatch.setattr(requests, "refuse_stopped", lambda home: None)
     made = Home(Environment(name="local", root=tmp_path))
     path = made.rendered / "pipeline.json"
     path.parent.mkdir(parents=True)
@@ -43,7 +44,7 @@ def answering(home: Home, answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 def test_a_request_and_its_answer(home: Home) -> None:
     asked = answering(home, {"settled": ["a"], "refused": []})
-    assert quarantine._ask(home, "replay", "shop", ["a"], 10) == {"settled": ["a"], "refused": []}
+    assert requests.ask(home, "replay", "shop", ["a"], 10) == {"settled": ["a"], "refused": []}
     assert [(one["action"], one["database"], one["ids"]) for one in asked] == [("replay", "shop", ["a"])]
     assert asked[0]["by"]
     assert list((home.data / "requests" / "quarantine").glob("*.done")) == []
@@ -51,13 +52,13 @@ def test_a_request_and_its_answer(home: Home) -> None:
 
 def test_what_was_read_again_since_is_given_up(home: Home) -> None:
     asked = answering(home, {"settled": ["a"], "refused": []})
-    assert quarantine.give_up(home, "shop", {"shop.public.a": 7}, 10) == ["a"]
+    assert requests.give_up(home, "shop", {"shop.public.a": 7}, 10) == ["a"]
     assert [(one["action"], one["ids"], one["bounds"]) for one in asked] == [("drop", [], {"shop.public.a": 7})]
 
 
 def test_no_answer(home: Home) -> None:
     with pytest.raises(LakeError, match="stays asked for"):
-        quarantine._ask(home, "drop", "shop", [], 0.3)
+        requests.ask(home, "drop", "shop", [], 0.3)
     assert len(list((home.data / "requests" / "quarantine").glob("*.json"))) == 1
 
 

@@ -8,12 +8,11 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from lake.cli import recover
 from lake.clients.connect import Connect
 from lake.config.definition import Database
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
-from lake.resync import finish
+from lake.resync import finish, recover
 from lake.sources.drift import Drift
 from lake.state import resync
 from lake.state.resync import unread

@@ -4,10 +4,10 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
-from lake.clients import stream_requests
 from lake.config.errors import BadInput
 from lake.config.home import load_home
-from lake.local.status import ServiceStatus
+from lake.local import status
+from lake.local.status import ServiceStatus, refuse_stopped
 
 REFUSED = pytest.raises(BadInput, match="streaming job, which would do it, does not run")
 
@@ -19,6 +19,6 @@ REFUSED = pytest.raises(BadInput, match="streaming job, which would do it, does 
 def test_who_was_just_started_is_there(
     state: str, expected: AbstractContextManager[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream_requests, "services", lambda home: [ServiceStatus("stream", state, 7, 1, 1)])
+    monkeypatch.setattr(status, "services", lambda home: [ServiceStatus("stream", state, 7, 1, 1)])
     with expected:
-        stream_requests.refuse_stopped(load_home())
+        refuse_stopped(load_home())

@@ -12,7 +12,6 @@ import pytest
 from lake.clients import kafka
 from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
-from lake.clients.stream_requests import refuse_stopped
 from lake.config.environment import load_environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import PROJECT, Home
@@ -21,7 +20,7 @@ from lake.deployments.jobs import LocalJobs
 from lake.local import status
 from lake.local.postgres import Postgres
 from lake.local.stack import Stack
-from lake.local.status import ServiceStatus
+from lake.local.status import ServiceStatus, refuse_stopped
 from lake.rendering.topics import Topic
 from lake.samples import moma, tickit
 from tests.unit.refused import Capture, Case, assert_refused, lay_out

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from lake.cli import verify
 from lake.config.environment import Environment
 from lake.config.home import Home
 from lake.config.secrets import Secrets
+from lake.local import parity
 from lake.local.spark_job import END_BYTES, last_told, new_log
 
 NOISE = "26/11/22 10:00:00 WARN Utils: verify: is not at the beginning\n"
@@ -48,8 +48,8 @@ def test_a_long_proof_tells_how_far_it_is(home: Home, monkeypatch: pytest.Monkey
         return {"equal": True}
 
     said: list[str] = []
-    monkeypatch.setattr(verify, "load_home", lambda: home)
-    monkeypatch.setattr(verify, "_wait_for_snapshots", lambda *_: None)
-    monkeypatch.setattr(verify, "run_job", run_job)
-    assert verify.compare(["shop"], 1, said.append) == {"equal": True}
+    monkeypatch.setattr(parity, "load_home", lambda: home)
+    monkeypatch.setattr(parity, "_wait_for_snapshots", lambda *_: None)
+    monkeypatch.setattr(parity, "run_job", run_job)
+    assert parity.compare(["shop"], 1, said.append) == {"equal": True}
     assert said == ["starting Spark", "verify:   9.0 s  waiting: partition 0 \\[/of x]"]

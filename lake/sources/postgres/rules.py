@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lake.clients.stream_status import BEHIND_S
 from lake.config.definition import Database
 from lake.config.environment import Wal
 from lake.config.errors import BadInput
-from lake.plan.diff import source_changes
-from lake.plan.preconditions import refuse_source
 from lake.rendering.connector import CAPTURE_USER
-from lake.sources.drift import Drift
+from lake.sources.drift import BEHIND_S, Drift
 from lake.sources.postgres.catalog import Source
 from lake.sources.postgres.facts import Server, Slot, TableFacts
+from lake.sources.postgres.preconditions import refuse_source
+from lake.sources.postgres.preparation import source_changes
 
 PLUGIN = "pgoutput"
 IDENTITIES = {"d": "DEFAULT", "i": "USING INDEX", "n": "NOTHING"}

@@ -1,0 +1,30 @@
+"""A plan made, checked and carried out."""
+
+from collections.abc import Callable
+
+from lake.config.definition import Database, load_databases
+from lake.config.environment import Environment, load_environment
+from lake.config.home import PROJECT, Home
+from lake.local.stack import Stack
+from lake.plan.apply import apply, validate
+from lake.plan.diff import Change, changes
+from lake.plan.facts import Facts, read_facts
+from lake.plan.preconditions import refuse
+
+
+def apply_all(environment: str, say: Callable[[str], None]) -> list[Change]:
+    """The changes that were made; BadInput before the first one when something can't be applied."""
+    databases, place, facts, found = planned(environment)
+    validate(found, databases, place)
+    apply(found, databases, place, facts, say=say)
+    for service in ("stream", "guardian"):  # there was nothing to do for them before the first apply
+        Stack(Home(place)).start_if_idle(service)
+    return found
+
+
+def planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]]:
+    place = load_environment(PROJECT, name)
+    databases = load_databases(PROJECT)
+    facts = read_facts(databases, place)
+    refuse(databases, place, facts)
+    return databases, place, facts, changes(databases, place, facts)

@@ -1,0 +1,20 @@
+"""One thing that `lake apply` will do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["source", "topic", "connector", "snapshot", "pipeline"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that apply will do.
+
+    database is empty for the pipeline file; detail is the SQL of a source change, prose otherwise.
+    """
+
+    kind: Kind
+    database: str
+    object: str
+    action: str
+    detail: str
