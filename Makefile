@@ -52,10 +52,10 @@ operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS
 	$(BESIDE) .venv/bin/pytest tests/emulated_account -m operations
 
 integration: setup ## tests on a local lake, started for them
-	.venv/bin/pytest tests/integration tests/faults -m "not (slow or faults or soak)" --durations=12
+	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m "not (slow or faults or soak)" --durations=12
 
-slow: setup ## the acceptance, schema change and fault tests, which take longer than a change should wait
-	.venv/bin/pytest tests/integration tests/faults -m slow
+slow: setup ## the schema change and fault tests, which take longer than a change should wait
+	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m operations
 
 package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time

@@ -140,6 +140,12 @@ class RunningLake:
         shutil.rmtree(self.data)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with the lab or the museum come last: both stay to the end, and load what runs beside them."""
+    heavy = {"lab", "museum"}
+    items.sort(key=lambda item: bool(heavy & set(getattr(item, "fixturenames", ()))))
+
+
 @pytest.fixture(scope="session")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
     """The shared lake: up, with nothing in it but what earlier tests of the run made."""

@@ -5,46 +5,7 @@ from pyspark.sql import SparkSession
 
 from tests.integration import crossings
 from tests.integration.lab import Lab
-from tests.integration.museum import ALL_VIEWS, Changed, Compacted, Museum, Replayed, Seen
 from tests.running_lake import RunningLake
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those with the lab or the museum come last: both stay to the end, and load what runs beside them."""
-    heavy = {"lab", "museum"}
-    items.sort(key=lambda item: bool(heavy & set(getattr(item, "fixturenames", ()))))
-
-
-@pytest.fixture(scope="session")
-def museum(lake: RunningLake, spark: SparkSession) -> Museum:
-    """The MoMA collection in the lake, as it was before any change: twice, under both replica identities."""
-    museum = Museum(lake, spark)
-    museum.open()
-    return museum
-
-
-@pytest.fixture(scope="session")
-def arrived(museum: Museum) -> Seen:
-    """All rows of all views before any change."""
-    return museum.read(*ALL_VIEWS)
-
-
-@pytest.fixture(scope="session")
-def changed(museum: Museum) -> Changed:
-    """The changes of A9 to A17, drained one after the other, and what was seen after each."""
-    return museum.change()
-
-
-@pytest.fixture(scope="session")
-def replayed(museum: Museum, changed: Changed) -> Replayed:
-    """All of the artists' topics written once more from offset 0, over the newer rows."""
-    return museum.replay()
-
-
-@pytest.fixture(scope="session")
-def compacted(museum: Museum, replayed: Replayed) -> Compacted:
-    """All tables after a compaction."""
-    return museum.compact()
 
 
 @pytest.fixture(scope="session")

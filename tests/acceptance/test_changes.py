@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pyspark.sql import Row
 
+from tests.acceptance.museum import DIMENSIONS, TABLES, Changed, Compacted, Museum, view_of
 from tests.integration import readers
-from tests.integration.museum import DIMENSIONS, TABLES, Changed, Compacted, Museum, view_of
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = pytest.mark.integration
 RT, RO, COW = "moma_mor.artworks_rt", "moma_mor.artworks_ro", "moma_cow.artworks"
 # date, acquisition_date, dimensions after each step
 STATES = (

@@ -15,11 +15,11 @@ from lake.config.definition import Database
 from lake.config.home import Home
 from lake.rendering.connector import envelope_connector
 from lake.rendering.topics import Topic
+from tests.acceptance.museum import ARTISTS, Museum, Seen
 from tests.integration import readers
-from tests.integration.museum import ARTISTS, Museum, Seen
 from tests.remains import delete_topics, drop_slot
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = pytest.mark.integration
 ARTIST_TOPIC = "moma.public.artists"
 ARTIST_1 = {
     "artist_id": 1,

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.museum import TABLES, Changed, Compacted, Museum, Replayed, Seen, contents, view_of
+from tests.acceptance.test_changes import BAKKER
 from tests.integration import readers
-from tests.integration.museum import TABLES, Changed, Compacted, Museum, Replayed, Seen, contents, view_of
-from tests.integration.test_acceptance_changes import BAKKER
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = pytest.mark.integration
 NOWHERE = "nationality=__HIVE_DEFAULT_PARTITION__"
 # partition and values of a deleted row
 KEY_ONLY = (NOWHERE, None, None, None, None, None)
