@@ -76,7 +76,7 @@ def test_a_changed_source_changes_the_package(twice: list[Path], tmp_path: Path)
 def test_the_zip_is_the_package_that_the_scripts_import(twice: list[Path]) -> None:
     with zipfile.ZipFile(twice[0] / "dist" / "spark_jobs.zip") as archive:
         names = set(archive.namelist())
-    assert names == {f"spark_jobs/{path.name}" for path in (ROOT / "spark_jobs").glob("*.py")}
+    assert names == {path.relative_to(ROOT).as_posix() for path in (ROOT / "spark_jobs").rglob("*.py")}
 
 
 def test_emr_6_can_load_our_jars(twice: list[Path]) -> None:
