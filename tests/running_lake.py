@@ -1,10 +1,12 @@
 """One lake and one Spark session for the whole run, in a folder of its own and on ports of its own: a plug-in."""
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -146,15 +148,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: bool(heavy & set(getattr(item, "fixturenames", ()))))
 
 
+@contextmanager
+def ports_to_itself() -> Iterator[None]:
+    """Waits until no other run of the tests on this machine has a lake: both would want the same ports."""
+    with Path(tempfile.gettempdir(), "lake-tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
     """The shared lake: up, with nothing in it but what earlier tests of the run made."""
     running = RunningLake(tmp_path_factory.mktemp("lake"), SHARED_PORTS)
-    try:
-        running.run("up")
-        yield running
-    finally:
-        running.remove()
+    with ports_to_itself():
+        try:
+            running.run("up")
+            yield running
+        finally:
+            running.remove()
 
 
 @pytest.fixture(scope="session")
