@@ -1,4 +1,4 @@
-"""`cdk synth -c env=<name>`: the stacks of environments/<name>.yaml. Needs neither an account nor a network."""
+"""`cdk synth -c env=<name>`: the stacks of environments/<name>.yaml. Needs no account, network, JDK or build."""
 
 import json
 import sys
@@ -10,14 +10,17 @@ from cdk_nag import AwsSolutionsChecks
 from lake.aws.environment import load_aws_environment
 from lake.config.definition import load_databases
 from lake.config.errors import BadInput
-from stacks.lake import Lake
 
 root = Path(__file__).resolve().parent
+# Where nobody has installed this project, only its requirements: as [tool.setuptools.packages.find] of pyproject.toml.
+sys.path.append(str(root / "constructs"))
+from stacks.lake import add_lake  # noqa: E402
+
 # Read here too, so that `python app.py` gives what `cdk synth` does; what the CLI passes comes first.
 app = App(context=json.loads((root / "cdk.json").read_text())["context"])
 try:
     environment = load_aws_environment(root, app.node.get_context("env"))
-    Lake(app, environment, load_databases(root), root)
+    add_lake(app, environment, load_databases(root), root)
 except BadInput as error:
     sys.exit(f"error: {error}")
 Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))

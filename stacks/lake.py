@@ -1,12 +1,15 @@
 """All stacks of one environment, wired together in one place."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from aws_cdk import App, RemovalPolicy, Stack, Tags
 from lake_constructs.handler_logs import keep_handler_logs
+from lake_constructs.undeployable import refuse_deployment
 
 from lake.aws.environment import AwsEnvironment
-from lake.aws.package import build
+from lake.aws.package import Package, build, build_without_jars
+from lake.aws.prerequisites import missing_jar
 from lake.aws.rendering import glue_databases
 from lake.config.definition import Database
 from stacks.catalog import CatalogStack
@@ -23,8 +26,9 @@ from stacks.streaming import StreamingStack
 class Lake:
     """lake-<environment>-<part>, in the order in which they are deployed."""
 
-    def __init__(self, app: App, environment: AwsEnvironment, databases: list[Database], root: Path) -> None:
-        package = build(root, environment, databases)
+    def __init__(
+        self, app: App, environment: AwsEnvironment, databases: list[Database], root: Path, package: Package
+    ) -> None:
         prefix = f"lake-{environment.name}"
         removal = RemovalPolicy.RETAIN if environment.keep_data else RemovalPolicy.DESTROY
         self.storage = StorageStack(app, f"{prefix}-storage", environment=environment, removal=removal)
@@ -95,3 +99,15 @@ class Lake:
     def stacks(self) -> dict[str, Stack]:
         """By part, as in the names of the files."""
         return {name: part for name, part in vars(self).items() if isinstance(part, Stack)}
+
+
+def add_lake(app: App, environment: AwsEnvironment, databases: list[Database], root: Path) -> Lake:
+    """The stacks; without a build they have stand-ins for the jars, and refuse to be deployed."""
+    missing = missing_jar(root, environment)
+    if missing is None:
+        return Lake(app, environment, databases, root, build(root, environment, databases))
+    with TemporaryDirectory(prefix="lake-synth-") as folder:
+        lake = Lake(app, environment, databases, root, build_without_jars(root, environment, databases, Path(folder)))
+    for stack in lake.stacks.values():
+        refuse_deployment(stack, f"error: {missing}")
+    return lake

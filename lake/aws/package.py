@@ -11,7 +11,15 @@ from typing import Any
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
 from lake.aws.brought_plugin import S3_SINK_CONNECTOR, BroughtPlugin
 from lake.aws.environment import AwsEnvironment
-from lake.aws.prerequisites import INDEX_JAR, PLUGINS, STREAMER_JAR, WORKER, check_build, jdbc_driver, spark_jars
+from lake.aws.prerequisites import (
+    PLUGINS,
+    STREAMER_JAR,
+    WORKER,
+    check_brought,
+    check_build,
+    cluster_jars,
+    write_stand_ins,
+)
 from lake.aws.rendering import job_pipeline, streamer_places
 from lake.config import versions
 from lake.config.definition import Database
@@ -35,18 +43,35 @@ class Package:
 
 
 def build(root: Path, environment: AwsEnvironment, databases: list[Database]) -> Package:
-    """Writes what dist/ lacks of one environment; BadInput when something is not built yet."""
+    """Writes to dist/ what is missing there for one environment. Raises BadInput if a jar is not built yet."""
     check_build(root, environment)
-    dist = root / DIST
+    return _build(root, root, environment, databases)
+
+
+def build_without_jars(root: Path, environment: AwsEnvironment, databases: list[Database], folder: Path) -> Package:
+    """The same below another folder, with stand-ins for the jars: enough for templates, not for a lake."""
+    check_brought(root, environment)
+    write_stand_ins(root, environment, folder)
+    return _build(root, folder, environment, databases)
+
+
+def _build(root: Path, built: Path, environment: AwsEnvironment, databases: list[Database]) -> Package:
+    """The jars are in built/build; the package is written to built/dist."""
+    dist = built / DIST
+    jars = cluster_jars(root, environment)
     package = Package(
         code=dist / "spark_jobs.zip",
         jobs=dist / "jobs",
-        jars=tuple(dist / "jars" / folder.name / jar.name for folder, jar in _jars(root, environment)),
+        jars=tuple(dist / "jars" / jar.parent.name / jar.name for jar in jars),
         streamer=dist / "jars" / STREAMER_JAR.name,
         plugins=dist / ("plugins.tar.gz" if not environment.connect.s3_sink else f"{environment.name}/plugins.tar.gz"),
         rendered=dist / environment.name,
     )
+    for jar, target in zip((*jars, STREAMER_JAR), (*package.jars, package.streamer), strict=True):
+        _put(built / jar, target)
     with tempfile.TemporaryDirectory(prefix="lake-package-") as place:
+        write_tar_gz(Path(place) / "plugins.tar.gz", _plugins(root, built, environment, Path(place)))
+        _put(Path(place) / "plugins.tar.gz", package.plugins)
         for draft, target in _drafts(root, environment, databases, package, Path(place)):
             _put(draft, target)
     return package
@@ -55,39 +80,24 @@ def build(root: Path, environment: AwsEnvironment, databases: list[Database]) ->
 def _drafts(
     root: Path, environment: AwsEnvironment, databases: list[Database], package: Package, place: Path
 ) -> Iterator[tuple[Path, Path]]:
-    """Each file, and where it belongs."""
+    """Each file of the jobs, and where it belongs."""
     write_zip(place / "code.zip", root, files(root / CODE, "*.py"))
     yield place / "code.zip", package.code
     for script in (root / CODE).iterdir():
         if script.suffix == ".xml" or (script.suffix == ".py" and "__main__" in script.read_text(encoding="utf-8")):
             yield script, package.jobs / script.name
-    for (_, jar), target in zip(_jars(root, environment), package.jars, strict=True):
-        yield jar, target
-    yield root / STREAMER_JAR, package.streamer
-    write_tar_gz(place / "plugins.tar.gz", _plugins(root, environment, place))
-    yield place / "plugins.tar.gz", package.plugins
     rendered = place / "rendered"
     _render(root, environment, databases, rendered)
     for path in files(rendered, "*"):
         yield path, package.rendered / path.relative_to(rendered)
 
 
-def _jars(root: Path, environment: AwsEnvironment) -> Iterator[tuple[Path, Path]]:
-    """Folder and file of Kafka's connector for the release's Spark, MSK's login, PostgreSQL's driver and our index."""
-    for folder in (root / spark_jars(environment), root / WORKER):
-        for jar in sorted(folder.glob("*.jar")):
-            yield folder, jar
-    driver = jdbc_driver(root)
-    for jar in (driver, root / INDEX_JAR):
-        yield jar.parent, jar
-
-
-def _plugins(root: Path, environment: AwsEnvironment, place: Path) -> dict[str, Path]:
+def _plugins(root: Path, built: Path, environment: AwsEnvironment, place: Path) -> dict[str, Path]:
     """plugins/<name>/*.jar and worker/*.jar: the very files that the local lake runs."""
     entries = {
-        f"plugins/{path.relative_to(root / PLUGINS).as_posix()}": path for path in files(root / PLUGINS, "*.jar")
+        f"plugins/{path.relative_to(built / PLUGINS).as_posix()}": path for path in files(built / PLUGINS, "*.jar")
     }
-    entries |= {f"worker/{path.name}": path for path in files(root / WORKER, "*.jar")}
+    entries |= {f"worker/{path.name}": path for path in files(built / WORKER, "*.jar")}
     if environment.connect.s3_sink:
         sink = BroughtPlugin("s3-sink", root / environment.connect.s3_sink.archive, S3_SINK_CONNECTOR)
         entries |= {f"plugins/{sink.name}/{jar.name}": jar for jar in sink.unpack(place / sink.name)}

@@ -1,5 +1,6 @@
-"""What must be built before a lake is synthesized."""
+"""What must be built before a lake is deployed, and stand-ins for it, which do for templates."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from lake.aws.archive import sha256
@@ -8,33 +9,57 @@ from lake.aws.environment import AwsEnvironment
 from lake.config import versions
 from lake.config.errors import BadInput
 
+FETCHED = Path("jars/SHA256SUMS")  # lists every jar that `make setup` fetches
 PLUGINS = Path("build/connect")
+SPARK = Path("build/spark")
 STREAMER_JAR = Path("build/streamer/lake-streamer.jar")
-INDEX_JAR = Path("build/spark/lake-index.jar")
+INDEX_JAR = SPARK / "lake-index.jar"
 WORKER = Path("build/aws/worker")  # Kafka's login at MSK, for Connect and for Spark
+# These are built here, so no list holds them.
+OUR_PLUGINS = (PLUGINS / "apicurio/apicurio-converter-service.jar", PLUGINS / "debezium/lake-transforms.jar")
 
 
-def spark_jars(environment: AwsEnvironment) -> Path:
-    """Kafka's connector for the Spark of the environment's EMR release."""
-    return Path("build/aws") / f"spark-{versions.EMR_RELEASES[environment.processing.release].kafka_connector}"
+def cluster_jars(root: Path, environment: AwsEnvironment) -> list[Path]:
+    """Kafka's connector for the Spark of the release, MSK's login, PostgreSQL's driver and our index."""
+    connector = Path("build/aws") / f"spark-{versions.EMR_RELEASES[environment.processing.release].kafka_connector}"
+    driver = [jar for jar in _fetched(root, SPARK) if jar.match("postgresql-*.jar")]
+    return [*_fetched(root, connector), *_fetched(root, WORKER), *driver, INDEX_JAR]
 
 
-def jdbc_driver(root: Path) -> Path:
-    """The driver of the source database, the local lake's own file; BadInput when it is missing."""
-    found = sorted((root / "build/spark").glob("postgresql-*.jar"))
-    if not found:
-        raise BadInput("no driver of PostgreSQL to deploy", str(root / "build/spark"), "run: make setup")
-    return found[0]
+def _fetched(root: Path, folder: Path) -> Iterator[Path]:
+    """The listed jars below a folder, relative to the project."""
+    names = (line.split(maxsplit=1)[1] for line in (root / FETCHED).read_text(encoding="utf-8").splitlines())
+    return (Path(name) for name in names if folder in Path(name).parents)
 
 
 def check_build(root: Path, environment: AwsEnvironment) -> None:
-    """BadInput when a jar or a folder of jars is missing: the archive would be deployed without them."""
-    for folder in (PLUGINS, WORKER, spark_jars(environment)):
-        if next((root / folder).rglob("*.jar"), None) is None:
-            raise BadInput("no jar to deploy", str(root / folder), "run: make setup")
-    for jar in (STREAMER_JAR, INDEX_JAR):
-        if not (root / jar).exists():
-            raise BadInput("no such jar to deploy", str(root / jar), "run: make setup")
+    """Raises BadInput if a jar is missing: the lake would be deployed without it."""
+    missing = missing_jar(root, environment)
+    if missing:
+        raise missing
+    check_brought(root, environment)
+
+
+def missing_jar(root: Path, environment: AwsEnvironment) -> BadInput | None:
+    """The refusal that names the first missing jar, or None if all of them are there."""
+    missing = (root / jar for jar in _needed(root, environment) if not (root / jar).exists())
+    return next((BadInput("no such jar to deploy", str(jar), "run: make setup") for jar in missing), None)
+
+
+def _needed(root: Path, environment: AwsEnvironment) -> list[Path]:
+    plugins = (*_fetched(root, PLUGINS), *OUR_PLUGINS)
+    return [*cluster_jars(root, environment), STREAMER_JAR, *plugins]
+
+
+def write_stand_ins(root: Path, environment: AwsEnvironment, target: Path) -> None:
+    """Writes a file below target in place of each jar. Its content is its name, since CDK names assets by content."""
+    for jar in _needed(root, environment):
+        (target / jar).parent.mkdir(parents=True, exist_ok=True)
+        (target / jar).write_text(str(jar), encoding="utf-8")
+
+
+def check_brought(root: Path, environment: AwsEnvironment) -> None:
+    """Raises BadInput if the archive that the environment names is missing or another one."""
     if environment.connect.s3_sink:
         _check_archive(root, environment.connect.s3_sink)
 

@@ -53,12 +53,12 @@ def synthesize(name: str, environments: Path = ROOT, root: Path = ROOT) -> Synth
 
     from lake.aws.environment import load_aws_environment
     from lake.config.definition import load_databases
-    from stacks.lake import Lake
+    from stacks.lake import add_lake
 
     folder = Path(mkdtemp(prefix=f"{name}-", dir=FOLDERS.name))
     app = App(outdir=str(folder), context=json.loads((ROOT / "cdk.json").read_text())["context"])
     environment = load_aws_environment(environments, name)
-    Lake(app, environment, load_databases(root), root)
+    add_lake(app, environment, load_databases(root), root)
     Validations.of(app).add_plugins(AwsSolutionsChecks(app, verbose=True))
     failure = ""
     try:

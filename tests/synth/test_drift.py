@@ -13,7 +13,7 @@ def changed(one: Synthesized, other: Synthesized) -> list[str]:
 
 
 def test_an_edited_job_changes_no_snapshot_but_is_deployed(dev: Synthesized, tmp_path: Path) -> None:
-    for name in ("build", "helm", "connector_configs", "databases", "environments", "pom.xml"):
+    for name in ("build", "jars", "node_modules", "helm", "connector_configs", "databases", "environments", "pom.xml"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "spark_jobs", tmp_path / "spark_jobs", ignore=shutil.ignore_patterns("__pycache__"))
     with (tmp_path / "spark_jobs/hudi/table.py").open("a") as job:

@@ -21,7 +21,8 @@ TIMES = (1_000_000_000, 2_000_000_000)
 def copied(root: Path, time: int) -> Path:
     """The project in another folder, its sources dated differently; what make setup fetched is shared."""
     root.mkdir()
-    (root / "build").symlink_to(ROOT / "build")
+    for name in ("build", "jars"):
+        (root / name).symlink_to(ROOT / name)
     for name in ("spark_jobs", "connector_configs", "databases"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pom.xml", root)

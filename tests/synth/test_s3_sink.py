@@ -26,7 +26,7 @@ GROUP = "connect-sink_s3_moma"
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project with an archive of two jars, and dev with the option."""
     root = tmp_path_factory.mktemp("sink")
-    for name in ("build", "helm", "connector_configs", "databases", "pom.xml", "spark_jobs"):
+    for name in ("build", "jars", "node_modules", "helm", "connector_configs", "databases", "pom.xml", "spark_jobs"):
         (root / name).symlink_to(ROOT / name)
     with zipfile.ZipFile(root / "s3.zip", "w") as archive:
         for name in ("lib/a.jar", "lib/b.jar", "manifest.json"):
@@ -92,7 +92,8 @@ def test_its_jars_are_in_the_bundle_beside_a_manifest(sunk: Synthesized) -> None
 
 def test_another_archive_than_the_named_one_is_refused(project: Path, tmp_path: Path) -> None:
     environment: AwsEnvironment = load_aws_environment(project, "dev")
-    (tmp_path / "build").symlink_to(ROOT / "build")
+    for name in ("build", "jars"):
+        (tmp_path / name).symlink_to(ROOT / name)
     with pytest.raises(BadInput, match=r"no such archive of a connector; .*s3.zip; .* or remove connect.s3_sink"):
         check_build(tmp_path, environment)
     shutil.copy(project / "s3.zip", tmp_path)

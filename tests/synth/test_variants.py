@@ -141,5 +141,6 @@ def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
     from lake.aws.prerequisites import check_build
     from lake.config.errors import BadInput
 
-    with pytest.raises(BadInput, match=r"no jar to deploy; .*build/connect; run: make setup"):
+    (tmp_path / "jars").symlink_to(ROOT / "jars")
+    with pytest.raises(BadInput, match=r"no such jar to deploy; .*build/aws/spark-3.4.1/.*jar; run: make setup"):
         check_build(tmp_path, load_aws_environment(ROOT, "dev"))

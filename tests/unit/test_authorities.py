@@ -38,5 +38,5 @@ def test_an_unknown_region_is_refused() -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"no such file of authorities; .*rds.pem; run: make setup"):
+    with pytest.raises(BadInput, match=r"no such file of authorities; .*defaults.js; run: npm ci"):
         of_region(tmp_path / RDS.name, "eu-central-1")
