@@ -48,7 +48,10 @@ def setup() -> int:
     lacks = preflight.running_problems() if ready else preflight.problems(ROOT)
     if lacks:
         return refuse(lacks)
-    return 0 if ready else exit_code(steps.perform(Path(ROOT), todo))
+    if ready:
+        return 0
+    warn(preflight.node_warning())
+    return exit_code(steps.perform(Path(ROOT), todo))
 
 
 def kubeapi() -> int:
@@ -78,6 +81,11 @@ def lock() -> int:
 
 def exit_code(ok: bool) -> int:
     return 0 if ok else FAILED
+
+
+def warn(text: str | None) -> None:
+    if text:
+        print(f"warning: {text}", file=sys.stderr)
 
 
 def refuse(lacks: list[str]) -> int:

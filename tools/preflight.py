@@ -48,13 +48,15 @@ NEWEST = (9999,)
 JDK = "JDK 17 (Spark 3.4 runs on 8, 11 and 17, Kafka 4.3 on 17 or newer)"
 GET_JDK = "apt install openjdk-17-jdk-headless or brew install openjdk@17, or set JAVA_HOME to a JDK 17"
 GET_MAVEN = "apt install maven or brew install maven"
-GET_NODE = "install Node 20 or newer with its npm from https://nodejs.org or by brew install node"
+GET_NODE = "install Node 22 with its npm from https://nodejs.org or by brew install node@22"
 JAVA = Tool(f"java of {JDK}", "java", (17,), (18,), GET_JDK, home="JAVA_HOME")
+NODE = Tool("Node 22 (at least 20)", "node", (20,), NEWEST, GET_NODE)
+MAINTAINED_NODE = (22,)  # jsii and the CDK call Node 20 out of date, and will stop running on it
 TOOLS = (
     JAVA,
     Tool(f"javac of {JDK}", "javac", (17,), (18,), GET_JDK, home="JAVA_HOME"),
     Tool("Maven 3.8 or newer", "mvn", (3, 8), NEWEST, GET_MAVEN),
-    Tool("Node 20 or newer", "node", (20,), NEWEST, GET_NODE),
+    NODE,
     Tool("npm 9 or newer", "npm", (9,), NEWEST, GET_NODE),
 )
 
@@ -111,6 +113,15 @@ def problems(root: str) -> list[str]:
         found = list(pool.map(Tool.problem, TOOLS))
     every = [python_problem(), *found, disk_problem(root), setpriv_problem()]
     return [problem for problem in every if problem]
+
+
+def node_warning() -> str | None:
+    """Node 20 still works; its end is near."""
+    path = shutil.which(NODE.command)
+    version = version_of(path, NODE.version_flag)[0] if path else None
+    if version is None or version >= MAINTAINED_NODE:
+        return None
+    return f"Node {dotted(version)} at {path} is out of date; the CDK will stop running on it; {NODE.remedy}"
 
 
 def running_problems() -> list[str]:

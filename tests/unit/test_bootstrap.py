@@ -16,7 +16,7 @@ GOOD = {
     "java": 'openjdk version "17.0.9" 2023-10-17',
     "javac": "javac 17.0.9",
     "mvn": "\x1b[1mApache Maven 3.9.6 (bc0240f3c744dd6b6ec2920b3cd08dcc295161ae)\x1b[m",
-    "node": "v20.11.1",
+    "node": "v22.21.1",
     "npm": "10.2.4",
     "setpriv": "setpriv from util-linux 2.38.1",
 }
@@ -58,11 +58,11 @@ def made(machine_folder: Path) -> set[str]:
         ({"javac": None}, "javac of JDK 17", "is missing; looked for javac in PATH=", "openjdk-17-jdk"),
         ({"mvn": None}, "Maven 3.8 or newer", "is missing; looked for mvn in PATH=", "apt install maven"),
         ({"mvn": "Apache Maven 3.6.3"}, "Maven 3.8 or newer", "found 3.6.3 at", "apt install maven"),
-        ({"node": "v18.19.0"}, "Node 20 or newer", "found 18.19.0 at", "nodejs.org"),
+        ({"node": "v18.19.0"}, "Node 22 (at least 20)", "found 18.19.0 at", "nodejs.org"),
         ({"npm": None}, "npm 9 or newer", "is missing; looked for npm in PATH=", "nodejs.org"),
         (
             {"node": "Segmentation fault"},
-            "Node 20 or newer",
+            "Node 22 (at least 20)",
             "does not run (it said: Segmentation fault)",
             "nodejs",
         ),
@@ -85,6 +85,18 @@ def test_all_lacks_are_named_at_once(machine: Machine) -> None:
     result = machine(java="openjdk 11.0.2", mvn=None, node="v16.0.0")
     lines = [line for line in result.stderr.splitlines() if line.startswith("  - ")]
     assert [line.split()[1] for line in lines] == ["java", "Maven", "Node"]
+
+
+@pytest.mark.parametrize(("version", "warned"), [("v20.20.2", True), ("v22.0.0", False), ("v24.1.0", False)])
+def test_an_old_node_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, warned: bool) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    import preflight
+
+    fake(tmp_path / "node", version)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = preflight.node_warning()
+    assert (said is not None) == warned
+    assert said is None or (f"Node 20.20.2 at {tmp_path}/node is out of date" in said and "Node 22" in said)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="setpriv is needed by root only")
