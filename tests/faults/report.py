@@ -1,21 +1,20 @@
 """The table of a run: which fault, in which phase, with which seed, and what came of it."""
 
 import fcntl
-import json
 import os
 import re
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 from lake.config.home import PROJECT
 from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")
-ORIGIN = ("date", "commit")
+ORIGIN = ("date", "commit", "test")
+Line = tuple[str, ...]  # a line of the page: the cells of HEAD and ORIGIN
 SHOWN_SLOWER = 1.05  # less is 1.0 as it is written
 # What no trial runs: what is only read, measures (all but machine.py, by which trials set limits), or tests something
 # else; and this module, which writes the page.
@@ -35,7 +34,8 @@ to a limit, of 60 s for one process that was killed. Where the machine, which is
 for a fixed loop meanwhile (`machine_loop_s` of docs/measured.md), the limit and the 30 s are as many times longer, and
 the line says how slow it was; so are the pauses of the sessions that write, by the machine as they begin. 60 s on the
 clock are what `python -m benchmarks recovery` is held to. "known fault" is a fault of the product that the run shows,
-and that is not mended yet. A trial that runs again replaces its line: date and commit say of which run it is.
+and that is not mended yet. A trial that runs again replaces its line: date and commit say of which run it is. The table
+is the only memory of earlier runs.
 
 {passed} of {count} as they should be.
 
@@ -69,33 +69,31 @@ def plain(entries: Iterable[Entry]) -> str:
 
 
 def write(page: Path, entries: list[Entry], now: float) -> None:
-    """Adds the run to the page, and to the file of its lines beside it (.json); now in seconds since 1970.
+    """Adds the run to the page, in place of earlier lines of the same tests; now in seconds since 1970.
 
     Several runs side by side may write one page.
     """
     for entry in entries:
         entry.date, entry.commit = time.strftime("%Y-%m-%d", time.gmtime(now)), commit()
     with _alone_in(page.parent):
-        _keep(page, _ordered({entry.test: entry for entry in (*_known(page), *entries)}.values()))
+        known = {line[-1]: line for line in _known(page)}
+        page.write_text(_page({**known, **{entry.test: _line(entry) for entry in entries}}.values()))
 
 
 def forget(page: Path, files: set[str], tests: set[str]) -> None:
-    """Takes off the page what is no test of these files any more, by the names that pytest has for both."""
+    """Removes the lines whose test is no longer in these files; files and tests are named as pytest names them."""
     with _alone_in(page.parent):
         known = _known(page)
-        left = [entry for entry in known if entry.test.split("::")[0] not in files or entry.test in tests]
+        left = [line for line in known if line[-1].split("::")[0] not in files or line[-1] in tests]
         if left != known:
-            _keep(page, left)
+            page.write_text(_page(left))
 
 
-def _known(page: Path) -> list[Entry]:
-    lines = page.with_suffix(".json")
-    return [Entry(**line) for line in json.loads(lines.read_text())] if lines.exists() else []
-
-
-def _keep(page: Path, entries: list[Entry]) -> None:
-    page.with_suffix(".json").write_text(json.dumps([asdict(entry) for entry in entries], indent=1) + "\n")
-    page.write_text(markdown(entries))
+def _known(page: Path) -> list[Line]:
+    """The lines of earlier runs: the page itself is their only memory."""
+    text = page.read_text() if page.exists() else ""
+    rows = [row[2:-2].split(" | ") for row in text.splitlines() if row.startswith("| ")]
+    return [tuple(cell.replace("\\|", "|") for cell in row) for row in rows[2:]]
 
 
 @contextmanager
@@ -108,14 +106,18 @@ def _alone_in(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
-def markdown(entries: list[Entry]) -> str:
-    """The page docs/reliability.md."""
-    lines = [(*HEAD, *ORIGIN), ("---",) * len(HEAD + ORIGIN)]
-    lines += [(*_cells(entry), entry.date, entry.commit) for entry in entries]
-    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-    passed = sum(entry.verdict == "passed" for entry in entries)
+def markdown(entries: Iterable[Entry]) -> str:
+    """The page docs/reliability.md with these lines alone."""
+    return _page(map(_line, entries))
+
+
+def _page(lines: Iterable[Line]) -> str:
+    shown = sorted(lines, key=lambda line: (int(re.findall(r"\d+", line[0])[0]), line[0], line[-1]))
+    head = ((*HEAD, *ORIGIN), ("---",) * len(HEAD + ORIGIN))
+    table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in (*head, *shown))
+    passed = sum(line[HEAD.index("verdict")] == "passed" for line in shown)
     without = "\n".join(f"- {row}: {reason}" for row, reason in WITHOUT.items())
-    return PAGE.format(passed=passed, count=len(entries), table=table, without=without)
+    return PAGE.format(passed=passed, count=len(shown), table=table, without=without)
 
 
 def commit() -> str:
@@ -127,8 +129,8 @@ def commit() -> str:
     return f"{known or 'unknown'}{'-dirty' if changed else ''}"
 
 
-def _ordered(entries: Iterable[Entry]) -> list[Entry]:
-    return sorted(entries, key=lambda entry: (int(re.findall(r"\d+", entry.row)[0]), entry.row, entry.test))
+def _line(entry: Entry) -> Line:
+    return (*_cells(entry), entry.date, entry.commit, entry.test)
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:

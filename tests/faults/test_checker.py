@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import machine
+from lake.config.home import PROJECT
 from tests.faults import checker, marker, report, trial, workload
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.onlooker import Read
@@ -289,6 +290,24 @@ def test_the_page_keeps_the_lines_of_earlier_runs(tmp_path: Path) -> None:
         ("| 10", "passed", "1970-01-02"),
     ]
     assert "1 of 2 as they should be" in page.read_text()
+
+
+def test_the_page_alone_is_the_memory_of_its_lines(tmp_path: Path) -> None:
+    page = tmp_path / "reliability.md"
+    odd = trial.Entry("3", "a | b \\ c", "", 7, ["x|y"], verdict="passed", test="test_odd[a|b]")
+    report.write(page, [odd, trial.Entry("9", "other", "streaming", 7, verdict="known fault", test="test_9")], 0)
+    once = page.read_text()
+    report.write(page, [odd], 0)
+    assert page.read_text() == once
+    assert [path.name for path in tmp_path.iterdir()] == [page.name]
+
+
+def test_every_line_of_the_page_is_of_a_test_in_the_tree() -> None:
+    page = PROJECT / "docs" / "reliability.md"
+    lines = [line for line in page.read_text().splitlines() if "tests/faults/" in line and line.startswith("| ")]
+    tests = [line.rsplit(" | ", 1)[1].removesuffix(" |").split("[")[0].split("::") for line in lines]
+    assert tests
+    assert [name for name in tests if f"def {name[1]}(" not in (PROJECT / name[0]).read_text()] == []
 
 
 def test_a_line_goes_with_its_test(tmp_path: Path) -> None:
