@@ -3,7 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aws_cdk import App, RemovalPolicy, Stack, Tags
+from aws_cdk import Annotations, App, RemovalPolicy, Stack, Tags
 from lake_constructs.handler_logs import keep_handler_logs
 from lake_constructs.undeployable import refuse_deployment
 
@@ -109,5 +109,7 @@ def add_lake(app: App, environment: AwsEnvironment, databases: list[Database], r
     with TemporaryDirectory(prefix="lake-synth-") as folder:
         lake = Lake(app, environment, databases, root, build_without_jars(root, environment, databases, Path(folder)))
     for stack in lake.stacks.values():
-        refuse_deployment(stack, f"error: {missing}")
+        refuse_deployment(stack, str(missing))
+    warning = f"{missing}; until then the templates have stand-ins for jars, and cdk deploy refuses them"
+    Annotations.of(lake.processing).add_warning_v2("lake:build", warning)
     return lake
