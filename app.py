@@ -12,8 +12,8 @@ from lake.config.definition import load_databases
 from lake.config.errors import BadInput
 
 root = Path(__file__).resolve().parent
-# Where nobody has installed this project, only its requirements: as [tool.setuptools.packages.find] of pyproject.toml.
-sys.path.append(str(root / "constructs"))
+# For those who installed requirements.txt, but not this project: pyproject.toml names the same folder of packages.
+sys.path.insert(0, str(root / "constructs"))
 from stacks.lake import add_lake  # noqa: E402
 
 # Read here too, so that `python app.py` gives what `cdk synth` does; what the CLI passes comes first.
