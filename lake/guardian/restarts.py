@@ -1,4 +1,4 @@
-"""Starts connectors again whose tasks failed or hang: Kafka Connect leaves them as they are (correctness F41)."""
+"""Starts connectors again whose tasks failed or hang: Kafka Connect leaves them as they are (F41)."""
 
 import logging
 import time

@@ -145,7 +145,7 @@ def one_at_a_time() -> dict[str, str]:
 def retention(commits: int) -> dict[str, str]:
     """How far back a table can be travelled, in commits."""
     # Each commit lists the timeline several times, so its length is paid for in every commit (docs/measured.md).
-    # Archived commits can't be travelled to, so the archive starts behind the cleaner (correctness F33).
+    # Archived commits can't be travelled to, so the archive starts behind the cleaner (F33).
     return {
         "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
         "hoodie.cleaner.commits.retained": str(commits),

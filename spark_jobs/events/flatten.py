@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Sequence
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.postgres.avro_types import identifier, lake_columns
 
-EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (correctness F5)
+EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
 RUN = "__run"  # of a message: which run of the capture sent it (lake.connect.NameRun)
@@ -36,7 +36,7 @@ def erased(columns: Sequence[str], table: Table) -> List[str]:
 
     Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
     again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
-    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (correctness F7).
+    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (F7).
     """
     if keeps_deleted(table):
         return [identifier(name) for name in columns]

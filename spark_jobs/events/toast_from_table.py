@@ -166,7 +166,7 @@ def _known_already(epoch: int) -> str:
     """True for a change that is stored, or that Debezium sends again while a later one is stored.
 
     An update waits for the lock of its row, so its LSN is above those of all changes to the row before it; an insert's
-    need not be (correctness F1), nor above that of a row that a snapshot read (F2).
+    need not be (F1), nor above that of a row that a snapshot read (F2).
     """
     stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, BASE, KEY, _of_epoch(OWN, epoch))
     later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(OWN)

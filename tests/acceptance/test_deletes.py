@@ -138,7 +138,7 @@ def test_bronze_holds_every_offset_once(museum: Museum, changed: Changed, topic:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_replay_from_offset_0_changes_nothing(changed: Changed, replayed: Replayed, table: str) -> None:
-    """A6 and invariant 4 (correctness F6): the first batch brings 15,000 old rows back over newer ones."""
+    """A6 and invariant 4 (F6): the first batch brings 15,000 old rows back over newer ones."""
     assert replayed.batches[table][0] == 15_000
     assert len(replayed.batches[table]) > 1
     view = view_of(table)

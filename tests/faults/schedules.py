@@ -1,4 +1,4 @@
-"""Random interleavings of two or three connections, statement by statement, on few keys (correctness F1 to F3)."""
+"""Random interleavings of two or three connections, statement by statement, on few keys (F1 to F3)."""
 
 import random
 from concurrent.futures import Future, ThreadPoolExecutor, wait

@@ -65,7 +65,7 @@ def _performed(rig: Rig, shop: str, seed: int) -> list[readers.Record]:
 
 
 def _falling(records: list[readers.Record]) -> list[readers.Record]:
-    """The changes that were written before one of the same row that was committed before them (correctness F1)."""
+    """The changes that were written before one of the same row that was committed before them (F1)."""
     return [
         later
         for earlier, later in itertools.combinations(records, 2)

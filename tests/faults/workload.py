@@ -99,7 +99,7 @@ class Sequel:
         return [Statement(sql, (self._version(), first, first + 30))]
 
     def _copy(self, table: Table, count: int = COPIED) -> list[Statement]:
-        """Many rows in one record of PostgreSQL's log (correctness F10)."""
+        """Many rows in one record of PostgreSQL's log (F10)."""
         if table.key != ("id",) or table.name == "big":
             return self._again(table)
         first = 10_000 + self._chance.randrange(WARM)

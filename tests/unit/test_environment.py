@@ -45,7 +45,7 @@ def test_a_budget_of_log_ascends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_history_is_kept_before_it_is_archived() -> None:
-    """Archived commits can't be read back to (correctness F33)."""
+    """Archived commits can't be read back to (F33)."""
     environment = Environment(name="local", root=PROJECT, silver=Silver(history_commits=400))
     database = load_database(PROJECT / "databases" / "moma.yaml")
     options = hudi_options(database="moma", table=database.tables[0], table_type="cow", environment=environment)

@@ -34,7 +34,7 @@ ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
 class SourceTable:
     """One relation of the source; leaves are the relations that hold its rows, with their replica identity.
 
-    toastable: the non-key columns that PostgreSQL may store out of line in this table (correctness F8); unmarked: those
+    toastable: the non-key columns that PostgreSQL may store out of line in this table (F8); unmarked: those
     of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake has no place for.
     hidden_from: those of the lake's roles that row-level security may show less than all rows.
