@@ -33,30 +33,17 @@ class Lake:
         removal = RemovalPolicy.RETAIN if environment.keep_data else RemovalPolicy.DESTROY
         self.storage = StorageStack(app, f"{prefix}-storage", environment=environment, removal=removal)
         self.network = NetworkStack(app, f"{prefix}-network", environment=environment, logs_key=self.storage.logs_key)
+        shared = {"environment": environment, "logs_key": self.storage.logs_key, "removal": removal}
         self.source = SourceStack(
-            app,
-            f"{prefix}-source",
-            environment=environment,
-            network=self.network,
-            database=databases[0].database,
-            logs_key=self.storage.logs_key,
-            removal=removal,
+            app, f"{prefix}-source", network=self.network, database=databases[0].database, **shared
         )
-        self.streaming = StreamingStack(
-            app,
-            f"{prefix}-streaming",
-            environment=environment,
-            network=self.network,
-            logs_key=self.storage.logs_key,
-            removal=removal,
-        )
+        self.streaming = StreamingStack(app, f"{prefix}-streaming", network=self.network, **shared)
         self.catalog = CatalogStack(
             app, f"{prefix}-catalog", environment=environment, databases=databases, storage=self.storage
         )
         self.connect = ConnectStack(
             app,
             f"{prefix}-connect",
-            environment=environment,
             databases=databases,
             root=root,
             plugins=package.plugins,
@@ -64,8 +51,7 @@ class Lake:
             source=self.source,
             streaming=self.streaming,
             storage=self.storage,
-            logs_key=self.storage.logs_key,
-            removal=removal,
+            **shared,
         )
         self.processing = ProcessingStack(
             app,
@@ -89,6 +75,10 @@ class Lake:
             connect=self.connect,
             processing=self.processing,
         )
+        self._finish(app, environment, databases)
+
+    def _finish(self, app: App, environment: AwsEnvironment, databases: list[Database]) -> None:
+        """What concerns all stacks, or the order of two."""
         self.processing.add_dependency(self.catalog)  # the jobs register tables in its databases
         for stack in self.stacks.values():
             keep_handler_logs(stack, key=self.storage.logs_key, days=environment.operations.log_days)
