@@ -1,41 +1,32 @@
 """The catalog: what Athena finds."""
 
-from aws_cdk import Stack
 from constructs import Construct
 from lake_constructs.catalog import GlueDatabase, QueryGroup, name_queries
 
-from lake.aws.environment import AwsEnvironment
 from lake.aws.rendering import glue_databases
 from lake.config.definition import Database, Table
+from stacks.part import Blueprint, Part
 from stacks.storage import RESULTS, StorageStack
 
 
-class CatalogStack(Stack):
+class CatalogStack(Part):
     """One Glue database per source database, table type and path, and one Athena work group."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        environment: AwsEnvironment,
-        databases: list[Database],
-        storage: StorageStack,
-    ) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
-        for name, folder in glue_databases(databases).items():
+    def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack) -> None:
+        super().__init__(scope, blueprint)
+        for name, folder in glue_databases(blueprint.databases).items():
             location = f"s3://{storage.silver.bucket_name}/{folder}"
             GlueDatabase(self, name.title().replace("_", ""), name=name, location=location)
         self.group = QueryGroup(
             self,
             "Queries",
-            name=f"lake-{environment.name}",
+            name=blueprint.name,
             results=storage.artifacts,
             prefix=RESULTS,
             key=storage.key,
-            limit_gb=environment.catalog.scan_limit_gb,
+            limit_gb=self.settings.catalog.scan_limit_gb,
         )
-        for database in databases:
+        for database in blueprint.databases:
             table = database.tables[0]
             name_queries(self, self.group, f"{database.database}_{table.types[0]}", queries(database, table))
 

@@ -1,28 +1,25 @@
 """Kafka Connect and the schema registry on Kubernetes, from this repository's charts."""
 
 import json
-from pathlib import Path
 
-from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 from lake_constructs import kafka_statements
 from lake_constructs.chart import NAMESPACE, Chart
 from lake_constructs.container_logs import ContainerLogs
 from lake_constructs.database_users import read_secret
 from lake_constructs.encryption_key import EncryptionKey, use_key
+from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.kubernetes_cluster import KubernetesCluster
-from lake_constructs.opening import Opening
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
 
 from lake.aws.authorities import authorities
 from lake.aws.connect import Connect
-from lake.aws.environment import AwsEnvironment
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
     REQUESTS,
@@ -36,6 +33,7 @@ from lake.aws.rendering import (
 from lake.config import versions
 from lake.config.definition import Database
 from stacks.network import NetworkStack
+from stacks.part import Blueprint, Part
 from stacks.source import SourceStack
 from stacks.storage import StorageStack
 from stacks.streaming import StreamingStack
@@ -52,42 +50,30 @@ PASSWORD = "${directory:/run/lake/database:password}"
 CA_FILE = "/etc/lake/worker/database.pem"
 
 
-class ConnectStack(Stack):
+class ConnectStack(Part):
     """What captures: the cluster, the registry, the workers and their connectors."""
 
     def __init__(
         self,
         scope: Construct,
-        id: str,
+        blueprint: Blueprint,
         *,
-        environment: AwsEnvironment,
-        databases: list[Database],
-        root: Path,
-        plugins: Path,
+        storage: StorageStack,
         network: NetworkStack,
         source: SourceStack,
         streaming: StreamingStack,
-        storage: StorageStack,
-        logs_key: kms.IKey,
-        removal: RemovalPolicy,
     ) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
-        self._environment, self._databases, self._root = environment, databases, root
-        self._plugins = plugins
+        super().__init__(scope, blueprint)
+        self._databases, self._root = blueprint.databases, blueprint.root
         self._network, self._source, self._kafka, self._storage = network, source, streaming.kafka, storage
-        self.cluster = self._kubernetes(logs_key, removal)
+        self.cluster = self._kubernetes()
         self.logs = ContainerLogs(
-            self,
-            "Logs",
-            cluster=self.cluster,
-            cluster_name=self._name,
-            key=logs_key,
-            days=environment.operations.log_days,
+            self, "Logs", cluster=self.cluster, cluster_name=blueprint.name, log_settings=storage.log_settings
         )
         workers = self.cluster.cluster_security_group
-        to_database = Opening(self, "ToDatabase", source=workers, target=source.group, port=source.port)
-        Opening(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
-        self._authorities = authorities(root, environment)
+        to_database = IngressRule(self, "ToDatabase", source=workers, target=source.group, port=source.port)
+        IngressRule(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
+        self._authorities = authorities(blueprint.root, self.settings)
         preparation = self._preparation()
         preparation.node.add_dependency(to_database)
         registry = self._registry()
@@ -95,21 +81,16 @@ class ConnectStack(Stack):
         self._connect().node.add_dependency(registry)
         self.registry_url = self._registry_from_outside(registry)
 
-    @property
-    def _name(self) -> str:
-        return f"lake-{self._environment.name}"
-
-    def _kubernetes(self, logs_key: kms.IKey, removal: RemovalPolicy) -> KubernetesCluster:
+    def _kubernetes(self) -> KubernetesCluster:
         return KubernetesCluster(
             self,
             "Kubernetes",
-            name=self._name,
+            name=self.blueprint.name,
             version=versions.KUBERNETES,
             vpc=self._network.vpc,
-            api_access=self._environment.connect.api_access,
-            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=removal),
-            logs_key=logs_key,
-            log_days=self._environment.operations.log_days,
+            api_access=self.settings.connect.api_access,
+            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=self.blueprint.removal),
+            log_settings=self._storage.log_settings,
             removal_policy=RemovalPolicy.DESTROY,  # holds no data: all of it is installed again from here
         )
 
@@ -142,7 +123,7 @@ class ConnectStack(Stack):
         role = self._role("Registry", REGISTRY, read_secret(self._source.users.registry, self._source.secrets_key))
         values = {
             "image": {"tag": versions.from_pom(self._root, "apicurio")},
-            "replicas": self._environment.connect.registry_replicas,
+            "replicas": self.settings.connect.registry_replicas,
             "database": {
                 "host": self._source.host,
                 "port": self._source.port,
@@ -152,20 +133,20 @@ class ConnectStack(Stack):
                 "caBundle": self._authorities,
             },
             "serviceAccount": {"name": REGISTRY},
-            "internalLoadBalancer": {"enabled": True, "sourceRanges": [self._environment.network.lake_cidr]},
+            "internalLoadBalancer": {"enabled": True, "sourceRanges": [self.settings.network.lake_cidr]},
             "vpcCidrs": self._networks,
         }
         return self._chart("RegistryChart", REGISTRY, values, role)
 
     def _connect(self) -> Chart:
-        bundle = PluginBundle(self, "Plugins", archive=self._plugins)
+        bundle = PluginBundle(self, "Plugins", archive=self.blueprint.package.plugins)
         sinks = self._sinks()
         role = self._role(
             "Connect", CONNECT, [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
         )
         values = {
             "image": {"tag": versions.from_pom(self._root, "kafka")},
-            "replicas": self._environment.connect.replicas,
+            "replicas": self.settings.connect.replicas,
             "bootstrapServers": self._kafka.bootstrap_brokers,
             "registryUrl": REGISTRY_URL,
             "pluginBundle": {
@@ -186,7 +167,7 @@ class ConnectStack(Stack):
             },
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
-            "resources": resources(self._environment.connect),
+            "resources": resources(self.settings.connect),
         }
         return self._chart("ConnectChart", CONNECT, values, role, self._requester())
 
@@ -207,7 +188,7 @@ class ConnectStack(Stack):
         settings = source_connector(
             self._root,
             database,
-            self._environment,
+            self.settings,
             host=self._source.host,
             port=self._source.port,
             registry=REGISTRY_URL,
@@ -218,7 +199,7 @@ class ConnectStack(Stack):
 
     def _sinks(self) -> dict[str, str]:
         """The connectors that archive on S3, where the operator brings their plug-in."""
-        if not self._environment.connect.s3_sink:
+        if not self.settings.connect.s3_sink:
             return {}
         places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
         rendered = [sink_connector(self._root, one, **places) for one in self._databases]
@@ -236,8 +217,8 @@ class ConnectStack(Stack):
 
     @property
     def _networks(self) -> list[str]:
-        apart = self._environment.network.source_vpc
-        return [self._environment.network.lake_cidr, *([apart.cidr] if apart else [])]
+        apart = self.settings.network.source_vpc
+        return [self.settings.network.lake_cidr, *([apart.cidr] if apart else [])]
 
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
         return PodRole(

@@ -1,39 +1,38 @@
 """The network: a VPC of the lake's own or an existing one, and the source's own beside it."""
 
-from aws_cdk import Stack, Tags
+from aws_cdk import Tags
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 from lake_constructs.emr_roles import TAG
 from lake_constructs.lake_vpc import ISOLATED, LakeVpc, existing_vpc
 from lake_constructs.peered_vpc import PeeredVpc
 
-from lake.aws.environment import AwsEnvironment
 from lake.aws.network import ExistingVpc
+from stacks.part import Blueprint, Part
+from stacks.storage import StorageStack
 
 
-class NetworkStack(Stack):
+class NetworkStack(Part):
     """vpc for programs, data_subnets for what holds data, source_vpc for the database."""
 
-    def __init__(self, scope: Construct, id: str, *, environment: AwsEnvironment, logs_key: kms.IKey) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
-        self._environment, self._logs_key = environment, logs_key
-        existing, apart = environment.network.existing, environment.network.source_vpc
+    def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack) -> None:
+        super().__init__(scope, blueprint)
+        self._storage = storage
+        existing, apart = self.settings.network.existing, self.settings.network.source_vpc
         self.vpc: ec2.IVpc = self._described(existing) if existing else self._new()
         self.data_subnets = ec2.SubnetSelection(subnets=self.vpc.private_subnets) if existing else ISOLATED
         self.source_vpc: ec2.IVpc = self._peered(apart.cidr) if apart else self.vpc
         self.source_subnets = ISOLATED if apart else self.data_subnets
 
     def _new(self) -> ec2.Vpc:
-        network = self._environment.network
+        network = self.settings.network
         vpc = LakeVpc(
             self,
             "Vpc",
             cidr=network.cidr,
             zones=network.availability_zones,
             nat_gateways=network.nat_gateways,
-            logs_key=self._logs_key,
-            log_days=self._environment.operations.log_days,
+            log_settings=self._storage.log_settings,
         )
         Tags.of(vpc).add(*TAG)
         if network.interface_endpoints:
@@ -57,7 +56,6 @@ class NetworkStack(Stack):
             "SourceVpc",
             cidr=cidr,
             lake=self.vpc,
-            lake_cidr=self._environment.network.lake_cidr,
-            logs_key=self._logs_key,
-            log_days=self._environment.operations.log_days,
+            lake_cidr=self.settings.network.lake_cidr,
+            log_settings=self._storage.log_settings,
         )

@@ -1,6 +1,6 @@
 """What tells people: dashboard, alarms, budget."""
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 from lake_constructs import metrics
@@ -9,40 +9,36 @@ from lake_constructs.lake_dashboard import LakeDashboard
 from lake_constructs.monthly_budget import MonthlyBudget
 from lake_constructs.postgres_source import PostgresSource
 
-from lake.aws.environment import AwsEnvironment
 from stacks.connect import ConnectStack
+from stacks.part import Blueprint, Part
 from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
-from stacks.streaming import StreamingStack
 
 GIB = 1024**3
 Graphs = dict[str, list[cloudwatch.IMetric]]
 
 
-class OperationsStack(Stack):
+class OperationsStack(Part):
     """Everything that is watched, in one place."""
 
     def __init__(
         self,
         scope: Construct,
-        id: str,
+        blueprint: Blueprint,
         *,
-        environment: AwsEnvironment,
         source: SourceStack,
-        streaming: StreamingStack,
         connect: ConnectStack,
         processing: ProcessingStack,
     ) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
-        self._environment = environment
+        super().__init__(scope, blueprint)
+        environment, name = self.settings, blueprint.name
         self._alarms = Alarms(self, "Alarms", email=environment.operations.email)
         graphs = {
             **(self._watch_source(source.instance) if source.instance else {}),
             **self._watch_capture(connect),
             **self._watch_jobs(processing),
-            **(self._watch_brokers(streaming.name) if environment.streaming.kind == "provisioned" else {}),
+            **(self._watch_brokers(name) if environment.streaming.kind == "provisioned" else {}),
         }
-        name = f"lake-{environment.name}"
         LakeDashboard(self, "Dashboard", name=name, graphs=graphs)
         MonthlyBudget(
             self,
@@ -58,7 +54,7 @@ class OperationsStack(Stack):
         lag = instance.metric("OldestReplicationSlotLag", statistic="Maximum", period=minutes)
         logs = instance.metric("TransactionLogsDiskUsage", statistic="Maximum", period=minutes)
         free = instance.metric_free_storage_space(statistic="Minimum", period=minutes)
-        slot, disk = self._environment.source.max_slot_wal_gb * GIB, self._environment.source.storage_gb * GIB
+        slot, disk = self.settings.source.max_slot_wal_gb * GIB, self.settings.source.storage_gb * GIB
         self._alarms.raise_on("SlotLag", lag, slot / 4, says="A slot falls behind: is the connector running?")
         self._alarms.raise_on("WriteAheadLog", logs, slot / 2, says="The log grows: find the slot that nobody reads.")
         self._alarms.raise_on(
@@ -85,9 +81,9 @@ class OperationsStack(Stack):
         return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
     def _watch_jobs(self, processing: ProcessingStack) -> Graphs:
-        name = self._environment.name
+        name = self.settings.name
         lag, age, stopped = (metrics.reported(name, metric) for metric in ("Lag", "ReportAge", "StoppedTables"))
-        limit = self._environment.operations.freshness_s
+        limit = self.settings.operations.freshness_s
         self._alarms.raise_on("Freshness", lag, limit, says="Changes arrive late: are there enough executors?")
         self._alarms.raise_on(
             "SilentJob", age, 120, silence_is_bad=True, says="A job reports nothing: see its step and its application."

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from aws_cdk import Aws, RemovalPolicy, Stack
+from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from aws_cdk import aws_ssm as ssm
@@ -14,50 +14,44 @@ from lake_constructs.database_users import read_secret
 from lake_constructs.emr_cluster import EmrCluster
 from lake_constructs.emr_configurations import configurations
 from lake_constructs.emr_encryption import EmrEncryption
-from lake_constructs.emr_groups import EmrGroups
 from lake_constructs.emr_roles import NodeRole, ServiceRole, use_disks_key
+from lake_constructs.emr_security_groups import EmrSecurityGroups
 from lake_constructs.encryption_key import EncryptionKey, use_key
+from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.job_code import JobCode, script
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.metrics import report_metrics
-from lake_constructs.opening import Opening
 from lake_constructs.plugin_bundle import read_asset
 from lake_constructs.private_bucket import write_objects
 
 from lake.aws import steps
-from lake.aws.environment import AwsEnvironment
-from lake.aws.package import Package
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
-from lake.config.definition import Database
 from lake.rendering.spark import SESSION
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
+from stacks.part import Blueprint, Part
 from stacks.source import SourceStack
 from stacks.storage import EMR_LOGS, StorageStack
 from stacks.streaming import StreamingStack
 
 
-class ProcessingStack(Stack):
+class ProcessingStack(Part):
     """One cluster; one step per job of the environment."""
 
     def __init__(
         self,
         scope: Construct,
-        id: str,
+        blueprint: Blueprint,
         *,
-        environment: AwsEnvironment,
-        databases: list[Database],
-        package: Package,
+        storage: StorageStack,
         network: NetworkStack,
         source: SourceStack,
-        storage: StorageStack,
         streaming: StreamingStack,
         connect: ConnectStack,
-        removal: RemovalPolicy,
     ) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
-        self._environment, self._databases, self._package = environment, databases, package
+        super().__init__(scope, blueprint)
+        environment = self.settings
         self._storage, self._source, self._kafka = storage, source, streaming.kafka
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
         self._code = self._job_code()
@@ -65,9 +59,9 @@ class ProcessingStack(Stack):
         self._streamer = self._template("streamer")
         self._reporter = script(self, "Reporter", "report_freshness.py")
         self._bootstrap = script(self, "Bootstrap", "report_on_primary.sh")
-        groups = EmrGroups(self, "Groups", vpc=network.vpc)
-        Opening(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
-        Opening(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
+        groups = EmrSecurityGroups(self, "Groups", vpc=network.vpc)
+        IngressRule(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
+        IngressRule(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
         self.cluster = self._emr(groups, network.vpc.private_subnets[0].subnet_id)
         sheet = self._sheet(connect.registry_url)
         # How the command line starts the same jobs: it renders their steps from what it reads here.
@@ -90,7 +84,7 @@ class ProcessingStack(Stack):
             )
 
     def _job_code(self) -> JobCode:
-        package = self._package
+        package = self.blueprint.package
         return JobCode(
             self,
             "Code",
@@ -128,18 +122,18 @@ class ProcessingStack(Stack):
     @property
     def _may_load(self) -> bool:
         """Whether sample rows may be loaded: into the database of a throw-away lake only."""
-        return not self._environment.keep_data and not self._environment.source.existing
+        return not self.settings.keep_data and not self.settings.source.existing
 
     def _template(self, name: str) -> assets.Asset:
-        return assets.Asset(self, name.capitalize(), path=str(self._package.rendered / f"{name}.json"))
+        return assets.Asset(self, name.capitalize(), path=str(self.blueprint.package.rendered / f"{name}.json"))
 
-    def _emr(self, groups: EmrGroups, subnet: str) -> EmrCluster:
-        processing, storage = self._environment.processing, self._storage
+    def _emr(self, groups: EmrSecurityGroups, subnet: str) -> EmrCluster:
+        processing, storage = self.settings.processing, self._storage
         nodes = NodeRole(self, "Nodes", statements=self._rights())
         encryption = EmrEncryption(
             self,
             "Encryption",
-            name=f"lake-{self._environment.name}",
+            name=self.blueprint.name,
             data_key=storage.key,
             disks_key=self._disks_key,
             certificates=processing.certificates,
@@ -147,7 +141,7 @@ class ProcessingStack(Stack):
         return EmrCluster(
             self,
             "Cluster",
-            name=f"lake-{self._environment.name}",
+            name=self.blueprint.name,
             release=processing.release,
             subnet=subnet,
             groups=groups,
@@ -167,15 +161,15 @@ class ProcessingStack(Stack):
 
     def _reported(self) -> list[str]:
         bucket = self._storage.artifacts.bucket_name
-        files = [steps.remembered(bucket, name, "status.json") for name in self._environment.processing.jobs]
-        return [self._reporter.s3_object_url, Aws.REGION, self._environment.name, *files]
+        files = [steps.remembered(bucket, name, "status.json") for name in self.settings.processing.jobs]
+        return [self._reporter.s3_object_url, Aws.REGION, self.settings.name, *files]
 
     def _rights(self) -> list[iam.PolicyStatement]:
         """What the nodes, and so the jobs, may do."""
-        storage, groups = self._storage, [consumer_group(name) for name in self._environment.processing.jobs]
+        storage, groups = self._storage, [consumer_group(name) for name in self.settings.processing.jobs]
         catalog = (
-            write_tables(list(glue_databases(self._databases)))
-            if self._environment.processing.metastore == "glue"
+            write_tables(list(glue_databases(self.blueprint.databases)))
+            if self.settings.processing.metastore == "glue"
             else []
         )
         return [
@@ -190,14 +184,14 @@ class ProcessingStack(Stack):
             use_key(storage.key),
             use_disks_key(self._disks_key),
             kafka_statements.connect(self._kafka, produce=False),
-            *kafka_statements.read(self._kafka, table_topics(self._databases), groups),
+            *kafka_statements.read(self._kafka, table_topics(self.blueprint.databases), groups),
             *catalog,
             report_metrics(),
         ]
 
     def _certificates(self) -> list[iam.PolicyStatement]:
-        if not self._environment.processing.certificates:
+        if not self.settings.processing.certificates:
             return []
-        place = self._environment.processing.certificates.removeprefix("s3://")
+        place = self.settings.processing.certificates.removeprefix("s3://")
         arn = f"arn:{Aws.PARTITION}:s3:::{place}"
         return [iam.PolicyStatement(actions=["s3:GetObject"], resources=[arn])]

@@ -1,6 +1,5 @@
 """The source database and the users that the lake reads it as."""
 
-from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_secretsmanager as secretsmanager
@@ -9,62 +8,46 @@ from lake_constructs.database_users import DatabaseUsers
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.postgres_source import PORT, PostgresSource
 
-from lake.aws.environment import AwsEnvironment
 from lake.aws.source import ExistingDatabase
 from lake.config import versions
 from stacks.network import NetworkStack
+from stacks.part import Blueprint, Part
+from stacks.storage import StorageStack
 
 
-class SourceStack(Stack):
+class SourceStack(Part):
     """host, port, group and secrets are the same for a new database and for an existing one."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        environment: AwsEnvironment,
-        network: NetworkStack,
-        database: str,
-        logs_key: kms.IKey,
-        removal: RemovalPolicy,
-    ) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
+    def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack, network: NetworkStack) -> None:
+        super().__init__(scope, blueprint)
+        removal = blueprint.removal
         self.secrets_key = EncryptionKey(self, "SecretsKey", purpose="secrets", removal_policy=removal)
         self.users = DatabaseUsers(self, "Users", key=self.secrets_key, removal_policy=removal)
         self.instance: PostgresSource | None = None
-        if environment.source.existing:
-            self._adopt(environment.source.existing)
+        if self.settings.source.existing:
+            self._adopt(self.settings.source.existing)
         else:
-            self._create(environment, network, database, logs_key, removal)
+            self._create(storage, network)
 
-    def _create(
-        self,
-        environment: AwsEnvironment,
-        network: NetworkStack,
-        database: str,
-        logs_key: kms.IKey,
-        removal: RemovalPolicy,
-    ) -> None:
-        source = environment.source
+    def _create(self, storage: StorageStack, network: NetworkStack) -> None:
+        source, removal = self.settings.source, self.blueprint.removal
         key = EncryptionKey(self, "DatabaseKey", purpose="database", removal_policy=removal)
         self.instance = PostgresSource(
             self,
             "Database",
-            name=f"lake-{environment.name}",
+            name=self.blueprint.name,
             version=versions.POSTGRESQL,
             instance_type=source.instance,
             vpc=network.source_vpc,
             subnets=network.source_subnets,
-            database=database,
+            database=self.blueprint.databases[0].database,
             storage_gb=source.storage_gb,
             max_slot_wal_gb=source.max_slot_wal_gb,
             multi_az=source.multi_az,
             backup_days=source.backup_days,
             key=key,
             secrets_key=self.secrets_key,
-            logs_key=logs_key,
-            log_days=environment.operations.log_days,
+            log_settings=storage.log_settings,
             removal_policy=removal,
         )
         assert self.instance.secret  # from_generated_secret makes one

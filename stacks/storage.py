@@ -1,37 +1,39 @@
 """Buckets and the keys that everything else encrypts with."""
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Duration
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 from lake_constructs.encryption_key import EncryptionKey, LogsKey
+from lake_constructs.log_group import LogSettings
 from lake_constructs.private_bucket import PrivateBucket
 
-from lake.aws.environment import AwsEnvironment
 from lake.aws.rendering import REQUESTS, STATE
+from stacks.part import Blueprint, Part
 
 RESULTS = "athena"  # prefix of query results
 EMR_LOGS = "emr"
 
 
-class StorageStack(Stack):
+class StorageStack(Part):
     """Where the lake's data lie."""
 
-    def __init__(self, scope: Construct, id: str, *, environment: AwsEnvironment, removal: RemovalPolicy) -> None:
-        super().__init__(scope, id, env={"region": environment.region})
+    def __init__(self, scope: Construct, blueprint: Blueprint) -> None:
+        super().__init__(scope, blueprint)
+        removal, days = blueprint.removal, self.settings.operations.log_days
         self.key = EncryptionKey(
             self, "DataKey", purpose="data", removal_policy=removal, services=["delivery.logs.amazonaws.com"]
         )
-        self.logs_key = LogsKey(self, "LogsKey", removal_policy=removal)
-        days = environment.operations.log_days
+        self.log_settings = LogSettings(LogsKey(self, "LogsKey", removal_policy=removal), days)
         # S3 delivers access logs to buckets under its own key only.
         self.logs = PrivateBucket(self, "Logs", removal_policy=removal, rules=[expire(days)])
-        self.bronze = self._data("Bronze", removal)
-        self.silver = self._data("Silver", removal)
-        results, state = expire(environment.catalog.results_days, RESULTS), forget_versions(1, STATE)
+        self.bronze = self._data("Bronze")
+        self.silver = self._data("Silver")
+        results, state = expire(self.settings.catalog.results_days, RESULTS), forget_versions(1, STATE)
         # A command that was interrupted takes neither its request nor its answer away.
-        self.artifacts = self._data("Artifacts", removal, results, state, expire(1, REQUESTS))
+        self.artifacts = self._data("Artifacts", results, state, expire(1, REQUESTS))
 
-    def _data(self, id: str, removal: RemovalPolicy, *rules: s3.LifecycleRule) -> PrivateBucket:
+    def _data(self, id: str, *rules: s3.LifecycleRule) -> PrivateBucket:
+        removal = self.blueprint.removal
         return PrivateBucket(self, id, removal_policy=removal, key=self.key, access_logs=self.logs, rules=rules)
 
 

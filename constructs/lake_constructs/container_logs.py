@@ -4,11 +4,10 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_eks as eks_resources
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 from lake_constructs.metrics import NAMESPACE
 from lake_constructs.pod_role import PodRole
 
@@ -24,11 +23,11 @@ class ContainerLogs(Construct):
     """AWS's agent as an add-on; its log group exists before it, so that it is encrypted and kept for its days."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cluster: eks.Cluster, cluster_name: str, key: kms.IKey, days: int
+        self, scope: Construct, id: str, *, cluster: eks.Cluster, cluster_name: str, log_settings: LogSettings
     ) -> None:
         super().__init__(scope, id)
         name = f"/aws/containerinsights/{cluster_name}/application"
-        group = EncryptedLogGroup(self, "Application", key=key, days=days, name=name)
+        group = EncryptedLogGroup(self, "Application", settings=log_settings, name=name)
         role = PodRole(self, "Agent", cluster=cluster, namespace=AGENT_NAMESPACE, service_account=AGENT, statements=[])
         role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("CloudWatchAgentServerPolicy"))
         addon = eks_resources.CfnAddon(

@@ -6,8 +6,8 @@ from aws_cdk import CfnTag
 from aws_cdk import aws_emr as emr
 from constructs import Construct
 
-from lake_constructs.emr_groups import EmrGroups
 from lake_constructs.emr_roles import TAG, NodeRole, ServiceRole
+from lake_constructs.emr_security_groups import EmrSecurityGroups
 
 APPLICATIONS = ("Spark", "Hadoop", "Hive", "Livy", "JupyterEnterpriseGateway")
 DISK_GB = 100
@@ -24,7 +24,7 @@ class EmrCluster(emr.CfnCluster):
         name: str,
         release: str,
         subnet: str,
-        groups: EmrGroups,
+        groups: EmrSecurityGroups,
         nodes: NodeRole,
         service: ServiceRole,
         security_configuration: str,
@@ -65,7 +65,7 @@ class EmrCluster(emr.CfnCluster):
 
 
 def instances(
-    subnet: str, groups: EmrGroups, primary: str, core: str, count: int
+    subnet: str, groups: EmrSecurityGroups, primary: str, core: str, count: int
 ) -> emr.CfnCluster.JobFlowInstancesConfigProperty:
     return emr.CfnCluster.JobFlowInstancesConfigProperty(
         ec2_subnet_id=subnet,

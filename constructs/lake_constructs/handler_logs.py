@@ -1,18 +1,17 @@
 """The logs of the CDK's own Lambda handlers."""
 
 from aws_cdk import Stack
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as functions
 
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 
-def keep_handler_logs(stack: Stack, *, key: kms.IKey, days: int) -> None:
+def keep_handler_logs(stack: Stack, settings: LogSettings) -> None:
     """One group for all handlers of the stack: Lambda would make one each, unencrypted and for ever."""
     handlers = [part for part in stack.node.find_all() if is_handler(part)]
     if not handlers:
         return
-    group = EncryptedLogGroup(stack, "Handlers", key=key, days=days)
+    group = EncryptedLogGroup(stack, "Handlers", settings=settings)
     for handler in handlers:
         handler.add_property_override("LoggingConfig.LogGroup", group.log_group_name)
 

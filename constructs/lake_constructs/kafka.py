@@ -3,11 +3,10 @@
 from aws_cdk import Aws, Fn
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import custom_resources as custom
 from constructs import Construct
 
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 PORT = 9098  # IAM over TLS, the only listener
 
@@ -15,9 +14,9 @@ PORT = 9098  # IAM over TLS, the only listener
 class Kafka(Construct):
     """The base of the provisioned and the serverless cluster; IAM is the only way in."""
 
-    def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc, logs_key: kms.IKey, log_days: int) -> None:
+    def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc, log_settings: LogSettings) -> None:
         super().__init__(scope, id)
-        self._call_log = EncryptedLogGroup(self, "BrokersLog", key=logs_key, days=log_days)
+        self._call_log = EncryptedLogGroup(self, "BrokersLog", settings=log_settings)
         self.security_group = ec2.SecurityGroup(self, "Group", vpc=vpc, allow_all_outbound=False)
         self.arn = ""
         self.bootstrap_brokers = ""

@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk.lambda_layer_kubectl_v36 import KubectlV36Layer
 from constructs import Construct
 
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 
 class KubernetesCluster(eks.Cluster):
@@ -25,8 +25,7 @@ class KubernetesCluster(eks.Cluster):
         vpc: ec2.IVpc,
         api_access: Sequence[str],
         key: kms.IKey,
-        logs_key: kms.IKey,
-        log_days: int,
+        log_settings: LogSettings,
         removal_policy: RemovalPolicy,
     ) -> None:
         super().__init__(
@@ -46,7 +45,7 @@ class KubernetesCluster(eks.Cluster):
             removal_policy=removal_policy,
         )
         # EKS would make the group itself, unencrypted and for ever.
-        group = EncryptedLogGroup(scope, f"{id}Log", key=logs_key, days=log_days, name=f"/aws/eks/{name}/cluster")
+        group = EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
         self.node.add_dependency(group)
 
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from aws_cdk import Fn
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 PRIVATE = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS)
 ISOLATED = ec2.SubnetSelection(subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)
@@ -31,7 +30,7 @@ class LakeVpc(ec2.Vpc):
     """A new VPC. Zones are chosen by AWS at deployment, so that synth needs no account."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cidr: str, zones: int, nat_gateways: int, logs_key: kms.IKey, log_days: int
+        self, scope: Construct, id: str, *, cidr: str, zones: int, nat_gateways: int, log_settings: LogSettings
     ) -> None:
         super().__init__(
             scope,
@@ -45,7 +44,7 @@ class LakeVpc(ec2.Vpc):
             restrict_default_security_group=False,
         )
         self._cidr = cidr
-        log_flows(self, key=logs_key, days=log_days)
+        log_flows(self, log_settings)
 
     def add_interface_endpoints(self) -> None:
         """AWS's own services are reached without leaving the network."""
@@ -59,9 +58,9 @@ def deploy_time_zones(count: int) -> list[str]:
     return [Fn.select(number, Fn.get_azs()) for number in range(count)]
 
 
-def log_flows(vpc: ec2.Vpc, *, key: kms.IKey, days: int) -> None:
+def log_flows(vpc: ec2.Vpc, settings: LogSettings) -> None:
     """Who spoke to whom, refused or not."""
-    group = EncryptedLogGroup(vpc, "Flows", key=key, days=days)
+    group = EncryptedLogGroup(vpc, "Flows", settings=settings)
     vpc.add_flow_log("FlowLog", destination=ec2.FlowLogDestination.to_cloud_watch_logs(group))
 
 

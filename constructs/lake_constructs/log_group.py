@@ -1,38 +1,27 @@
-"""A CloudWatch log group: encrypted, and forgotten in time."""
+"""A CloudWatch log group: encrypted, and deleted in time."""
+
+from dataclasses import dataclass
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-RETENTION = {
-    1: logs.RetentionDays.ONE_DAY,
-    3: logs.RetentionDays.THREE_DAYS,
-    5: logs.RetentionDays.FIVE_DAYS,
-    7: logs.RetentionDays.ONE_WEEK,
-    14: logs.RetentionDays.TWO_WEEKS,
-    30: logs.RetentionDays.ONE_MONTH,
-    60: logs.RetentionDays.TWO_MONTHS,
-    90: logs.RetentionDays.THREE_MONTHS,
-    120: logs.RetentionDays.FOUR_MONTHS,
-    150: logs.RetentionDays.FIVE_MONTHS,
-    180: logs.RetentionDays.SIX_MONTHS,
-    365: logs.RetentionDays.ONE_YEAR,
-    400: logs.RetentionDays.THIRTEEN_MONTHS,
-    545: logs.RetentionDays.EIGHTEEN_MONTHS,
-    731: logs.RetentionDays.TWO_YEARS,
-}
+
+@dataclass(frozen=True)
+class LogSettings:
+    """The key of all log groups of a lake, and how many days they keep their lines: one that CloudWatch knows."""
+
+    key: kms.IKey
+    days: int
 
 
 class EncryptedLogGroup(logs.LogGroup):
-    """Logs are never worth keeping beyond their days, so they always go with the stack."""
+    """Logs are never worth keeping beyond their days, so the group always goes with the stack."""
 
-    def __init__(self, scope: Construct, id: str, *, key: kms.IKey, days: int, name: str | None = None) -> None:
+    def __init__(self, scope: Construct, id: str, *, settings: LogSettings, name: str | None = None) -> None:
         super().__init__(
-            scope,
-            id,
-            log_group_name=name,
-            encryption_key=key,
-            retention=RETENTION[days],
-            removal_policy=RemovalPolicy.DESTROY,
+            scope, id, log_group_name=name, encryption_key=settings.key, removal_policy=RemovalPolicy.DESTROY
         )
+        # The CDK has names for numbers of days only; CloudFormation takes the number.
+        self.node.default_child.retention_in_days = settings.days  # type: ignore[union-attr]

@@ -1,17 +1,17 @@
 """A VPC of its own for the source database, peered with the lake's."""
 
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from lake_constructs.lake_vpc import deploy_time_zones, log_flows
+from lake_constructs.log_group import LogSettings
 
 
 class PeeredVpc(ec2.Vpc):
     """Isolated subnets only, with routes to the lake's network and back."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cidr: str, lake: ec2.IVpc, lake_cidr: str, logs_key: kms.IKey, log_days: int
+        self, scope: Construct, id: str, *, cidr: str, lake: ec2.IVpc, lake_cidr: str, log_settings: LogSettings
     ) -> None:
         super().__init__(
             scope,
@@ -22,7 +22,7 @@ class PeeredVpc(ec2.Vpc):
             subnet_configuration=[ec2.SubnetConfiguration(name="Data", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)],
             restrict_default_security_group=False,  # as in LakeVpc
         )
-        log_flows(self, key=logs_key, days=log_days)
+        log_flows(self, log_settings)
         peering = ec2.CfnVPCPeeringConnection(self, "Peering", vpc_id=lake.vpc_id, peer_vpc_id=self.vpc_id)
         self._route(self, "ToLake", self.isolated_subnets, lake_cidr, peering.ref)
         self._route(self, "FromLake", lake.private_subnets, cidr, peering.ref)

@@ -7,7 +7,7 @@ from aws_cdk import aws_rds as rds
 from constructs import Construct
 
 from lake_constructs.database_users import AWKWARD
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 PORT = 5432
 ADMIN = "lake_admin"
@@ -40,8 +40,7 @@ class PostgresSource(rds.DatabaseInstance):
         backup_days: int,
         key: kms.IKey,
         secrets_key: kms.IKey,
-        logs_key: kms.IKey,
-        log_days: int,
+        log_settings: LogSettings,
         removal_policy: RemovalPolicy,
     ) -> None:
         keep = removal_policy is RemovalPolicy.RETAIN
@@ -85,7 +84,7 @@ class PostgresSource(rds.DatabaseInstance):
         )
         # RDS would make the group itself, unencrypted and for ever.
         group = f"/aws/rds/instance/{name}/postgresql"
-        self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", key=logs_key, days=log_days, name=group))
+        self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=group))
 
 
 def capture_parameters(

@@ -6,7 +6,7 @@ from aws_cdk import aws_msk as msk
 from constructs import Construct
 
 from lake_constructs.kafka import Kafka
-from lake_constructs.log_group import EncryptedLogGroup
+from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 
 class ProvisionedKafka(Kafka):
@@ -26,12 +26,11 @@ class ProvisionedKafka(Kafka):
         volume_gb: int,
         server_properties: dict[str, str],
         key: kms.IKey,
-        logs_key: kms.IKey,
-        log_days: int,
+        log_settings: LogSettings,
     ) -> None:
-        super().__init__(scope, id, vpc=vpc, logs_key=logs_key, log_days=log_days)
+        super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
         configuration = self._configuration(name, version, server_properties)
-        log_group = EncryptedLogGroup(self, "Logs", key=logs_key, days=log_days)
+        log_group = EncryptedLogGroup(self, "Logs", settings=log_settings)
         cluster = msk.CfnCluster(
             self,
             "Cluster",

@@ -1,11 +1,11 @@
 """MSK Serverless: no brokers to size; IAM is the only login it knows."""
 
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_msk as msk
 from constructs import Construct
 
 from lake_constructs.kafka import Kafka
+from lake_constructs.log_group import LogSettings
 
 
 class ServerlessKafka(Kafka):
@@ -19,10 +19,9 @@ class ServerlessKafka(Kafka):
         name: str,
         vpc: ec2.IVpc,
         subnets: ec2.SubnetSelection,
-        logs_key: kms.IKey,
-        log_days: int,
+        log_settings: LogSettings,
     ) -> None:
-        super().__init__(scope, id, vpc=vpc, logs_key=logs_key, log_days=log_days)
+        super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
         iam = msk.CfnServerlessCluster.IamProperty(enabled=True)
         place = msk.CfnServerlessCluster.VpcConfigProperty(
             subnet_ids=vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids,

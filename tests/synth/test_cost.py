@@ -43,10 +43,10 @@ def test_it_counts_the_machines(lake: Synthesized) -> None:
     for brokers in [properties for _, properties in lake.resources("AWS::MSK::Cluster")]:
         nodes = brokers["BrokerNodeGroupInfo"]
         assert found[f"MSK {nodes['InstanceType']}"] == brokers["NumberOfBrokerNodes"]
-    for group in emr_groups(lake):
+    for group in emr_security_groups(lake):
         (name,) = [what for what in found if what.startswith("EMR") and what.endswith(group["InstanceType"])]
         assert found[name] == group["InstanceCount"]
-    assert found["GB of their disks"] == sum(gigabytes(group) for group in emr_groups(lake))
+    assert found["GB of their disks"] == sum(gigabytes(group) for group in emr_security_groups(lake))
 
 
 def gigabytes(group: dict[str, Any]) -> int:
@@ -56,7 +56,7 @@ def gigabytes(group: dict[str, Any]) -> int:
     return int(group["InstanceCount"]) * per_machine
 
 
-def emr_groups(lake: Synthesized) -> list[dict[str, Any]]:
+def emr_security_groups(lake: Synthesized) -> list[dict[str, Any]]:
     instances = lake.only("AWS::EMR::Cluster")["Instances"]
     return [instances["MasterInstanceGroup"], instances["CoreInstanceGroup"]]
 

@@ -5,14 +5,14 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 from lake_constructs.emr_roles import TAG
-from lake_constructs.opening import Opening
+from lake_constructs.ingress_rule import IngressRule
 
 SERVICE_TO_NODES = 8443
 NODES_TO_SERVICE = 9443
 ALL_PORTS = (ec2.Port.tcp_range(0, 65535), ec2.Port.udp_range(0, 65535), ec2.Port.all_icmp())
 
 
-class EmrGroups(Construct):
+class EmrSecurityGroups(Construct):
     """Exactly the rules that EMR asks for: what it found missing it would add by hand, and that would not go again."""
 
     def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc) -> None:
@@ -21,8 +21,8 @@ class EmrGroups(Construct):
         self.service = ec2.SecurityGroup(self, "Service", vpc=vpc, allow_all_outbound=False)
         for port in ALL_PORTS:
             self.nodes.add_ingress_rule(self.nodes, port, "between the nodes")
-        Opening(self, "ServiceToNodes", source=self.service, target=self.nodes, port=SERVICE_TO_NODES)
-        Opening(self, "NodesToService", source=self.nodes, target=self.service, port=NODES_TO_SERVICE)
+        IngressRule(self, "ServiceToNodes", source=self.service, target=self.nodes, port=SERVICE_TO_NODES)
+        IngressRule(self, "NodesToService", source=self.nodes, target=self.service, port=NODES_TO_SERVICE)
         ec2.CfnSecurityGroupEgress(
             self,
             "FromService",

@@ -4,7 +4,7 @@ from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 
-class Opening(ec2.CfnSecurityGroupIngress):
+class IngressRule(ec2.CfnSecurityGroupIngress):
     """Stands in the stack of whoever asks, so that servers never depend on their clients."""
 
     def __init__(

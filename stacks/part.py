@@ -1,0 +1,40 @@
+"""What every stack of a lake is made from, and what all of them have."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aws_cdk import RemovalPolicy, Stack
+from constructs import Construct
+
+from lake.aws.environment import AwsEnvironment
+from lake.aws.package import Package
+from lake.config.definition import Database
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """A lake before it is built; root is the project's folder."""
+
+    environment: AwsEnvironment
+    databases: list[Database]
+    root: Path
+    package: Package
+
+    @property
+    def name(self) -> str:
+        return f"lake-{self.environment.name}"
+
+    @property
+    def removal(self) -> RemovalPolicy:
+        """What becomes of data when its stack is deleted."""
+        return RemovalPolicy.RETAIN if self.environment.keep_data else RemovalPolicy.DESTROY
+
+
+class Part(Stack):
+    """One stack of a lake: lake-<environment>-<part>."""
+
+    def __init__(self, scope: Construct, blueprint: Blueprint) -> None:
+        part = type(self).__name__.removesuffix("Stack").lower()
+        super().__init__(scope, f"{blueprint.name}-{part}", env={"region": blueprint.environment.region})
+        self.blueprint = blueprint
+        self.settings = blueprint.environment

@@ -1,0 +1,43 @@
+"""Findings of cdk-nag (AwsSolutions) that are accepted: suppressions.yaml says where, which, and why."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from aws_cdk import Acknowledgment, Stack, Validations
+from constructs import IConstruct
+
+ACCEPTED: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+SHORT = {
+    "managed": "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{0}]",
+    "below": "IAM5[Resource::lake-<env>-storage:ExportsOutputFnGetAtt{0}/{1}/*]",
+}
+
+
+def acknowledge(stacks: dict[str, Stack], environment: str, databases: list[str], *, keep_data: bool) -> None:
+    """Acknowledges each finding where it stands: the same elsewhere is an error. databases are those of the catalog."""
+    for accepted in ACCEPTED:
+        stack = stacks[accepted["part"]]
+        place = found(stack, accepted["path"])
+        if place is None or (keep_data and accepted.get("throw_away")):
+            continue
+        for rule in accepted["rules"]:
+            for id in spelt(rule, environment, stack.region, databases):
+                note = Acknowledgment(id=f"AwsSolutions::AwsSolutions-{id}", reason=accepted["reason"])
+                Validations.of(place).acknowledge(note)
+
+
+def spelt(rule: str, environment: str, region: str, databases: list[str]) -> list[str]:
+    """The rule as cdk-nag spells it here; one per database where it speaks of databases."""
+    word, *values = rule.split(" ")
+    whole = SHORT[word].format(*values) if word in SHORT else rule
+    id = whole.replace("<env>", environment).replace("<region>", region)
+    return sorted({id.replace("<database>", database) for database in databases})
+
+
+def found(stack: Stack, path: str) -> IConstruct | None:
+    """The construct at the path; None where the environment has none."""
+    place: IConstruct | None = stack
+    for name in path.split("/"):
+        place = place.node.try_find_child(name) if place else None
+    return place
