@@ -28,12 +28,18 @@ def changed(museum: Museum) -> Changed:
 
 
 @pytest.fixture(scope="session")
+def compacted(museum: Museum, changed: Changed) -> Compacted:
+    """All tables after a compaction."""
+    return museum.compact()
+
+
+@pytest.fixture(scope="session")
 def replayed(museum: Museum, changed: Changed) -> Replayed:
     """All of the artists' topics written once more from offset 0, over the newer rows."""
     return museum.replay()
 
 
 @pytest.fixture(scope="session")
-def compacted(museum: Museum, replayed: Replayed) -> Compacted:
-    """All tables after a compaction."""
+def compacted_after_replay(museum: Museum, replayed: Replayed) -> Compacted:
+    """All tables after a compaction that had old rows in its log."""
     return museum.compact()

@@ -136,6 +136,7 @@ def test_bronze_holds_every_offset_once(museum: Museum, changed: Changed, topic:
     assert offsets == list(range(readers.end_of(museum.lake.home, topic)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_replay_from_offset_0_changes_nothing(changed: Changed, replayed: Replayed, table: str) -> None:
     """A6 and invariant 4 (F6): the first batch brings 15,000 old rows back over newer ones."""
@@ -156,8 +157,11 @@ def test_all_views_are_equal_after_compaction(compacted: Compacted, database: st
     assert contents(cow) == contents(rt) == contents(ro)
 
 
+@pytest.mark.slow
 @BOTH
-def test_compaction_behind_a_replay_changes_no_row(changed: Changed, compacted: Compacted, database: str) -> None:
+def test_compaction_after_a_replay_changes_no_row(
+    changed: Changed, compacted_after_replay: Compacted, database: str
+) -> None:
     """F6 on the merge-on-read table: the payload of compaction keeps the newer row too."""
     before = changed.rows[f"{database}_mor.artists_rt"]
-    assert contents(compacted.rows[f"{database}_mor.artists_ro"]) == contents(before)
+    assert contents(compacted_after_replay.rows[f"{database}_mor.artists_ro"]) == contents(before)
