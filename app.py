@@ -12,11 +12,11 @@ from lake.config.definition import load_databases
 from lake.config.errors import BadInput
 
 root = Path(__file__).resolve().parent
-# For those who installed requirements.txt, but not this project: pyproject.toml names the same folder of packages.
+# For users who installed requirements.txt but not this project. pyproject.toml names the same folder of packages.
 sys.path.insert(0, str(root / "constructs"))
 from stacks.lake import add_lake  # noqa: E402
 
-# Read here too, so that `python app.py` gives what `cdk synth` does; what the CLI passes comes first.
+# Read here too, so that `python app.py` gives the same as `cdk synth`. Values from the CLI take precedence.
 app = App(context=json.loads((root / "cdk.json").read_text())["context"])
 try:
     environment = load_aws_environment(root, app.node.get_context("env"))

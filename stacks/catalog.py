@@ -1,4 +1,4 @@
-"""The catalog: what Athena finds."""
+"""The catalog: the Glue databases and the work group of Athena."""
 
 from constructs import Construct
 from lake_constructs.catalog import GlueDatabase, QueryGroup, name_queries
@@ -32,7 +32,7 @@ class CatalogStack(Part):
 
 
 def queries(database: Database, table: Table) -> dict[str, str]:
-    """Three questions to start with, on the first table."""
+    """Three queries to start with, on the first table."""
     name, prefix = table.hive_names(database.database, table.types[0])[0], database.database.title()
     return {
         f"{prefix}Rows": f"SELECT count(*) AS rows FROM {name} WHERE __deleted = 'false'",

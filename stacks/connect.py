@@ -43,7 +43,7 @@ PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-
 REQUESTER = "kafka-connect-requests"  # the second account of the chart of Connect
 REGISTRY_PORT, CONNECT_PORT = 8080, 8083
 REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
-# The names in helm/kafka-connect: the worker's own topics, its group, and where it finds the capture user's password.
+# Names from helm/kafka-connect: the worker's own topics, its group, and the path of the capture user's password.
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
 PASSWORD = "${directory:/run/lake/database:password}"
@@ -51,7 +51,7 @@ CA_FILE = "/etc/lake/worker/database.pem"
 
 
 class ConnectStack(Part):
-    """What captures: the cluster, the registry, the workers and their connectors."""
+    """The capture side: the cluster, the registry, the workers and their connectors."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class ConnectStack(Part):
         preparation = self._preparation()
         preparation.node.add_dependency(to_database)
         registry = self._registry()
-        registry.node.add_dependency(preparation)  # it needs its user and its database
+        registry.node.add_dependency(preparation)  # the registry needs its user and its database
         self._connect().node.add_dependency(registry)
         self.registry_url = self._registry_from_outside(registry)
 
@@ -91,11 +91,11 @@ class ConnectStack(Part):
             api_access=self.settings.connect.api_access,
             key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=self.blueprint.removal),
             log_settings=self._storage.log_settings,
-            removal_policy=RemovalPolicy.DESTROY,  # holds no data: all of it is installed again from here
+            removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
         )
 
     def _preparation(self) -> Chart:
-        """Users, databases, publication: what both others find in PostgreSQL."""
+        """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
         users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
         rights = [right for one in users.by_name.values() for right in read_secret(one, key)]
         role = self._role("Preparation", PREPARATION, [*rights, *read_secret(admin, self._source.admin_key)])
@@ -172,7 +172,7 @@ class ConnectStack(Part):
         return self._chart("ConnectChart", CONNECT, values, role, self._requester())
 
     def _requester(self) -> PodRole:
-        """The pod that does what operators ask of Connect: they leave it on S3."""
+        """The rights of the pod that performs operators' requests to Connect; the requests are on S3."""
         rights = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
         return self._role("Requester", REQUESTER, rights)
 
@@ -198,7 +198,7 @@ class ConnectStack(Part):
         return json.dumps(settings)
 
     def _sinks(self) -> dict[str, str]:
-        """The connectors that archive on S3, where the operator brings their plug-in."""
+        """The connectors that archive on S3, if the operator provides their plug-in."""
         if not self.settings.connect.s3_sink:
             return {}
         places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
@@ -232,11 +232,11 @@ class ConnectStack(Part):
 
     def _chart(self, id: str, name: str, values: dict[str, object], *roles: PodRole) -> Chart:
         chart = Chart(self, id, cluster=self.cluster, folder=self._root / "helm" / name, values=values)
-        chart.node.add_dependency(*roles)  # a pod that starts before its role's association stays without it
+        chart.node.add_dependency(*roles)  # a pod that starts before its role's association never gets the role
         return chart
 
     def _registry_from_outside(self, registry: Chart) -> str:
-        """The address that Kubernetes gave the internal load balancer; AWS knows it by no name of ours."""
+        """The address of the internal load balancer, which Kubernetes creates and CloudFormation cannot name."""
         address = eks.KubernetesObjectValue(
             self,
             "RegistryAddress",
@@ -251,7 +251,7 @@ class ConnectStack(Part):
 
 
 def tls(authorities: str) -> dict[str, str]:
-    """How Debezium connects: it checks who answers where it can."""
+    """TLS settings of Debezium: it verifies the server if the authority is known."""
     checked = {"database.sslmode": "verify-full", "database.sslrootcert": CA_FILE}
     return checked if authorities else {"database.sslmode": "require"}
 

@@ -50,7 +50,7 @@ class Lake:
 
     @property
     def stacks(self) -> dict[str, Stack]:
-        """By part, as in the names of the files."""
+        """The stacks by part; parts are named like the files."""
         return {name: part for name, part in vars(self).items() if isinstance(part, Stack)}
 
 

@@ -1,4 +1,4 @@
-"""The network: a VPC of the lake's own or an existing one, and the source's own beside it."""
+"""The network: the lake's own VPC or an existing one, and optionally a VPC of the source."""
 
 from aws_cdk import Tags
 from aws_cdk import aws_ec2 as ec2
@@ -13,7 +13,7 @@ from stacks.storage import StorageStack
 
 
 class NetworkStack(Part):
-    """vpc for programs, data_subnets for what holds data, source_vpc for the database."""
+    """vpc for programs, data_subnets for data stores, source_vpc for the database."""
 
     def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack) -> None:
         super().__init__(scope, blueprint)

@@ -1,4 +1,4 @@
-"""What tells people: dashboard, alarms, budget."""
+"""Monitoring: dashboard, alarms, budget."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -19,7 +19,7 @@ Graphs = dict[str, list[cloudwatch.IMetric]]
 
 
 class OperationsStack(Part):
-    """Everything that is watched, in one place."""
+    """The dashboard, the alarms and the budget of a lake."""
 
     def __init__(
         self,

@@ -64,13 +64,13 @@ class ProcessingStack(Part):
         IngressRule(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
         self.cluster = self._emr(groups, network.vpc.private_subnets[0].subnet_id)
         sheet = self._sheet(connect.registry_url)
-        # How the command line starts the same jobs: it renders their steps from what it reads here.
+        # The deployment manifest: the command line renders the steps of the same jobs from it.
         ssm.CfnParameter(
             self,
             "Sheet",
             name=steps.parameter(environment.name),
             type="String",
-            tier="Intelligent-Tiering",  # 4 KiB cost nothing, more does
+            tier="Intelligent-Tiering",  # up to 4 KiB are free
             value=self.to_json_string(asdict(sheet)),
         )
         for name, job in environment.processing.jobs.items():
@@ -121,7 +121,7 @@ class ProcessingStack(Part):
 
     @property
     def _may_load(self) -> bool:
-        """Whether sample rows may be loaded: into the database of a throw-away lake only."""
+        """True if sample rows may be loaded: only into the database of a throw-away lake."""
         return not self.settings.keep_data and not self.settings.source.existing
 
     def _template(self, name: str) -> assets.Asset:

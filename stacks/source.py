@@ -1,4 +1,4 @@
-"""The source database and the users that the lake reads it as."""
+"""The source database, and the users with which the lake reads it."""
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
@@ -50,7 +50,7 @@ class SourceStack(Part):
             log_settings=storage.log_settings,
             removal_policy=removal,
         )
-        assert self.instance.secret  # from_generated_secret makes one
+        assert self.instance.secret  # from_generated_secret creates one
         self.admin: secretsmanager.ISecret = self.instance.secret
         self.admin_key: kms.IKey | None = self.secrets_key
         self.group: ec2.ISecurityGroup = self.instance.group

@@ -1,4 +1,4 @@
-"""Buckets and the keys that everything else encrypts with."""
+"""Buckets, and the encryption keys of all other stacks."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_s3 as s3
@@ -15,7 +15,7 @@ EMR_LOGS = "emr"
 
 
 class StorageStack(Part):
-    """Where the lake's data lie."""
+    """The buckets of the lake's data."""
 
     def __init__(self, scope: Construct, blueprint: Blueprint) -> None:
         super().__init__(scope, blueprint)
@@ -29,7 +29,7 @@ class StorageStack(Part):
         self.bronze = self._data("Bronze")
         self.silver = self._data("Silver")
         results, state = expire(self.settings.catalog.results_days, RESULTS), forget_versions(1, STATE)
-        # A command that was interrupted takes neither its request nor its answer away.
+        # An interrupted command leaves its request and its answer.
         self.artifacts = self._data("Artifacts", results, state, expire(1, REQUESTS))
 
     def _data(self, id: str, *rules: s3.LifecycleRule) -> PrivateBucket:
@@ -42,5 +42,5 @@ def expire(days: int, prefix: str | None = None) -> s3.LifecycleRule:
 
 
 def forget_versions(days: int, prefix: str) -> s3.LifecycleRule:
-    """The status file is written every second."""
+    """Old versions expire soon, because the status file is written every second."""
     return s3.LifecycleRule(noncurrent_version_expiration=Duration.days(days), prefix=f"{prefix}/")

@@ -1,4 +1,4 @@
-"""Kafka."""
+"""The Kafka cluster on MSK."""
 
 from typing import Any
 

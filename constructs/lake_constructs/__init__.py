@@ -1,1 +1,1 @@
-"""The constructs the stacks are made of: one file each, AWS only, no settings."""
+"""The constructs of the stacks: one file each, AWS only, no settings."""

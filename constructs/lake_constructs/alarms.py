@@ -1,4 +1,4 @@
-"""Alarms, and where they go."""
+"""Alarms, and the topic that they notify."""
 
 from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -17,7 +17,7 @@ BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 
 
 class Alarms(Construct):
-    """One topic for all that a person must look at."""
+    """One topic for everything that needs a person's attention."""
 
     def __init__(self, scope: Construct, id: str, *, email: str | None) -> None:
         super().__init__(scope, id)
@@ -46,7 +46,7 @@ class Alarms(Construct):
         silence_is_bad: bool = False,
         says: str,
     ) -> cloudwatch.Alarm:
-        """An alarm when the metric is beyond the limit for so many periods; says tells what to do."""
+        """An alarm when the metric is beyond the limit for so many periods; says is the text that tells what to do."""
         silence = cloudwatch.TreatMissingData
         alarm = cloudwatch.Alarm(
             self,
@@ -62,7 +62,7 @@ class Alarms(Construct):
         return alarm
 
     def tell_of_failed_steps(self, cluster: str) -> None:
-        """A step fails when a job could not be started; one that ran and ended shows in ReportAge."""
+        """Notify of failed steps. A step fails if its job could not start; a later end shows in ReportAge."""
         failed = events.EventPattern(
             source=["aws.emr"],
             detail_type=["EMR Step Status Change"],

@@ -69,7 +69,7 @@ def name_queries(scope: Construct, group: QueryGroup, database: str, queries: Ma
 
 
 def write_tables(databases: list[str]) -> list[iam.PolicyStatement]:
-    """Register tables and partitions in these databases; Spark also looks whether there is a `default` one."""
+    """Register tables and partitions in these databases; Spark also checks for a database `default`."""
     return [
         iam.PolicyStatement(actions=[*READ, *WRITE], resources=_tables(databases)),
         iam.PolicyStatement(actions=["glue:GetDatabase"], resources=_catalog("database/default")),

@@ -13,7 +13,7 @@ NAMESPACE = "lake"
 
 
 class Chart(eks.HelmChart):
-    """Installed from the folder; done when its pods are ready, undone when they do not become so."""
+    """Installs the chart in the folder. It waits until the pods are ready, and rolls back if they never are."""
 
     def __init__(
         self, scope: Construct, id: str, *, cluster: eks.Cluster, folder: Path, values: Mapping[str, Any]

@@ -11,16 +11,16 @@ from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 from lake_constructs.metrics import NAMESPACE
 from lake_constructs.pod_role import PodRole
 
-# What a Connect worker logs when it gives a task up.
+# A Connect worker logs this when it gives a task up.
 TASK_FAILED = "Task is being killed and will not recover until manually restarted"
-# What prepare.sh of the chart source-database says at the end of a run that failed.
+# prepare.sh of the chart source-database prints this at the end of a failed run.
 UNPREPARED = "the source is not prepared"
 AGENT = "cloudwatch-agent"
 AGENT_NAMESPACE = "amazon-cloudwatch"
 
 
 class ContainerLogs(Construct):
-    """AWS's agent as an add-on; its log group exists before it, so that it is encrypted and kept for its days."""
+    """AWS's agent as an add-on. Its log group is created first, so that it is encrypted and expires."""
 
     def __init__(
         self, scope: Construct, id: str, *, cluster: eks.Cluster, cluster_name: str, log_settings: LogSettings

@@ -7,7 +7,7 @@ from constructs import Construct
 
 
 class ContinuousJob(emr.CfnStep):
-    """Its arguments hold the hashes of all it is made of: a change of the code is a new step, nothing else is."""
+    """The step's arguments hold the hashes of its files: only a change of the code makes a new step."""
 
     def __init__(
         self, scope: Construct, id: str, *, cluster: str, name: str, runner: str, arguments: Sequence[str]

@@ -1,4 +1,4 @@
-"""The PostgreSQL users of a lake: one secret each, so that none can do another's work."""
+"""The PostgreSQL users of a lake: one secret each, so that no user has the rights of another."""
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -8,14 +8,14 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 CAPTURE = "lake_capture"  # reads changes, for Debezium
-VERIFY = "lake_verify"  # reads rows, for the proof
+VERIFY = "lake_verify"  # reads rows, for data validation
 REGISTRY = "registry"  # owns the registry's database and nothing else
-# No quoting trouble in JDBC URLs, SQL and properties files.
+# Excluded from passwords: they need quoting in JDBC URLs, SQL or properties files.
 AWKWARD = "\"'\\/@:;%$&?#{}[]()<>=+`~^|*!., "
 
 
 class DatabaseUsers(Construct):
-    """Passwords are made by Secrets Manager and never leave it but to their owner."""
+    """Secrets Manager generates the passwords and gives them to their owner only."""
 
     def __init__(self, scope: Construct, id: str, *, key: kms.IKey, removal_policy: RemovalPolicy) -> None:
         super().__init__(scope, id)
@@ -36,7 +36,7 @@ class DatabaseUsers(Construct):
 
 
 def read_secret(secret: secretsmanager.ISecret, key: kms.IKey | None) -> list[iam.PolicyStatement]:
-    """Read this one secret; without a key it is Secrets Manager's own, which every reader may use."""
+    """Read this one secret. Without a key, it is under Secrets Manager's own, which every reader may use."""
     actions = ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
     # An ARN made from a name lacks the six characters that Secrets Manager adds.
     arn = secret.secret_full_arn or f"{secret.secret_arn}-??????"

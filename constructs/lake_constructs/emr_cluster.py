@@ -14,7 +14,7 @@ DISK_GB = 100
 
 
 class EmrCluster(emr.CfnCluster):
-    """Grows and shrinks its core nodes by itself; several jobs run at once."""
+    """A cluster that scales its core nodes automatically and runs several jobs at once."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ def instances(
         master_instance_group=instance_group(primary, 1),
         core_instance_group=instance_group(core, count),
         keep_job_flow_alive_when_no_steps=True,
-        termination_protected=False,  # CloudFormation could not replace or delete it
+        termination_protected=False,  # with it, CloudFormation could not replace or delete the cluster
     )
 
 

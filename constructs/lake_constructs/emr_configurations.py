@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 GLUE = "com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory"
 FACTORY = {"hive.metastore.client.factory.class": GLUE}
-# What Spark's own parts send each other is encrypted with or without certificates.
+# Traffic between Spark's own parts is encrypted with or without certificates.
 ENCRYPTION = {
     "spark.authenticate": "true",
     "spark.network.crypto.enabled": "true",
@@ -16,14 +16,14 @@ HUDI = {"hoodie.datasource.hive_sync.mode": "hms"}
 
 
 def configurations(*, spark: Mapping[str, str], glue: bool) -> dict[str, Mapping[str, str]]:
-    """All classifications. spark: the defaults of every application.
+    """All classifications. spark holds the defaults of every application.
 
     With glue=False Hive keeps a metastore of its own on the primary node.
     """
     shared: dict[str, Mapping[str, str]] = {
         "spark-defaults": {**spark, **ENCRYPTION},
         "yarn-site": YARN,
-        # EMRFS, what s3:// means before EMR 7.10, has a pool, and a name for its size, of its own.
+        # EMRFS serves s3:// before EMR 7.10. It has a connection pool of its own, with its own name for the size.
         "emrfs-site": {"fs.s3.maxConnections": spark["spark.hadoop.fs.s3a.connection.maximum"]},
         "hudi-defaults": HUDI,
         "livy-conf": {"livy.spark.deploy-mode": "cluster"},

@@ -1,4 +1,4 @@
-"""How an EMR cluster encrypts: S3, its disks, and what goes over its network."""
+"""Encryption of an EMR cluster: S3, disks and network."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from constructs import Construct
 
 
 class EmrEncryption(emr.CfnSecurityConfiguration):
-    """At rest always; TLS between the nodes where the operator brings certificates (Spark encrypts without them)."""
+    """Always encrypted at rest; TLS between nodes if the operator provides certificates (Spark needs none)."""
 
     def __init__(
         self,

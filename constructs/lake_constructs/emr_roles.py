@@ -13,7 +13,7 @@ SERVICE_POLICY = "service-role/AmazonEMRServicePolicy_v2"
 
 
 class NodeRole(iam.Role):
-    """What the jobs may do: the nodes have no other rights than those of the jobs."""
+    """The rights of the jobs; the nodes have no other rights."""
 
     def __init__(self, scope: Construct, id: str, *, statements: Sequence[iam.PolicyStatement]) -> None:
         super().__init__(scope, id, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
@@ -23,7 +23,7 @@ class NodeRole(iam.Role):
 
 
 class ServiceRole(iam.Role):
-    """What EMR itself needs to start nodes with encrypted disks in tagged subnets."""
+    """The rights that EMR needs to start nodes with encrypted disks in tagged subnets."""
 
     def __init__(self, scope: Construct, id: str, *, nodes: iam.IRole, disks_key: kms.IKey) -> None:
         clusters = {

@@ -13,7 +13,7 @@ ALL_PORTS = (ec2.Port.tcp_range(0, 65535), ec2.Port.udp_range(0, 65535), ec2.Por
 
 
 class EmrSecurityGroups(Construct):
-    """Exactly the rules that EMR asks for: what it found missing it would add by hand, and that would not go again."""
+    """Exactly the rules that EMR needs. EMR itself adds missing rules, and such rules would block the deletion."""
 
     def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc) -> None:
         super().__init__(scope, id)

@@ -52,5 +52,5 @@ class LogsKey(EncryptionKey):
 
 
 def use_key(key: kms.IKey) -> iam.PolicyStatement:
-    """What whoever reads and writes data under the key needs."""
+    """The rights to read and write data under the key."""
     return iam.PolicyStatement(actions=USE, resources=[key.key_arn])

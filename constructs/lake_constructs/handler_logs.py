@@ -7,7 +7,7 @@ from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 
 def keep_handler_logs(stack: Stack, settings: LogSettings) -> None:
-    """One group for all handlers of the stack: Lambda would make one each, unencrypted and for ever."""
+    """One log group for all handlers of the stack. Lambda would create one each, unencrypted and without expiry."""
     handlers = [part for part in stack.node.find_all() if is_handler(part)]
     if not handlers:
         return
@@ -17,6 +17,6 @@ def keep_handler_logs(stack: Stack, settings: LogSettings) -> None:
 
 
 def is_handler(part: object) -> bool:
-    """A function whose log group is still Lambda's choice; the CDK writes some of them as plain resources."""
+    """True for a function without a log group of ours; the CDK writes some of them as plain resources."""
     kind = getattr(part, "cfn_resource_type", "")
     return kind == functions.CfnFunction.CFN_RESOURCE_TYPE_NAME and not getattr(part, "logging_config", None)

@@ -1,11 +1,11 @@
-"""One open port from one security group to another."""
+"""An ingress rule: one open port from one security group to another."""
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
 
 class IngressRule(ec2.CfnSecurityGroupIngress):
-    """Stands in the stack of whoever asks, so that servers never depend on their clients."""
+    """Belongs to the client's stack, so that servers never depend on their clients."""
 
     def __init__(
         self, scope: Construct, id: str, *, source: ec2.ISecurityGroup, target: ec2.ISecurityGroup, port: int

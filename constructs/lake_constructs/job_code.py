@@ -1,4 +1,4 @@
-"""What the jobs are made of, uploaded: the PySpark package, the scripts, the jars and what starts them."""
+"""The uploaded files of the jobs: the PySpark package, the scripts, the jars and the start scripts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 
 
 class JobCode(Construct):
-    """The zipped folder spark_jobs/ of the local lake as it is, with the jars that the cluster lacks."""
+    """The zipped folder spark_jobs/, unchanged from the local lake, and the jars that are missing on the cluster."""
 
     def __init__(
         self,

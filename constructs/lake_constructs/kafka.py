@@ -1,4 +1,4 @@
-"""A Kafka cluster on MSK as its clients see it: brokers, security group, and the names of what may be granted."""
+"""A Kafka cluster on MSK as its clients see it: brokers, security group, and ARNs to grant rights on."""
 
 from aws_cdk import Aws, Fn
 from aws_cdk import aws_ec2 as ec2
@@ -40,7 +40,7 @@ class Kafka(Construct):
         return f"arn:{Aws.PARTITION}:kafka:{Aws.REGION}:{Aws.ACCOUNT_ID}:{kind}/{cluster}/{name}"
 
     def _asked_for_brokers(self) -> str:
-        """CloudFormation knows no attribute for the brokers: they are asked for once the cluster stands."""
+        """The broker addresses. CloudFormation has no attribute for them, so a custom resource queries them."""
         call = custom.AwsSdkCall(
             service="Kafka",
             action="getBootstrapBrokers",

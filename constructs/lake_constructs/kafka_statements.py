@@ -1,4 +1,4 @@
-"""What a role may do in Kafka: exact actions on exact topics and groups, with the companions each action needs."""
+"""Rights of a role in Kafka: exact actions on exact topics and groups, with the further actions that each needs."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ def _allow(actions: Sequence[str], resources: Sequence[str]) -> iam.PolicyStatem
 
 
 def connect(kafka: Kafka, *, produce: bool) -> iam.PolicyStatement:
-    """Log in; an idempotent producer asks the cluster for its number."""
+    """Log in. An idempotent producer gets its id from the cluster, so it needs a right there too."""
     return _allow(["Connect", *(["WriteDataIdempotently"] if produce else [])], [kafka.arn])
 
 
@@ -30,7 +30,7 @@ def read(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list[iam
 
 
 def keep_state(kafka: Kafka, topics: Sequence[str], group: str) -> list[iam.PolicyStatement]:
-    """What a Connect worker needs of its own three topics and its group."""
+    """The rights of a Connect worker on its own three topics and its group."""
     actions = ["CreateTopic", "DescribeTopic", "DescribeTopicDynamicConfiguration", "ReadData", "WriteData"]
     return [
         _allow(actions, [kafka.topic(name) for name in topics]),

@@ -13,7 +13,7 @@ from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 
 class KubernetesCluster(eks.Cluster):
-    """EKS Auto Mode: AWS keeps nodes, load balancers and the Pod Identity agent."""
+    """EKS Auto Mode: AWS manages nodes, load balancers and the Pod Identity agent."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class KubernetesCluster(eks.Cluster):
             ),
             removal_policy=removal_policy,
         )
-        # EKS would make the group itself, unencrypted and for ever.
+        # EKS would create the group itself, unencrypted and without expiry.
         group = EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
         self.node.add_dependency(group)
 
 
 def endpoint_access(networks: Sequence[str]) -> eks.EndpointAccess:
-    """From inside the VPC only, unless the operators' networks are named."""
+    """Access from inside the VPC only, unless the operators' networks are given."""
     if not networks:
         return eks.EndpointAccess.PRIVATE
     return eks.EndpointAccess.PUBLIC_AND_PRIVATE.only_from(*networks)

@@ -1,4 +1,4 @@
-"""One page on which a lake is seen to be well."""
+"""One page that shows the health of a lake."""
 
 from collections.abc import Mapping, Sequence
 

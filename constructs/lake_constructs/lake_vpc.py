@@ -27,7 +27,7 @@ ENDPOINTS = {
 
 
 class LakeVpc(ec2.Vpc):
-    """A new VPC. Zones are chosen by AWS at deployment, so that synth needs no account."""
+    """A new VPC. AWS chooses the zones at deployment, so that synth needs no account."""
 
     def __init__(
         self, scope: Construct, id: str, *, cidr: str, zones: int, nat_gateways: int, log_settings: LogSettings
@@ -40,14 +40,14 @@ class LakeVpc(ec2.Vpc):
             nat_gateways=nat_gateways,
             subnet_configuration=list(SUBNETS),
             gateway_endpoints={"S3": ec2.GatewayVpcEndpointOptions(service=ec2.GatewayVpcEndpointAwsService.S3)},
-            # The flag that empties it is a custom resource; nothing here uses the default group.
+            # The restriction would need a custom resource; nothing here uses the default group.
             restrict_default_security_group=False,
         )
         self._cidr = cidr
         log_flows(self, log_settings)
 
     def add_interface_endpoints(self) -> None:
-        """AWS's own services are reached without leaving the network."""
+        """Reach AWS's own services without leaving the network."""
         group = ec2.SecurityGroup(self, "Endpoints", vpc=self, allow_all_outbound=False)
         group.add_ingress_rule(ec2.Peer.ipv4(self._cidr), ec2.Port.HTTPS, "from the lake")
         for name, service in ENDPOINTS.items():
@@ -59,7 +59,7 @@ def deploy_time_zones(count: int) -> list[str]:
 
 
 def log_flows(vpc: ec2.Vpc, settings: LogSettings) -> None:
-    """Who spoke to whom, refused or not."""
+    """Log all connections, accepted and refused."""
     group = EncryptedLogGroup(vpc, "Flows", settings=settings)
     vpc.add_flow_log("FlowLog", destination=ec2.FlowLogDestination.to_cloud_watch_logs(group))
 
@@ -74,7 +74,7 @@ def existing_vpc(
     private_subnets: Sequence[str],
     route_tables: Sequence[str],
 ) -> ec2.IVpc:
-    """A VPC that others own, described instead of looked up: a look-up would need credentials."""
+    """A VPC that others own. Its ids come from the environment, because a look-up would need credentials."""
     return ec2.Vpc.from_vpc_attributes(
         scope,
         id,

@@ -1,4 +1,4 @@
-"""A CloudWatch log group: encrypted, and deleted in time."""
+"""A CloudWatch log group: encrypted, with an expiry."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class LogSettings:
 
 
 class EncryptedLogGroup(logs.LogGroup):
-    """Logs are never worth keeping beyond their days, so the group always goes with the stack."""
+    """Logs are not needed after their retention, so the group is always deleted with the stack."""
 
     def __init__(self, scope: Construct, id: str, *, settings: LogSettings, name: str | None = None) -> None:
         super().__init__(

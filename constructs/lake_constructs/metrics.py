@@ -1,4 +1,4 @@
-"""The metrics by which a lake is watched, and the right to report them."""
+"""The metrics that monitor a lake, and the right to report them."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ NAMESPACE = "Lake"
 
 
 def report_metrics() -> iam.PolicyStatement:
-    """CloudWatch knows no finer resource than the namespace."""
+    """Report metrics. CloudWatch restricts this by namespace only."""
     return iam.PolicyStatement(
         actions=["cloudwatch:PutMetricData"],
         resources=["*"],
@@ -19,17 +19,17 @@ def report_metrics() -> iam.PolicyStatement:
 
 
 def reported(environment: str, name: str) -> cloudwatch.Metric:
-    """One of those that report_freshness.py sends every minute: ReportAge, Lag, StoppedTables."""
+    """A metric that report_freshness.py sends every minute: ReportAge, Lag or StoppedTables."""
     return _metric(NAMESPACE, name, {"Environment": environment}, "Maximum", minutes=1)
 
 
 def emr(cluster: str, name: str) -> cloudwatch.Metric:
-    """One of the cluster's own."""
+    """A metric of the EMR cluster."""
     return _metric("AWS/ElasticMapReduce", name, {"JobFlowId": cluster}, "Minimum", minutes=5)
 
 
 def kafka(cluster: str, name: str) -> cloudwatch.Metric:
-    """One of a provisioned cluster."""
+    """A metric of a provisioned Kafka cluster."""
     return _metric("AWS/Kafka", name, {"Cluster Name": cluster}, "Maximum", minutes=5)
 
 

@@ -1,4 +1,4 @@
-"""What a lake may cost in a month."""
+"""The monthly budget of a lake."""
 
 from aws_cdk import aws_budgets as budgets
 from aws_cdk import aws_sns as sns
@@ -6,7 +6,7 @@ from constructs import Construct
 
 
 class MonthlyBudget(budgets.CfnBudget):
-    """Tells the topic at 80 % spent, and when the forecast is beyond the whole."""
+    """Notifies the topic at 80 % spent, and when the forecast exceeds the budget."""
 
     def __init__(self, scope: Construct, id: str, *, name: str, usd: int, environment: str, topic: sns.ITopic) -> None:
         super().__init__(

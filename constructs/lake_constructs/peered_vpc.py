@@ -1,4 +1,4 @@
-"""A VPC of its own for the source database, peered with the lake's."""
+"""A separate VPC for the source database, peered with the lake's VPC."""
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct

@@ -1,4 +1,4 @@
-"""The Connect plug-ins, as one checksummed archive: the very files that the local lake runs."""
+"""The Connect plug-ins, as one checksummed archive: the same files that the local lake runs."""
 
 import hashlib
 from pathlib import Path
@@ -18,6 +18,6 @@ class PluginBundle(assets.Asset):
 
 
 def read_asset(*parts: assets.Asset) -> iam.PolicyStatement:
-    """Read these very objects."""
+    """Read exactly these objects."""
     objects = [part.bucket.arn_for_objects(part.s3_object_key) for part in parts]
     return iam.PolicyStatement(actions=["s3:GetObject"], resources=objects)

@@ -21,7 +21,7 @@ class PodRole(iam.Role):
         service_account: str,
         statements: Sequence[iam.PolicyStatement],
     ) -> None:
-        # Without the tags any association of the account could hand this role to its pods.
+        # Without the tags, any association of the account could give this role to its pods.
         tags = {
             "aws:RequestTag/eks-cluster-arn": cluster.cluster_arn,
             "aws:RequestTag/kubernetes-namespace": namespace,

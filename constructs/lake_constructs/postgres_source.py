@@ -1,4 +1,4 @@
-"""The source database: PostgreSQL on RDS that lets its changes be read."""
+"""The source database: PostgreSQL on RDS with logical replication."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
@@ -16,12 +16,12 @@ PARAMETERS = {
     "rds.force_ssl": "1",
     "max_replication_slots": "16",
     "max_wal_senders": "16",
-    "wal_sender_timeout": "60000",  # ms; a connector that went away lets go of its slot
+    "wal_sender_timeout": "60000",  # ms; then the slot of a connector that disconnected is released
 }
 
 
 class PostgresSource(rds.DatabaseInstance):
-    """One instance, reached by TLS from the groups that are let in, and by nothing else."""
+    """One instance, reachable by TLS from the allowed security groups only."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class PostgresSource(rds.DatabaseInstance):
             copy_tags_to_snapshot=True,
             removal_policy=RemovalPolicy.SNAPSHOT if keep else removal_policy,
         )
-        # RDS would make the group itself, unencrypted and for ever.
+        # RDS would create the group itself, unencrypted and without expiry.
         group = f"/aws/rds/instance/{name}/postgresql"
         self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=group))
 
@@ -90,12 +90,12 @@ class PostgresSource(rds.DatabaseInstance):
 def capture_parameters(
     scope: Construct, id: str, engine: rds.IInstanceEngine, max_slot_wal_gb: int
 ) -> rds.ParameterGroup:
-    """What change capture needs of the server."""
+    """The server parameters that change capture needs."""
     return rds.ParameterGroup(
         scope,
         id,
         engine=engine,
         description="Logical replication for the lake",
-        # A slot that nobody reads is given up before it fills the disk (MB).
+        # In MB: PostgreSQL invalidates a slot that nobody reads before it fills the disk.
         parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
     )

@@ -1,4 +1,4 @@
-"""An S3 bucket that nobody outside reaches, and the statements that let a role use a part of it."""
+"""A private S3 bucket, and the statements that allow a role to use a part of it."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ WRITE = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUp
 
 
 class PrivateBucket(s3.Bucket):
-    """TLS only, private, versioned, encrypted: by the given key, or by S3's own where no key is possible."""
+    """TLS only, private, versioned, and encrypted: with the given key, or with S3's own if no key is possible."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class PrivateBucket(s3.Bucket):
 
 
 def tidy(old_versions_days: int) -> s3.LifecycleRule:
-    """What nobody misses: parts of broken uploads, and versions that were replaced."""
+    """Delete parts of broken uploads, and versions that were replaced."""
     return s3.LifecycleRule(
         abort_incomplete_multipart_upload_after=Duration.days(1),
         noncurrent_version_expiration=Duration.days(old_versions_days),
@@ -68,7 +68,7 @@ def tidy(old_versions_days: int) -> s3.LifecycleRule:
 
 
 def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatement]:
-    """Read, write and delete what lies below the prefixes."""
+    """Read, write and delete objects below the prefixes."""
     listing = ["s3:ListBucket", "s3:GetBucketLocation"]
     return [
         iam.PolicyStatement(actions=listing, resources=[bucket.bucket_arn]),
@@ -77,7 +77,7 @@ def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatemen
 
 
 def answer_requests(bucket: s3.IBucket, prefix: str) -> list[iam.PolicyStatement]:
-    """Take requests and leave answers, below <prefix>/requests/ and <prefix>/answers/."""
+    """Read and delete requests below <prefix>/requests/, and write answers below <prefix>/answers/."""
     requests = f"{prefix}/requests/*"
     return [
         iam.PolicyStatement(

@@ -10,7 +10,7 @@ from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 
 class ProvisionedKafka(Kafka):
-    """Every message in three copies; a write counts once two brokers have it."""
+    """Three copies of each message; a write succeeds once two brokers have it."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ProvisionedKafka(Kafka):
 
 
 def iam_only() -> msk.CfnCluster.ClientAuthenticationProperty:
-    """Neither anonymous nor password logins."""
+    """IAM logins only: no anonymous and no password logins."""
     return msk.CfnCluster.ClientAuthenticationProperty(
         sasl=msk.CfnCluster.SaslProperty(
             iam=msk.CfnCluster.IamProperty(enabled=True), scram=msk.CfnCluster.ScramProperty(enabled=False)
@@ -81,7 +81,7 @@ def iam_only() -> msk.CfnCluster.ClientAuthenticationProperty:
 
 
 def encrypted(key: kms.IKey) -> msk.CfnCluster.EncryptionInfoProperty:
-    """On the volumes, to the clients and between the brokers."""
+    """Encryption on the volumes, to the clients and between the brokers."""
     return msk.CfnCluster.EncryptionInfoProperty(
         encryption_at_rest=msk.CfnCluster.EncryptionAtRestProperty(data_volume_kms_key_id=key.key_arn),
         encryption_in_transit=msk.CfnCluster.EncryptionInTransitProperty(client_broker="TLS", in_cluster=True),

@@ -9,7 +9,7 @@ from lake_constructs.log_group import LogSettings
 
 
 class ServerlessKafka(Kafka):
-    """Three copies of each message and encryption are given; topics keep what their own settings say."""
+    """MSK Serverless always keeps three copies of each message, encrypted; retention is a setting of each topic."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Tells CloudWatch how fresh the tables are, from the status files that the jobs write.
+"""Reports to CloudWatch how fresh the tables are, from the status files that the jobs write.
 
 report_freshness.py <region> <environment> <status file>...       Standard library and Python 3.7: what EMR 6 has.
 """
@@ -9,20 +9,20 @@ import sys
 import time
 from typing import Any, Dict, List
 
-SILENT_S = 86400.0  # what a job without any report counts as
+SILENT_S = 86400.0  # the age of a job that has never reported
 
 
 def read(uri: str) -> Dict[str, Any]:
-    """The status file; an empty one when the job has not written it yet."""
+    """The status file; an empty one if the job has not written it yet."""
     done = subprocess.run(["aws", "s3", "cp", uri, "-"], stdout=subprocess.PIPE)
     return dict(json.loads(done.stdout.decode("utf-8"))) if done.returncode == 0 else {}
 
 
 def measures(reports: List[Dict[str, Any]], now: float) -> Dict[str, float]:
-    """The oldest report, the greatest lag of the last minute (p95) or time behind, and how many tables stand still."""
+    """The age of the oldest report, the greatest lag (p95 of the last minute, or time behind), the stopped tables."""
     tables = [facts for report in reports for facts in report.get("tables", {}).values()]
     lags = [(facts.get("lag_ms", {}).get("p95") or 0) / 1000.0 for facts in tables]
-    behind = [facts.get("behind_s") or 0.0 for facts in tables]  # a table that hangs has no lag of the last minute
+    behind = [facts.get("behind_s") or 0.0 for facts in tables]  # a table that hangs has no lag for the last minute
     return {
         "ReportAge": max([now - report["at"] if report else SILENT_S for report in reports]),
         "Lag": max(lags + behind + [0.0]),

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Ends a continuous Spark application, known by its YARN tag, and returns once it is gone.
+# Ends a continuous Spark application, identified by its YARN tag, and returns once it has ended.
 #   stop_job.sh <job>
-# Whatever it leaves half done, Hudi rolls back when it is started again; it goes on from its checkpoint.
+# Hudi rolls back its unfinished commits at the next start; the application then continues from its checkpoint.
 set -euo pipefail
 job=$1
 STOP_WITHIN_S=300
@@ -11,7 +11,7 @@ running() {
     awk '$1 ~ /^application_/ { print $1 }'
 }
 
-# In a variable first: inside `for` or `[` a YARN that does not answer would pass for one that runs nothing.
+# A variable, because inside `for` or `[` a YARN that does not answer would look like one that runs nothing.
 found=$(running)
 for application in $found; do
   yarn application -kill "$application"
