@@ -12,7 +12,7 @@ from benchmarks import commits, footprint, freshness, machine, quiet, rebuild, r
 from lake.config.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
-# These say themselves whether they are met.
+# These report themselves whether they meet their bar.
 ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "quiet": quiet.measure,
     "footprint": footprint.measure,
@@ -29,7 +29,7 @@ def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES
 
     Example: python -m benchmarks freshness1 throughput
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the lake is stopped then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that SIGTERM stops the lake too
     try:
         results = {name: _beside_the_machine(name) for name in only or NAMES}
     except LakeError as error:
@@ -40,10 +40,10 @@ def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES
 
 
 def _beside_the_machine(name: str) -> dict[str, Any]:
-    """The figures, and the machine's own speed before and after."""
+    """The figures, together with the machine's speed before and after."""
     before = machine.loop_s()
     figures = {**_measure(name), "machine_loop_s": [before, machine.loop_s()]}
-    print(json.dumps({name: figures}), file=sys.stderr)  # now: a later one may fail
+    print(json.dumps({name: figures}), file=sys.stderr)  # print now: a later benchmark may fail
     return figures
 
 

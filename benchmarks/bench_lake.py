@@ -40,7 +40,7 @@ class BenchLake:
         return load_databases(PROJECT)
 
     def lake(self, *arguments: str, check: bool = True) -> str:
-        """The output of one lake command; CalledProcessError when it fails, unless check is false."""
+        """The output of one lake command; CalledProcessError if it fails, unless check is false."""
         command = [sys.executable, "-m", "lake.cli.main", *arguments]
         return subprocess.run(
             command, env=self.environment, cwd=PROJECT, check=check, stdout=subprocess.PIPE, text=True
@@ -69,7 +69,7 @@ class BenchLake:
 
 @contextmanager
 def bench_lake() -> Iterator[BenchLake]:
-    """A fresh lake, gone afterwards; LakeError while another benchmark runs, which would spoil both."""
+    """A new lake, deleted afterwards. LakeError while another benchmark runs, which would distort both."""
     data = PROJECT / ".lake-bench"
     with locked(data.with_suffix(".lock"), "another benchmark is running"), _fresh(data) as lake:
         yield lake

@@ -1,7 +1,7 @@
-"""What a commit costs: processor time under a steady load, of the streaming job and of all services together.
+"""The cost of a commit: processor time under a steady load, of the streaming job and of all services together.
 
-Tables are committed as often as the cores allow, so this decides how fresh many tables are. A core's seconds differ
-from machine to machine and from hour to hour: `loops` is the same in the fixed loops of `machine_loop_s`.
+Tables are committed as often as the cores allow, so this decides how fresh many tables are. The seconds of a core vary
+with the machine and the hour, so `loops` gives the cost in fixed loops of `machine_loop_s`.
 """
 
 import time
@@ -19,14 +19,14 @@ from lake.local.stack import Stack
 TABLES = 8
 PER_SECOND = 20.0
 COUNTED_S = 240.0
-LOOK_S = 5.0  # far less than a commit stays in its timeline
+LOOK_S = 5.0  # far shorter than a commit stays in its timeline
 JOB = "stream"
-# No promise of the README: half above what was measured (docs/measured.md), so that a relapse shows.
+# The README does not promise this bar. It is 1.5 times the measured value (docs/measured.md), to detect regressions.
 BAR_LOOPS = 6.5
 
 
 def measure() -> dict[str, Any]:
-    """Processor seconds per commit, and in loops."""
+    """Processor time per commit, in seconds and in loops."""
     before = machine.loop_s()
     with steady_lake(TABLES, PER_SECOND) as (lake, _):
         time.sleep(freshness.WARM_S)
@@ -39,23 +39,23 @@ def measure() -> dict[str, Any]:
 
 
 def _spent_s(home: Home) -> dict[str, float]:
-    """Seconds that processors have worked for each service, and for what it started."""
+    """Processor seconds of each service and of the processes that it started."""
     states = [supervisor.state() for supervisor in Stack(home).supervisors.values()]
     return {state.name: _of_tree(state.pid) for state in states if state.pid}
 
 
 def _of_tree(pid: int) -> float:
     root = psutil.Process(pid)
-    # Of each also what its children took that have ended.
+    # The times of a process include those of its children that have ended.
     return sum(sum(process.cpu_times()[:4]) for process in [root, *root.children(recursive=True)])
 
 
 def _counted(home: Home) -> int:
-    """Commits of all tables during COUNTED_S."""
+    """The number of commits of all tables during COUNTED_S."""
     known, seen, end = _commits(home), set[Path](), time.monotonic() + COUNTED_S
     while time.monotonic() < end:
         time.sleep(LOOK_S)
-        seen |= _commits(home)  # the oldest leave their timeline meanwhile
+        seen |= _commits(home)  # the oldest commits leave their timeline in that time
     return len(seen - known)
 
 

@@ -12,7 +12,7 @@ BARS = {"up_s": 20.0, "down_s": 5.0, "resident_gb": 3.5}
 
 
 def measure() -> dict[str, Any]:
-    """Warm `lake up` and `lake down` in seconds, resident memory in GB."""
+    """The time of a warm `lake up` and `lake down` in seconds, and resident memory in GB."""
     with bench_lake() as lake:
         lake.capture({"orders": ddl("orders")}, {"key": ["id"]})
         with lake.connect() as connection:

@@ -1,9 +1,8 @@
 """Freshness: from the commit in PostgreSQL to a new query of a warm Spark session, on merge-on-read tables.
 
-At random moments the probe asks a table for its newest change; how long ago that one was committed is how stale
-the table is. At a steady rate of changes the staleness over time and the lag over changes have one distribution.
-`visible` counts to when the query had read the table's timeline, `answered` to its last row. What `lake status` reports
-must agree with `visible`.
+At random moments the probe queries a table for its newest change. The age of that change is the table's staleness. At a
+steady rate of changes the staleness over time and the lag over changes have the same distribution. `visible` counts
+until the query has read the table's timeline, `answered` until its last row. `lake status` must agree with `visible`.
 """
 
 import json
@@ -26,24 +25,24 @@ from lake.local.spark_submit import spark_conf, spark_environment
 
 WARM_S = 180.0  # the just-in-time compilers of both sessions are busy until then
 MEASURE_S = 720.0  # some 120 samples: their p50 is good to about 5 %, their p95 to 10 %
-# On average. A query keeps one of two cores busy for a second, and the commits beside it take longer. `lake status`
-# counts those, so the probe must meet as many of them: moments of a Poisson process see what there is on average over
-# time (Wolff 1982, "Poisson arrivals see time averages"), if a question does not wait for the answer before.
+# On average. A query keeps one of two cores busy for a second, and commits in that second take longer. `lake status`
+# counts these commits, so the probe must meet the same share of them. Moments of a Poisson process do (Wolff 1982,
+# "Poisson arrivals see time averages"), if a query does not wait for the answer to the query before.
 EVERY_S = 6.0
 POINTS = {"visible": "planned", "answered": "answered"}
 Sample = dict[str, Any]
-BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # tables: p50, p95, seconds
-STATUS_WITHIN = 0.1  # `lake status` may be off by this share of what the probe sees
+BARS = {1: (1.5, 2.5), 5: (3.0, 5.0)}  # number of tables: p50, p95 in seconds
+STATUS_WITHIN = 0.1  # `lake status` may differ by this share from what the probe sees
 
 
 def measure(tables: int) -> dict[str, Any]:
-    """Figures for so many tables."""
+    """The figures for this number of tables."""
     with steady_lake(tables) as (lake, writers):
         return {"tables": tables, **_figures(lake, writers, tables)}
 
 
 def met(figures: dict[str, Any]) -> bool:
-    """Whether changes are visible within the bars, and `lake status` says so, too."""
+    """True if changes are visible within the bars and `lake status` agrees."""
     seen, told, bar = figures["visible_s"], figures["status_s"], figures["bar_s"]
     agrees = all(share in told and abs(told[share] / seen[share] - 1) <= STATUS_WITHIN for share in bar)
     return agrees and all(seen[share] <= bar[share] for share in bar)
@@ -86,7 +85,7 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
         console.print(f"probe ready; {WARM_S:.0f} s to warm up, {MEASURE_S:.0f} s to measure")
         with ThreadPoolExecutor(1) as reader:
             answers = reader.submit(_answers, probe.stdout, hive, writers, home)
-            with probe.stdin as questions:  # the probe ends with them, and so the answers
+            with probe.stdin as questions:  # the probe ends with its input, and so the answers end
                 early = _ask(questions, list(hive), WARM_S)
                 asked = _ask(questions, list(hive), MEASURE_S)
             samples = answers.result()
@@ -101,15 +100,15 @@ def _submit_arguments(home: Home) -> str:
 
 
 def _await_ready(lines: Iterable[str]) -> None:
-    """Returns once the probe is warm; RuntimeError when it ends before."""
+    """Returns once the probe is warm; RuntimeError if the probe ends before that."""
     if not any(line.startswith("ready") for line in lines):
         raise RuntimeError("the probe ended: see probe.log")
 
 
 def _ask(questions: IO[str], tables: list[str], seconds: float) -> int:
-    """Asks at moments fixed beforehand: a slow answer must not put off the next question (coordinated omission).
+    """Sends queries at moments fixed beforehand: a slow answer must not delay the next query (coordinated omission).
 
-    How often it asked; BrokenPipeError when the probe has ended.
+    Returns the number of queries; BrokenPipeError if the probe has ended.
     """
     due, asked = time.monotonic(), 0
     end = due + seconds
@@ -121,7 +120,7 @@ def _ask(questions: IO[str], tables: list[str], seconds: float) -> int:
 
 
 def _answers(lines: Iterable[str], hive: dict[str, str], writers: dict[str, SteadyWriter], home: Home) -> list[Sample]:
-    """Of each answer, seconds since the newest change that the query saw, and what `lake status` says of all tables."""
+    """For each answer, the age in seconds of the newest change that the query saw, and the report of `lake status`."""
     return [_sample(json.loads(line), hive, writers, reported(home)) for line in lines if line.startswith("{")]
 
 
@@ -136,9 +135,9 @@ def _sample(
 
 
 def _status(reports: list[list[dict[str, float | None]]]) -> dict[str, float]:
-    """The mean of what was reported; each report covers the minute before, so the first minute's are left out.
+    """The mean of the reports. Each report covers the minute before it, so those of the first minute are left out.
 
-    silent: how many reports there were of a table that had no change in its last minute, which no mean can tell.
+    silent: the number of reports about a table without a change in its last minute; they cannot enter the mean.
     """
     later = [lag for report in reports[round(60 / EVERY_S) :] for lag in report]
     told = {share: [told for lag in later if (told := lag[share]) is not None] for share in ("p50", "p95", "p99")}

@@ -1,4 +1,4 @@
-"""How fast the machine is: shared ones change by half within the hour, and a figure means little without it."""
+"""The speed of the machine. A shared machine changes by half within an hour; without its speed a figure says little."""
 
 import time
 from dataclasses import dataclass, field
@@ -6,13 +6,13 @@ from statistics import median
 
 STEPS = 5_000_000
 RUNS = 5
-USUAL_LOOP_S = 0.1  # of the hours in which the bars of docs/measured.md were met
+USUAL_LOOP_S = 0.1  # in the hours in which the bars of docs/measured.md were met
 
 
 def loop_s(runs: int = RUNS) -> float:
-    """Seconds of a core that it takes to add up so many numbers in Python; the median of a few runs.
+    """Seconds of a core to add up a fixed count of numbers in Python; the median of a few runs.
 
-    Of a core's time alone: the wait for one, on a machine that is busy, is not the machine's speed.
+    Only the time of the core counts: on a busy machine, the wait for a core is not part of the machine's speed.
     """
     return round(median(_once() for _ in range(runs)), 3)
 
@@ -25,7 +25,7 @@ def _once() -> float:
 
 @dataclass
 class Machine:
-    """Looked at now and then, in the middle of other work."""
+    """The speed of the machine, sampled now and then during other work."""
 
     loops: list[float] = field(default_factory=list)
 
@@ -34,15 +34,15 @@ class Machine:
 
     @property
     def slower(self) -> float:
-        """How many times slower than usual it was, by the median of all looks; 1 if it was as fast, or faster."""
+        """How many times slower than usual the machine was, by the median of all samples; at least 1."""
         return max(1.0, median(self.loops) / USUAL_LOOP_S)
 
     def limit(self, within_s: float) -> float:
-        """Seconds that something may take here for which a usual machine has within_s."""
+        """The limit in seconds on this machine for work that has within_s seconds on a usual machine."""
         return within_s * self.slower
 
     def late(self, took_s: float, within_s: float) -> bool:
-        """Whether that is longer than it may take here; where it would be so anyway, the machine is looked at."""
+        """True if this exceeds the limit here. The machine is sampled only if it exceeds the usual limit."""
         if took_s < within_s:
             return False
         self.look()

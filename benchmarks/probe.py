@@ -1,8 +1,10 @@
-"""The independent probe: a warm Spark session of its own that asks each table for its newest change.
+"""The independent probe: a warm Spark session of its own that queries each table for its newest change.
 
-spark-submit benchmarks/probe.py TABLE... ; a line "ready" comes when warm; each line on standard input names a table
-to ask, at once, whether or not the queries before have ended; each answer is a JSON line {"table", "seq", "planned",
-"answered"} (epoch seconds). The query has read the table's timeline when it is planned: it sees no later commit.
+spark-submit benchmarks/probe.py TABLE...
+
+It prints a line "ready" when it is warm. Each line on standard input names a table to query at once, even while other
+queries run. Each answer is a JSON line {"table", "seq", "planned", "answered"} (epoch seconds). A planned query has
+read the table's timeline: it sees no later commit.
 """
 
 import json
@@ -12,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import SparkSession
 
-AT_ONCE = 8  # more than ever come together
+AT_ONCE = 8  # more than ever run at the same time
 
 
 def main(tables: list[str]) -> None:
@@ -29,13 +31,13 @@ def main(tables: list[str]) -> None:
 
 
 def answer(spark: SparkSession, table: str) -> None:
-    """Prints one answer, as a whole: several threads do so."""
+    """Prints one answer in one write, because several threads print."""
     print(json.dumps({"table": table, **newest(spark, table)}) + "\n", end="", flush=True)
 
 
 def newest(spark: SparkSession, table: str) -> dict[str, float]:
     """The greatest sequence number that a new query sees, and the times of the query."""
-    spark.catalog.refreshTable(table)  # or the session would answer from the files that it already knows
+    spark.catalog.refreshTable(table)  # else the session would answer from the files that it already knows
     query = spark.sql("select max(seq) from " + table)
     planned = time.time()
     (row,) = query.collect()

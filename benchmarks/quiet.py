@@ -1,6 +1,6 @@
 """A quiet table: from the commit in PostgreSQL to the commit in the lake, with one change a second.
 
-It is held to the bars of a busy one: whatever waits for more changes, or until there are none, shows here.
+It has the bars of a busy table, so a wait for more changes, or for a pause in them, shows here.
 """
 
 import time
@@ -12,7 +12,7 @@ from benchmarks.steady import steady_lake
 from lake.clients.stream_status import reported
 
 PER_SECOND = 1.0
-COUNTED_S = 60.0  # what the job reports is of the last minute
+COUNTED_S = 60.0  # the job reports the last minute
 
 
 def measure() -> dict[str, Any]:

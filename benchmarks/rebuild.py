@@ -1,4 +1,4 @@
-"""`lake rebuild` of a lake that stands: everything deleted, the MoMA collection loaded, captured and verified."""
+"""`lake rebuild` of an existing lake: everything deleted, the MoMA collection loaded, captured and validated."""
 
 import json
 import time
@@ -11,9 +11,9 @@ BAR_S = 180.0
 
 
 def measure() -> dict[str, Any]:
-    """Seconds from the question to the proof."""
+    """Seconds from the command to the end of the data validation."""
     with bench_lake() as lake:
-        # The project's own definitions: those of a benchmark lie in the folder that is deleted.
+        # Use the project's own definitions: those of a benchmark are in the folder that is deleted.
         others = {name: value for name, value in lake.environment.items() if name != "LAKE_DATABASES_DIR"}
         began = time.monotonic()
         proof = json.loads(replace(lake, environment=others).lake("rebuild", "--yes", "--json"))

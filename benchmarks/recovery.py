@@ -1,11 +1,11 @@
 """Recovery: kill -9 of one process after the other, under a steady load; how long until the lake is fresh again.
 
-Fresh is what `freshness5` is held to: the newest change of a table is at most so old in 95 of 100 looks, over all
-tables and STEADY_S. How old it is follows from the newest commit's own metadata, which `lake status` shows, and which
+Fresh means the bar of `freshness5`: in 95 of 100 samples, over all tables and STEADY_S, the newest change of a table is
+not older than the threshold. Its age follows from the newest commit's metadata, which `lake status` shows and which
 agrees with what queries see (docs/measured.md). The time counts from the kill to the beginning of those STEADY_S.
 
-At the full load a slower machine would never be fresh, and say nothing of recovery: it is given less to do, and a
-change is fresh there for longer, by as many times as it is slower. The bar is the clock's, on any machine.
+At the full load a slower machine would never be fresh, and would show nothing about recovery. So load and freshness
+threshold scale with the speed of the machine. The bar is in seconds of the clock on any machine.
 """
 
 import bisect
@@ -32,12 +32,12 @@ BAR_S = 60.0
 GIVEN_UP_S = 300.0
 REST_S = 20.0  # before the next kill
 SUPERVISOR = "supervisor of {}"
-Commit = tuple[float, float]  # when it was visible, when its newest change was committed in PostgreSQL; s since 1970
-Commits = dict[str, list[Commit]]  # by table, in their order
+Commit = tuple[float, float]  # when it was visible; when its newest change was committed in PostgreSQL (epoch s)
+Commits = dict[str, list[Commit]]  # by table, in order
 
 
 def measure() -> dict[str, Any]:
-    """Seconds by process, and how many times slower than usual the machine was."""
+    """Recovery time in seconds by process, and how many times slower than usual the machine was."""
     machine = Machine([loop_s()])
     load = PER_SECOND / machine.slower
     with steady_lake(TABLES, load) as (lake, writers):
@@ -62,7 +62,7 @@ def _figures(home: Home, tables: list[str], machine: Machine) -> dict[str, Any]:
 
 
 def _pids(home: Home) -> dict[str, int]:
-    """Of the services, and of their supervisors."""
+    """The process ids of the services and of their supervisors."""
     pids = {}
     for name, supervisor in Stack(home).supervisors.items():
         pids.update({name: supervisor.state().pid, SUPERVISOR.format(name): supervisor.pid() or 0})
@@ -72,7 +72,7 @@ def _pids(home: Home) -> dict[str, int]:
 
 
 def _until_fresh(home: Home, tables: list[str], machine: Machine) -> float:
-    """Seconds until STEADY_S began in which all was fresh; TimeoutError after GIVEN_UP_S of a usual machine."""
+    """Seconds until the start of STEADY_S of freshness; TimeoutError after GIVEN_UP_S of a usual machine."""
     began, given_up_s = time.time(), machine.limit(GIVEN_UP_S)
     fresh_s = machine.limit(FRESH_S)
     commits: Commits = {name: [] for name in tables}
@@ -86,7 +86,7 @@ def _until_fresh(home: Home, tables: list[str], machine: Machine) -> float:
 
 
 def _note(commits: Commits, facts: dict[str, dict[str, Any]]) -> None:
-    """Adds the newest commit of each table, unless it is known."""
+    """Adds the newest commit of each table if it is new."""
     for name, known in commits.items():
         told = facts.get(name, {})
         newest = (told.get("committed_at") or 0.0, (told.get("source_ts_ms") or 0) / 1000)
@@ -95,13 +95,13 @@ def _note(commits: Commits, facts: dict[str, dict[str, Any]]) -> None:
 
 
 def _share(commits: Commits, begin: float, fresh_s: float) -> float:
-    """Of looks at tables during STEADY_S, how many found a fresh one."""
+    """The share of samples during STEADY_S that found a fresh table."""
     moments = [begin + LOOK_S * n for n in range(round(STEADY_S / LOOK_S))]
     fresh = [_age(known, moment) <= fresh_s for known in commits.values() for moment in moments]
     return sum(fresh) / len(fresh)
 
 
 def _age(known: list[Commit], moment: float) -> float:
-    """Seconds since the newest change that was in the lake at that moment was committed in PostgreSQL."""
+    """The age in seconds, since its commit in PostgreSQL, of the newest change that was in the lake at that moment."""
     seen = bisect.bisect(known, (moment, math.inf))
     return moment - known[seen - 1][1] if seen else math.inf

@@ -1,4 +1,4 @@
-"""A lake with tables that are changed at a steady rate."""
+"""A lake with tables that change at a steady rate."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ PER_SECOND = 100.0  # changes to each table
 
 @contextmanager
 def steady_lake(tables: int, per_second: float = PER_SECOND) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
-    """So many merge-on-read tables, and who writes them, by name."""
+    """A lake with this number of merge-on-read tables, and their writers by table name."""
     names = [f"orders{n}" for n in range(tables)]
     with bench_lake() as lake:
         lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})

@@ -1,7 +1,7 @@
-"""Throughput of the whole path on one machine: changes written flat out in PostgreSQL until all are in the lake.
+"""Throughput of the whole path on one machine: PostgreSQL writes at full speed until all changes are in the lake.
 
-From the first commit in PostgreSQL to the Hudi commit that holds the last change; writer, PostgreSQL, Debezium,
-Kafka and Spark share the cores. Parity is proven afterwards; without it there is no figure.
+The time counts from the first commit in PostgreSQL to the Hudi commit that holds the last change. Writer, PostgreSQL,
+Debezium, Kafka and Spark share the cores. Parity is proven afterwards; without parity there is no figure.
 """
 
 import time
@@ -17,7 +17,7 @@ BAR_PER_S = 10_000
 
 
 def measure() -> dict[str, Any]:
-    """Changes per second, and where the time went."""
+    """Changes per second, with the seconds to write them and the seconds until all were in the lake."""
     with bench_lake() as lake:
         lake.capture({name: ddl(name) for name in ("warm", "orders")}, {"key": ["id"], "types": ["mor"], "buckets": 2})
         _run(lake, "warm", WARM_UP)

@@ -19,12 +19,12 @@ PRODUCTS = ("anvil", "rope", "magnet", "spring", "paint", "rocket", "tunnel", "s
 
 
 def ddl(table: str) -> str:
-    """A table of ten columns."""
+    """The DDL of a table of ten columns."""
     return f"CREATE TABLE public.{table} ({COLUMNS}); ALTER TABLE public.{table} REPLICA IDENTITY FULL"
 
 
 class SteadyWriter(threading.Thread):
-    """One change per transaction at a fixed rate. `committed[seq]` is when the client knew of the commit (epoch s).
+    """One change per transaction at a fixed rate. `committed[seq]` is when the client learned of it (epoch s).
 
     A lost connection is opened again.
     """
@@ -84,7 +84,7 @@ def _statements(table: str, inserts: list[tuple], updates: list[int], deletes: l
         "%s::numeric[], %s::text[], %s::text[], %s::date[])",
         [list(column) for column in columns],
     )
-    # One statement per row, as an application would: a set-based update would touch a repeated id once only.
+    # One statement per row, like an application: a set-based update would touch a repeated id only once.
     for identity in updates:
         yield (
             f"UPDATE public.{table} SET quantity = quantity + 1, status = 'paid', changed = now() WHERE id = %s",

@@ -21,7 +21,7 @@ REMEDY = (
 
 
 class JarsDiffer(Exception):
-    """Raised when what was downloaded is not what the list says; one line per file."""
+    """Raised when downloaded files differ from the list; one line per file."""
 
 
 def check(root: Path) -> str:
@@ -36,7 +36,7 @@ def check(root: Path) -> str:
 
 
 def differs(root: Path, name: str, expected: str, found: str | None) -> str:
-    """One line what, where, what now."""
+    """One line: what is wrong, where, what to do."""
     (root / name).unlink(missing_ok=True)
     seen = f"found {found}, deleted" if found else "not downloaded"
     return f"{name}: expected sha256 {expected}, {seen}; {REMEDY}"
@@ -49,20 +49,20 @@ def remove(root: Path, name: str) -> str:
 
 
 def read(root: Path) -> dict[str, str]:
-    """Name -> SHA-256."""
+    """The list: name -> SHA-256."""
     lines = (root / LIST).read_text().splitlines()
     return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
 
 
 def write(root: Path) -> str:
-    """Accept what is in build/ now."""
+    """Accept the present files in build/."""
     found = hashes(root)
     (root / LIST).write_text("".join(f"{found[name]}  {name}\n" for name in sorted(found)))
     return f"{len(found)} files listed in {LIST}"
 
 
 def all_there(root: Path) -> bool:
-    """Whether every listed file exists (not whether it is right)."""
+    """True if every listed file exists; the content is not checked."""
     return all((root / name).is_file() for name in [*read(root), *OURS])
 
 

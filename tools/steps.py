@@ -22,12 +22,12 @@ Action = Sequence[str] | Callable[[], str]
 
 
 class StepFailed(Exception):
-    """Raised when a command or check of a step fails; carries what to show."""
+    """Raised when a command or check of a step fails; its text is shown to the user."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Commands (or functions) in order. `inputs` are globs; `done` says whether the results are there."""
+    """Commands (or functions) in order. `inputs` are globs; `done` returns True if the results exist."""
 
     name: str
     inputs: tuple[str, ...]
@@ -42,7 +42,7 @@ class Step:
 
 
 class Stamps:
-    """Remembers with which inputs a step last succeeded: build/.stamps/<step>."""
+    """Remembers the inputs of the last success of each step: build/.stamps/<step>."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -68,7 +68,7 @@ class Stamps:
 
 
 class Children:
-    """The running commands, each the head of its own process group, so that none outlives us."""
+    """The running commands, each in a process group of its own, so that none outlives this program."""
 
     def __init__(self) -> None:
         self.running: set[Child] = set()
@@ -101,7 +101,7 @@ class Children:
             return child
 
     def stop(self) -> None:
-        """TERM to every group, KILL to what is left after KILL_AFTER_S."""
+        """Send TERM to every group, and KILL after KILL_AFTER_S to the remaining ones."""
         with self.lock:
             self.stopping.set()
             children = list(self.running)
@@ -115,13 +115,13 @@ class Children:
 
 
 def kill_group(child: Child, sign: signal.Signals) -> None:
-    # suppress: already gone, with all its children
+    # suppress: already ended, with all its children
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, sign)
 
 
 class Run:
-    """Runs the steps that are not up to date, each as soon as those it comes after are done."""
+    """Runs the steps that are not up to date, each as soon as the steps before it are done."""
 
     def __init__(self, root: Path, steps: Sequence[Step], stamps: Stamps) -> None:
         self.root = root
@@ -133,7 +133,7 @@ class Run:
         self.started: dict[str, float] = {}
 
     def all(self) -> list[str]:
-        """Failures, one text per failed step; empty when all went well."""
+        """The failures, one text per failed step; empty if all steps succeeded."""
         threads = [threading.Thread(target=self._one, args=(step,), daemon=True) for step in self.steps]
         try:
             for thread in threads:
@@ -160,7 +160,7 @@ class Run:
         self.started[step.name] = time.monotonic()
         try:
             self._perform(step, number)
-        except Exception as failure:  # whatever it was, the user must see it and the others must stop
+        except Exception as failure:  # any failure: the user must see it, and the other steps must stop
             if not self.children.stopping.is_set():
                 self.failures.append(f"{number}: {failure}")
             return
