@@ -4,7 +4,7 @@
 
 Loading and checking classes is about half of the work of a job that takes seconds. A JVM with this archive maps them
 into memory (JEP 350); a JVM with another Java or other jars ignores it. A JVM writes the archive when it ends. So this
-program runs a small job that works like real jobs: it writes and reads Hudi tables and Avro files in a temporary folder.
+program runs a small job that works like real jobs: it writes and reads Hudi tables and Avro files in its own folder.
 """
 
 import subprocess

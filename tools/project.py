@@ -84,7 +84,7 @@ def steps(root: Path) -> list[Step]:
 
 
 def kube_steps(root: Path) -> list[Step]:
-    """Separate from the other steps: they take minutes of processor time, once per machine, and only tests need them."""
+    """Separate from the other steps: minutes of processor time, once per machine, and only tests need the results."""
     return [
         Step(
             name="kubernetes api server",

@@ -1,4 +1,4 @@
-{{/* Labels that select the workers; they can't change after the first install. */}}
+{{/* Labels that select the workers; they cannot change after the first install. */}}
 {{- define "kafka-connect.worker" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -24,12 +24,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
-{{/* A reference to an image: repository, tag, and the digest where one is given. */}}
+{{/* A reference to an image: repository, tag, and the digest if one is given. */}}
 {{- define "kafka-connect.image" -}}
 {{ .repository }}:{{ .tag }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end }}
 
-{{/* What every pod is. */}}
+{{/* Security context of every pod. */}}
 {{- define "kafka-connect.pod" -}}
 runAsNonRoot: true
 runAsUser: 1000
@@ -38,7 +38,7 @@ fsGroup: 1000
 seccompProfile: {type: RuntimeDefault}
 {{- end }}
 
-{{/* What every container gives up. */}}
+{{/* Security context of every container. */}}
 {{- define "kafka-connect.locked" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true

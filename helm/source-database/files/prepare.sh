@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Prepares a PostgreSQL server for the lake. Twice is the same as once; what changes is told.
+# Prepares a PostgreSQL server for the lake. It is idempotent, and prints each change.
 #
 #     cd <folder that write_logins.py filled> && bash prepare.sh <folder with server.sql and databases/<name>.sql>
 #
-# unread/<database> afterwards: the published tables whose earlier rows are still to be asked for. They are, in a run
-# that finds them in captured/<database>, which captured_tables.py writes between two runs.
+# Output unread/<database>: the published tables whose existing rows must still be requested. A run requests them if it
+# finds the tables in captured/<database>, which captured_tables.py writes between two runs.
 #
-# No password is in an argument, a variable or a statement: psql finds them in pg_service.conf, PostgreSQL gets
+# No password is in an argument, a variable or a statement: psql reads them from pg_service.conf, PostgreSQL gets
 # SCRAM verifiers. Exit codes: 0 prepared, 3 (psql's) PostgreSQL refused a statement, 2 PostgreSQL was not reached.
-# One database that fails does not hold up the others.
+# A database that fails does not stop the others.
 set -euo pipefail
 sql=$1
 programs=$(dirname "$0")
@@ -24,7 +24,7 @@ run() { # service, database, arguments of psql
 run admin postgres --file "$sql/server.sql"
 for verifier in *.verifier; do
   user=${verifier%.verifier}
-  # A password that works is left as it is: nothing to do, and nothing for the server to log.
+  # A password that works is not set again, so the server has nothing to log.
   if ! run "$user" postgres --command 'SELECT 1' > /dev/null 2>&1; then
     run admin postgres --set user="$user" --file "$programs/password.sql"
     echo "password of $user: as in its secret"

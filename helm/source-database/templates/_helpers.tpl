@@ -10,12 +10,12 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
-{{/* A reference to an image: repository, tag, and the digest where one is given. */}}
+{{/* A reference to an image: repository, tag, and the digest if one is given. */}}
 {{- define "source-database.image" -}}
 {{ .repository }}:{{ .tag }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end }}
 
-{{/* What every container gives up. */}}
+{{/* Security context of every container. */}}
 {{- define "source-database.locked" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
@@ -23,7 +23,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* A run of psql, under the name of its step. */}}
+{{/* One container that runs psql, named after its step. */}}
 {{- define "source-database.psql" -}}
 - name: {{ .step }}
   {{- $tag := .Values.image.tag | default .Chart.AppVersion }}
@@ -32,7 +32,7 @@ capabilities:
   command: [bash, /etc/lake/programs/prepare.sh, /etc/lake/sql]
   env:
     - {name: HOME, value: /tmp}
-  # The reason of a failure shows in `kubectl describe`.
+  # `kubectl describe` shows the reason of a failure.
   terminationMessagePolicy: FallbackToLogsOnError
   securityContext:
     {{- include "source-database.locked" . | nindent 4 }}
@@ -46,12 +46,12 @@ capabilities:
     - {name: tmp, mountPath: /tmp}
 {{- end }}
 
-{{/* The one pod, of the Job of a deployment and of the schedule. */}}
+{{/* The pod of both the deployment's Job and the schedule. */}}
 {{- define "source-database.pod" -}}
 metadata:
   labels:
     {{- include "source-database.labels" . | nindent 4 }}
-    # Kafka Connect lets in nobody else: the pod asks it which tables it reads.
+    # Kafka Connect accepts only pods with this label; the pod asks it which tables it reads.
     lake/connect-operator: "true"
 spec:
   serviceAccountName: {{ .Values.serviceAccount.name }}
@@ -130,10 +130,10 @@ spec:
         - {name: credentials, mountPath: /run/lake}
         - {name: programs, mountPath: /etc/lake/programs, readOnly: true}
   containers:
-    # Again: what is asked of a connector must wait until it knows the tables.
+    # The second run: requests to a connector must wait until it knows the tables.
     {{- include "source-database.psql" (merge (dict "step" "ask-for-rows") .) | nindent 4 }}
   volumes:
-    # In memory: what was read from Secrets Manager is never written to a disk.
+    # In memory: values from Secrets Manager are never written to a disk.
     - {name: credentials, emptyDir: {medium: Memory, sizeLimit: 1Mi}}
     - {name: programs, configMap: {name: {{ .Release.Name }}-programs}}
     - name: sql
