@@ -22,7 +22,7 @@ public final class LoopbackMetastore {
         new TThreadPoolServer(server).serve();
     }
 
-    /** Derby says that it is closed by throwing; a database that was not closed replays its log at the next start. */
+    /** Derby throws when it is closed. A database that was not closed replays its log at the next start. */
     private static void closeDatabase() {
         try {
             DriverManager.getConnection("jdbc:derby:;shutdown=true").close();

@@ -18,27 +18,27 @@ import java.util.regex.Pattern;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
- * Carries the PostgreSQL columns whose value Debezium's own conversion would change. Needs no configuration.
+ * Converts the PostgreSQL columns whose values Debezium's own conversion would change. Needs no configuration.
  *
  * <ul>
- *   <li>{@code date}: a snapshot drops "BC" and gives the infinities as days inside the finite range; here both
- *       infinities are the ends of the int32 range, in a snapshot as in the stream.</li>
- *   <li>Arrays of any type: as an array of the elements' PostgreSQL texts. Debezium loses NULL elements of enum
- *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension is
+ *   <li>{@code date}: Debezium's snapshot drops "BC" and returns the infinities as days inside the finite range. Here
+ *       both infinities are the ends of the int32 range, in a snapshot and in the stream.</li>
+ *   <li>Arrays of any type: an array of the elements' PostgreSQL texts. Debezium loses NULL elements of enum
+ *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension becomes
  *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
- *   <li>{@code bit varying}: its text; the length is lost otherwise ('001' and '1' are the same bytes).</li>
- *   <li>{@code timetz}: in UTC, as Debezium gives it; it fails for a zone with seconds, such as the local mean time
- *       that zones of the nineteenth century have, and takes the whole connector along.</li>
+ *   <li>{@code bit varying}: its text; otherwise the length is lost ('001' and '1' are the same bytes).</li>
+ *   <li>{@code timetz}: in UTC, as from Debezium. But Debezium fails for a zone with seconds, such as the local mean
+ *       times of the nineteenth century, and then the whole connector fails.</li>
  *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
  * </ul>
  *
- * A large value that did not change and was not sent becomes the placeholder that {@link NameUnavailable} names.
- * The source type goes into the schema's parameters as {@code column.propagate.source.type} writes it.
+ * A large value that did not change and was not sent becomes the placeholder of {@link NameUnavailable}.
+ * The source type goes into the schema's parameters in the form of {@code column.propagate.source.type}.
  */
 public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalColumn> {
 
     private static final String SOURCE = "__debezium.source.column.";
-    // Debezium writes the name of a domain over the source type; this one stays.
+    // Debezium overwrites the source type with the name of a domain; this parameter stays.
     private static final String BASE_TYPE = "lake.type";
     private static final int DATE = 1082;
     private static final int NUMERIC = 1700;
@@ -48,7 +48,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final Pattern ZONED_TIME = Pattern.compile(
             "(\\d\\d):(\\d\\d):(\\d\\d)(?:[.](\\d{1,6}))?([+-])(\\d\\d)(?::(\\d\\d))?(?::(\\d\\d))?");
     private static final long FINITE_MS = 200_000_000_000_000_000L;  // far beyond the year 5874897
-    // PostgreSQL's first and last finite date. The stream gives days beyond them for the infinities.
+    // PostgreSQL's first and last finite date. The stream sends days beyond them for the infinities.
     private static final long FIRST_DAY = -2_440_550;
     private static final long LAST_DAY = 2_145_042_905;
 
@@ -94,7 +94,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
                 : isUnchangedLargeValue(value) ? unavailable : converter.convert(value));
     }
 
-    /** Debezium's markers, one for each shape of its placeholder, are bare objects; no value is. */
+    /** Debezium's markers, one for each form of its placeholder, are plain objects; no real value is one. */
     static boolean isUnchangedLargeValue(Object value) {
         return value.getClass() == Object.class;
     }
@@ -109,7 +109,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         return day > LAST_DAY ? Integer.MAX_VALUE : day < FIRST_DAY ? Integer.MIN_VALUE : (int) day;
     }
 
-    /** The driver puts the fields of PostgreSQL's date into a calendar that is Julian before 1582; they count. */
+    /** The driver puts the fields of PostgreSQL's date into a calendar that is Julian before 1582; they are right. */
     private static LocalDate proleptic(Date date) {
         Calendar fields = new GregorianCalendar();
         fields.setTime(date);
@@ -140,7 +140,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         return parts.group(group) == null ? 0 : Long.parseLong(parts.group(group));
     }
 
-    /** Debezium hands a decimal over in a class of its own, whose toString is the plain number, or NAN. */
+    /** Debezium passes a decimal in a class of its own; its toString is the plain number, or NAN. */
     private static Object digits(Object value) {
         return value instanceof BigDecimal decimal ? decimal.toPlainString() : value.toString();
     }

@@ -18,13 +18,13 @@ import org.apache.kafka.connect.data.Struct;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Sends a small record of the name {@code lake.TooLarge} in place of a row that Kafka would refuse: the producer's own
- * refusal ends the task, and with it the capture of all tables of the database, for as long as the row is in the log.
+ * Replaces a row that Kafka would refuse by a small record {@code lake.TooLarge}. The producer's own refusal would end
+ * the task, and with it the capture of all tables of the database, for as long as the row is in the log.
  *
- * <p>It has the key of the row, and says which row it is and how large. Whoever reads the topic finds no row of the
- * table in it (spark_jobs/events/validate.py). A delete is sent all the same, less the largest values of the row that is gone.
+ * <p>The record has the key of the row, and says which row it is and how large. Readers of the topic find no row of the
+ * table in it (spark_jobs/events/validate.py). A delete is always sent, without the largest values of the deleted row.
  *
- * <p>The size is that of the row in Avro, at most some bytes per column less than that of the message. To run last.
+ * <p>The size is that of the row in Avro, at most some bytes per column below that of the message. Must run last.
  */
 public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> {
 
@@ -37,7 +37,7 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
     private static final String MAX_BYTES = "max.bytes";
     private static final String DELETED = "__deleted";
     private static final int SHOWN = 200;  // characters of a key
-    private static final int NUMBER = 11;  // bytes of the longest one in Avro, and whether it is NULL
+    private static final int NUMBER = 11;  // bytes of the longest number in Avro, and of its NULL flag
 
     private long limit;
 
@@ -93,7 +93,7 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
                 && "true".equals(row.get(DELETED));
     }
 
-    /** The row less its largest values, until it fits. Its key, which an index of PostgreSQL holds, is small. */
+    /** The row without its largest values, so that it fits. The key is small: an index of PostgreSQL holds it. */
     private Struct shortened(R record, long size) {
         Struct row = (Struct) record.value();
         Struct small = Structs.copy(row, row.schema());
@@ -144,7 +144,7 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
         return value == null ? 1 : NUMBER;
     }
 
-    /** With its length, and whether it is NULL. */
+    /** The size of a value with its length and its NULL flag. */
     private static long framed(int length) {
         return 1L + ByteUtils.sizeOfVarint(length) + length;
     }

@@ -9,12 +9,12 @@ import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Says which run of the capture sent a flat row, in one field more: {@code __run}, when the run began, in ms
- * ({@link Runs}; where the snapshotter is not ours, of this worker's clock). Needs no configuration. To run after
- * ExtractNewRecordState.
+ * Adds the field {@code __run} to a flat row: the generation of the connector that sent it, which is the start time of
+ * that run in ms ({@link Runs}; by this worker's clock if the snapshotter is not ours). Needs no configuration. Must run
+ * after ExtractNewRecordState.
  *
- * <p>What a run had sent when it was replaced can still be on its way, in the buffers of the network, and then arrives
- * behind what the next run sent: older changes behind newer ones. Whoever reads the topic tells them by this field
+ * <p>Messages that a run sent before it was replaced can still be in network buffers. They then arrive after messages of
+ * the next run: older changes after newer ones. Readers of the topic detect them by this field
  * (spark_jobs/events/fencing.py).
  */
 public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {

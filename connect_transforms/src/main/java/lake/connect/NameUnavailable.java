@@ -14,22 +14,22 @@ import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Says what a flat row of a table under REPLICA IDENTITY DEFAULT lacks, in two fields more. Needs no configuration.
+ * Names the missing values of a flat row under REPLICA IDENTITY DEFAULT, in two new fields. Needs no configuration.
  *
  * <ul>
- *   <li>{@code __unavailable}: the names of the columns whose large value did not change, and so is not in the message:
- *       Debezium wrote its placeholder there. {@code *}, all columns but the key, in the delete that the change of a
- *       key begins with. NULL when nothing is lacking.</li>
- *   <li>{@code __moved_from}: the key that the row had before, in the create that the change of a key ends with.</li>
+ *   <li>{@code __unavailable}: the names of the columns whose large value did not change and is not in the message:
+ *       Debezium wrote its placeholder there. {@code *} means all columns except the key; the delete that begins a
+ *       change of a key has it. NULL if no value is missing.</li>
+ *   <li>{@code __moved_from}: the former key of the row, in the create that ends a change of a key.</li>
  * </ul>
  *
- * No value can be taken for the placeholder: it contains U+0000, which no text of PostgreSQL does, and as bytes it
- * arrives as a {@code byte[]}, where Debezium wraps every real value in a {@code ByteBuffer}. To run after
+ * No real value equals the placeholder: it contains U+0000, which no text of PostgreSQL does, and as bytes it
+ * arrives as a {@code byte[]}, while Debezium wraps every real value in a {@code ByteBuffer}. Must run after
  * ExtractNewRecordState, and before NormalizeColumns, which normalizes the key in {@code __moved_from} too.
  */
 public class NameUnavailable<R extends ConnectRecord<R>> implements Transformation<R> {
 
-    /** As {@code unavailable.value.placeholder} of the connector. */
+    /** The same as {@code unavailable.value.placeholder} of the connector. */
     static final String PLACEHOLDER = "lake\u0000unavailable";
 
     static final String UNAVAILABLE = "__unavailable";

@@ -16,7 +16,7 @@ import org.apache.kafka.connect.transforms.Transformation;
  * </ul>
  *
  * Both hold at any depth: the before and after of an envelope, arrays, maps, nested structs. Records whose
- * schemas need nothing of this are returned as they came. Set {@code replace.null.with.default=false} on an
+ * schemas need no change are returned as they are. Set {@code replace.null.with.default=false} on an
  * ExtractNewRecordState that runs before this transform: it would put the default in first.
  */
 public class NormalizeColumns<R extends ConnectRecord<R>> implements Transformation<R> {

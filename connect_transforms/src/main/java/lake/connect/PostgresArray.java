@@ -6,7 +6,7 @@ import java.util.List;
 /** PostgreSQL's text of an array: {1,NULL,"a b"}, with bounds in front where they do not start at 1. */
 final class PostgresArray {
 
-    /** Before the whole literal of an array of several dimensions; no text of PostgreSQL contains it. */
+    /** The prefix of the literal of an array of several dimensions; no text of PostgreSQL contains it. */
     static final String NESTED = "\u0000";
 
     private final String text;
@@ -16,7 +16,7 @@ final class PostgresArray {
         this.text = text;
     }
 
-    /** The elements' texts, null for NULL; of an array of several dimensions NESTED and its literal. */
+    /** The elements' texts, null for NULL; for an array of several dimensions, NESTED and its literal. */
     static List<String> elements(Object value) {
         String literal = value.toString();
         String braces = literal.startsWith("[") ? literal.substring(literal.indexOf('=') + 1) : literal;

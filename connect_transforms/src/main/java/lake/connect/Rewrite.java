@@ -12,7 +12,7 @@ import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
 
-/** How values of one schema become values of its normalized schema; worked out once per schema. */
+/** Converts values of one schema to values of its normalized schema; computed once per schema. */
 sealed interface Rewrite {
 
     String VARIABLE_SCALE_DECIMAL = "io.debezium.data.VariableScaleDecimal";
@@ -48,7 +48,7 @@ sealed interface Rewrite {
         return schema.isOptional() && schema.defaultValue() != null;
     }
 
-    /** All but type and default. */
+    /** Copies everything except type and default. */
     private static SchemaBuilder copyOf(Schema schema, SchemaBuilder target) {
         target.name(schema.name()).version(schema.version());
         return describe(schema, target);
@@ -62,13 +62,13 @@ sealed interface Rewrite {
         return schema.isOptional() ? target.optional() : target;
     }
 
-    /** Keeps the default where it is not one of an optional field. */
+    /** Keeps the default, except for an optional field. */
     private static Schema finish(Schema schema, SchemaBuilder target, Object normalizedDefault) {
         boolean keep = !schema.isOptional() && schema.defaultValue() != null;
         return keep ? target.defaultValue(normalizedDefault).build() : target.build();
     }
 
-    /** Nothing to do. */
+    /** Schema and values stay. */
     record Same(Schema schema) implements Rewrite {
         @Override
         public Object apply(Object value) {
@@ -89,7 +89,7 @@ sealed interface Rewrite {
         }
     }
 
-    /** Scale and unscaled bytes as plain digits. */
+    /** Scale and unscaled bytes become plain digits. */
     record DecimalText(Schema schema) implements Rewrite {
         static DecimalText of(Schema schema) {
             SchemaBuilder text = describe(schema, SchemaBuilder.string());
@@ -111,7 +111,7 @@ sealed interface Rewrite {
         }
     }
 
-    /** Field by field; fields keep their order and so their index. */
+    /** Rewrites field by field; fields keep their order, so also their index. */
     record StructRewrite(Schema schema, List<Field> fields, Rewrite[] columns) implements Rewrite {
         static Rewrite of(Schema schema) {
             Rewrite[] columns = schema.fields().stream().map(f -> Rewrite.of(f.schema())).toArray(Rewrite[]::new);
@@ -136,9 +136,9 @@ sealed interface Rewrite {
             Struct source = (Struct) value;
             Struct target = new Struct(schema);
             for (Field field : fields) {
-                // Not Struct.get: it answers with the default where the value is NULL.
+                // Not Struct.get: it returns the default if the value is NULL.
                 Object column = source.getWithoutDefault(field.name());
-                // Unset stays unset: put refuses NULL in a required field, which the row of a delete may hold.
+                // Unset stays unset: put refuses NULL in a required field, and the row of a delete may contain that.
                 if (column != null) {
                     target.put(field, columns[field.index()].apply(column));
                 }
@@ -147,7 +147,7 @@ sealed interface Rewrite {
         }
     }
 
-    /** Element by element. */
+    /** Rewrites element by element. */
     record ArrayRewrite(Schema schema, Rewrite element) implements Rewrite {
         static Rewrite of(Schema schema) {
             Rewrite element = Rewrite.of(schema.valueSchema());
@@ -170,7 +170,7 @@ sealed interface Rewrite {
         }
     }
 
-    /** Entry by entry. */
+    /** Rewrites entry by entry. */
     record MapRewrite(Schema schema, Rewrite key, Rewrite entry) implements Rewrite {
         static Rewrite of(Schema schema) {
             Rewrite key = Rewrite.of(schema.keySchema());

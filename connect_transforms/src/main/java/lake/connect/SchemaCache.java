@@ -6,8 +6,8 @@ import java.util.function.Function;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * What was made of the schemas seen last. Looks schemas up by identity: Debezium hands out one schema object
- * per table version, and comparing whole schemas would cost more than what is made of them.
+ * A cache of results for recent schemas. It looks schemas up by identity: Debezium uses one schema object
+ * per table version, and a comparison of whole schemas would cost more than computing the result.
  */
 final class SchemaCache<T> {
 

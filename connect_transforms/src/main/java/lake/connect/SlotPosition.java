@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Up to where a replication slot has let go of the log, in bytes; null where there is no such slot.
+ * The position that a replication slot has confirmed, in bytes; null if the slot does not exist.
  *
- * <p>Debezium 3.7 compares its offset with the slot's restart_lsn, which lies behind confirmed_flush_lsn. But PostgreSQL
- * starts to send from the latter, whatever the client asks for: what lies between the offset and a slot that somebody
- * advanced or made anew would be passed over without a word (matrix row 12).
+ * <p>Debezium 3.7 compares its offset with the slot's restart_lsn, which is before confirmed_flush_lsn. But PostgreSQL
+ * sends from the latter, whatever the client requests. So changes between the offset and a slot that somebody
+ * advanced or re-created would be skipped silently (docs/reliability.md, row 12).
  */
 record SlotPosition(String slot, Long confirmed) {
     private static final String QUERY =
@@ -29,9 +29,9 @@ record SlotPosition(String slot, Long confirmed) {
     }
 
     /**
-     * A slot confirms only what Kafka has acknowledged, so it is never ahead of the offset that Kafka keeps.
+     * A slot confirms only changes that Kafka has acknowledged, so it is never ahead of the offset in Kafka.
      *
-     * @throws DebeziumException when it is, or is gone
+     * @throws DebeziumException if it is ahead, or does not exist
      */
     void refuseGap(Map<String, ?> offset) {
         long position = Stream.of("lsn", "lsn_commit", "lsn_proc")
@@ -39,7 +39,7 @@ record SlotPosition(String slot, Long confirmed) {
                 .max()
                 .getAsLong();
         if (position == 0) {
-            return; // no record of the log yet: nothing is expected of the slot
+            return; // no record of the log yet, so the slot cannot be compared
         }
         if (confirmed == null) {
             throw new DebeziumException("Replication slot " + slot + " is gone: changes are lost; run: lake recover");

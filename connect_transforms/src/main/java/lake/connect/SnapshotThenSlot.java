@@ -12,14 +12,14 @@ import java.sql.SQLException;
 import java.util.Map;
 
 /**
- * The first snapshot, like Debezium's `initial`, and then the stream from where the slot stands.
+ * Takes the first snapshot, like Debezium's `initial`, and then streams from the position of the slot.
  *
- * <p>After a snapshot that was interrupted, `initial` takes another one and streams from the end of the log at that
- * moment: a row that the first one sent, and that was deleted before the second one, would stay for ever, because its
+ * <p>After an interrupted snapshot, `initial` takes another one and streams from the end of the log at that
+ * moment. A row that the first one sent, and that was deleted before the second one, would stay forever, because its
  * delete is never sent. The slot has held the log since before the first snapshot, so all of it is sent instead, before
- * or after the second snapshot. What comes twice changes nothing: per key the last change committed is sent last.
+ * or after the second snapshot. Redelivery changes nothing: per key the last committed change is sent last.
  *
- * <p>Each start is refused behind a gap in the log ({@link SlotPosition}).
+ * <p>A start after a gap in the log is refused ({@link SlotPosition}).
  */
 public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
     private static final String NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -37,7 +37,7 @@ public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
         beans = registry;
     }
 
-    /** Called at each start, also within the task, before anything is read; DebeziumException behind a gap. */
+    /** Called at each start, also within the task, before anything is read; DebeziumException after a gap. */
     @Override
     public void configure(Map<String, ?> properties) {
         JdbcConnection source = beans.lookupByName(StandardBeanNames.JDBC_CONNECTION, JdbcConnection.class);
@@ -82,7 +82,7 @@ public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
         return false;
     }
 
-    /** Asked at each start: without a snapshot to take, streaming goes on from its own offset as ever. */
+    /** Called at each start: without a snapshot to take, streaming continues from its own offset as usual. */
     @Override
     public boolean shouldStreamEventsStartingFromSnapshot() {
         return !due;

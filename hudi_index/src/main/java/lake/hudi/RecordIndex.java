@@ -23,13 +23,13 @@ import org.apache.spark.api.java.JavaRDD;
 import scala.Tuple2;
 
 /**
- * Hudi's record index, by which a file group is read once where rows move from it to another partition.
+ * Hudi's record index, changed so that a file group is read once when rows move from it to another partition.
  *
- * <p>The index holds of each key its file group and the instant at which it came. Hudi 0.14 reads a file group that
- * rows leave once for each distinct pair of the two (HoodieIndexUtils.getExistingRecords): with rows of two commits it
- * finds each of them twice, deletes it twice, and the commit fails: "Both version of records do not have location
- * set". 0.15 leaves the instant out. So does this class: all locations that it finds have one and the same, that of
- * the last commit, which is also what Hudi gives to the rows that it has read.
+ * <p>The index stores for each key its file group and the instant of its commit. When rows leave a file group, Hudi 0.14
+ * reads it once for each distinct pair of the two (HoodieIndexUtils.getExistingRecords): with rows of two commits it
+ * finds each row twice, deletes it twice, and the commit fails: "Both version of records do not have location
+ * set". 0.15 ignores the instant. So does this class: all locations that it returns have the same instant, that of
+ * the last commit, which Hudi also gives to the rows that it has read.
  */
 public final class RecordIndex extends SparkMetadataTableRecordIndex {
 
@@ -58,7 +58,7 @@ public final class RecordIndex extends SparkMetadataTableRecordIndex {
     return table.getMetaClient().getTableConfig().isMetadataPartitionAvailable(MetadataPartitionType.RECORD_INDEX);
   }
 
-  /** Each task asks one file group of the index for its keys, all at once. */
+  /** Each task looks up its keys in one file group of the index, in one read. */
   private static HoodiePairData<String, HoodieRecordGlobalLocation> locations(
       JavaRDD<String> keys, HoodieTable<?, ?, ?, ?> table, String instant) {
     int groups = table.getMetadataTable().getNumFileGroupsForPartition(MetadataPartitionType.RECORD_INDEX);

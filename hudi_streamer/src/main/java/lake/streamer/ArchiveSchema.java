@@ -7,9 +7,9 @@ import org.apache.avro.Schema;
 import org.apache.hudi.utilities.schema.SchemaRegistryProvider;
 
 /**
- * The registry's newest schema of a topic as the schema that all files of its archive can be read with.
+ * Turns the registry's newest schema of a topic into a schema that can read all files of its archive.
  *
- * <p>The archive adds the offset, and its older files may lack a column.
+ * <p>The archive adds the offset, and a column may be missing in its older files.
  */
 public class ArchiveSchema implements SchemaRegistryProvider.SchemaConverter {
   private static final String OFFSET = "__offset";

@@ -21,7 +21,7 @@ final class BronzeFile {
     this.modified = modified;
   }
 
-  /** Nothing for a file of another kind. */
+  /** Empty for a file of another kind. */
   static Optional<BronzeFile> of(FileStatus status) {
     Matcher name = NAME.matcher(status.getPath().getName());
     if (!name.matches()) {

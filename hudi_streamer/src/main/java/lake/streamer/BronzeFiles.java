@@ -21,9 +21,9 @@ import org.apache.hudi.utilities.sources.helpers.DFSPathSelector;
 /**
  * Selects the files of one bronze topic, all partitions, by the offsets in their names.
  *
- * <p>Hudi's own selector takes what is younger than the youngest file it has read, and so never reads a file that
- * comes later with an earlier time: S3 dates an upload in parts by its beginning. Here a new name is a new file
- * whatever its time; a time only tells that a known file was written anew.
+ * <p>Hudi's own selector takes files that are newer than the newest file it has read. So it never reads a file that
+ * arrives later with an earlier time: S3 dates a multipart upload by its start. Here a new name is a new file
+ * whatever its time; the time only shows that a known file was rewritten.
  */
 public class BronzeFiles extends DFSPathSelector {
   private static final String ROOT = "hoodie.streamer.source.dfs.root";
@@ -35,7 +35,7 @@ public class BronzeFiles extends DFSPathSelector {
     this.hadoop = hadoop;
   }
 
-  /** The files that the position lacks, comma separated, and the position behind them; there is no limit of bytes. */
+  /** The files not yet read at the position, comma separated, and the position after them; without a byte limit. */
   @Override
   public Pair<Option<String>, String> getNextFilePathsAndMaxModificationTime(Option<String> last, long limit) {
     BronzePosition position = BronzePosition.parse(last.orElse(null));
@@ -49,10 +49,10 @@ public class BronzeFiles extends DFSPathSelector {
   }
 
   /**
-   * All files below which none can appear any more.
+   * All files up to a point below which no further file can appear.
    *
-   * <p>Files appear in the order of their offsets, but a listing of many is no moment: it may show a file and not the
-   * one before. So the first listing says how far, and a second one, begun after it, shows all up to there.
+   * <p>Files appear in the order of their offsets, but a listing of many files is not atomic: it may show a file and miss
+   * the one before it. So the first listing sets the point, and a second one, started later, shows all files up to it.
    */
   private List<BronzeFile> listed() {
     BronzePosition shown = new BronzePosition();

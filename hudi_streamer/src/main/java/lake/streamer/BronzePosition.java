@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What was read of a topic: per partition the start of its newest file, and the time of the youngest file. */
+/** The read position of a topic: per partition the start of its newest file, and the time of the latest file. */
 final class BronzePosition {
   private static final String BEGINNING = "beginning";
   private static final String MODIFIED = "modified";
@@ -12,7 +12,7 @@ final class BronzePosition {
   private final Map<Integer, Long> starts = new TreeMap<>();
   private long modified = Long.MIN_VALUE;
 
-  /** The text of a checkpoint; null, or one that starts with "beginning": nothing was read. */
+  /** Parses a checkpoint; null, or a text that starts with "beginning", means that nothing was read. */
   static BronzePosition parse(String text) {
     BronzePosition position = new BronzePosition();
     if (text == null || text.startsWith(BEGINNING)) {
@@ -38,7 +38,7 @@ final class BronzePosition {
     }
   }
 
-  /** True for a file that is new, or was written anew. */
+  /** True for a file that is new or was rewritten. */
   boolean lacks(BronzeFile file) {
     return !reaches(file) || file.modified > modified;
   }

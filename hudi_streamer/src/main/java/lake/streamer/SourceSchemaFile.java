@@ -6,10 +6,10 @@ import org.apache.hudi.utilities.schema.FilebasedSchemaProvider;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * The schema of the archive from a file, and none for the table: its columns are what the SQL yields.
+ * Reads the schema of the archive from a file, and gives no schema for the table: its columns are those of the SQL.
  *
- * <p>Without a target file FilebasedSchemaProvider takes the source's schema for the table's, and Hudi would rewrite
- * the rows back to it. Hudi has the like for a registry, NullTargetSchemaRegistryProvider.
+ * <p>Without a target file FilebasedSchemaProvider uses the source's schema for the table, and Hudi would rewrite
+ * the rows back to it. For a registry Hudi has NullTargetSchemaRegistryProvider.
  */
 public class SourceSchemaFile extends FilebasedSchemaProvider {
   public SourceSchemaFile(TypedProperties props, JavaSparkContext context) {

@@ -25,16 +25,16 @@ import org.apache.kafka.connect.errors.RetriableException;
  * Finds the registry's answer for a schema by the schema object itself. The default resolver prints the schema as
  * JSON for every record to look it up by its text, which took more than half of a source task's time.
  *
- * <p>The converter hands out one schema object per table version. An answer is asked for again after FRESH_NANOS, as
- * long as the default resolver trusts its own (apicurio.registry.check-period-ms). While the registry is away the old
- * answer holds: an id never changes its schema. A schema that has no answer yet waits for the registry: any other
+ * <p>The converter returns one schema object per table version. An answer expires after FRESH_NANOS, as in the
+ * default resolver's own cache (apicurio.registry.check-period-ms). While the registry is away the old
+ * answer stays valid: an id never changes its schema. A schema without an answer waits for the registry: any other
  * exception than a RetriableException would end the task for good (errors.retry.timeout). A registry that gives another
  * id for the same schema has lost its store, and would give this id a second time: nothing is written until it has its
- * old one again.
+ * old store again.
  *
- * <p>The registry's client waits for an answer for ever (Apicurio 2.6.13, JdkHttpClient), and with it the task, which
- * goes on being RUNNING. Here no answer within ANSWER_MILLIS is a registry that is away, and known answers hold without
- * another question for as long as a fresh one.
+ * <p>The registry's client waits forever for an answer (Apicurio 2.6.13, JdkHttpClient), and with it the task, which
+ * stays RUNNING. Here a registry without an answer within ANSWER_MILLIS counts as away, and known answers stay valid
+ * without another request for as long as a fresh one.
  */
 public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
@@ -74,14 +74,14 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
         return ask(data);
     }
 
-    /** The default resolver's way: by the text of the schema, registering it when it is new. */
+    /** The default resolver's way: it looks the text of the schema up, and registers it if it is new. */
     SchemaLookupResult<S> ask(Record<T> data) {
         return super.resolveSchema(data);
     }
 
     /**
-     * A record of the lake's own stands for a row, and is no version of it: its schema is a subject of its own name
-     * ("lake.TooLarge"). Who reads the versions of a topic's rows, or the newest, gets rows.
+     * A record of the lake's own replaces a row and is no version of it, so its schema is a subject of its own name
+     * ("lake.TooLarge"). Readers of the versions of a topic's rows, or of the newest, get rows only.
      */
     @Override
     protected ArtifactReference resolveArtifactReference(
@@ -163,14 +163,14 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
 
     private SchemaLookupResult<S> same(SchemaLookupResult<S> found, Answer<S> old) {
         if (old != null && found.getContentId() != old.schema().getContentId()) {
-            super.reset(); // else it would give this answer for as long again as it trusts it
+            super.reset(); // else its cache would return this answer until it expires there
             throw new RetriableException("the schema registry has lost its store: it gives id " + found.getContentId()
                     + " to the schema of id " + old.schema().getContentId() + "; restore the store from its backup");
         }
         return found;
     }
 
-    /** No answer at all, or one of a server in trouble. */
+    /** True if there is no answer, or one of a failing server (5xx). */
     private static boolean isAway(RestClientException refusal) {
         Integer code = refusal.getError() == null ? null : refusal.getError().getErrorCode();
         return code == null || code >= SERVER_ERROR;
