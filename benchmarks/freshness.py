@@ -43,8 +43,8 @@ def measure(tables: int) -> dict[str, Any]:
 
 def met(figures: dict[str, Any]) -> bool:
     """True if changes are visible within the bars and `lake status` agrees."""
-    seen, told, bar = figures["visible_s"], figures["status_s"], figures["bar_s"]
-    agrees = all(share in told and abs(told[share] / seen[share] - 1) <= STATUS_WITHIN for share in bar)
+    seen, status, bar = figures["visible_s"], figures["status_s"], figures["bar_s"]
+    agrees = all(share in status and abs(status[share] / seen[share] - 1) <= STATUS_WITHIN for share in bar)
     return agrees and all(seen[share] <= bar[share] for share in bar)
 
 
@@ -140,8 +140,8 @@ def _status(reports: list[list[dict[str, float | None]]]) -> dict[str, float]:
     silent: the number of reports about a table without a change in its last minute; they cannot enter the mean.
     """
     later = [lag for report in reports[round(60 / EVERY_S) :] for lag in report]
-    told = {share: [told for lag in later if (told := lag[share]) is not None] for share in ("p50", "p95", "p99")}
-    means = {share: round(statistics.mean(lags) / 1000, 2) for share, lags in told.items() if lags}
+    known = {share: [value for lag in later if (value := lag[share]) is not None] for share in ("p50", "p95", "p99")}
+    means = {share: round(statistics.mean(lags) / 1000, 2) for share, lags in known.items() if lags}
     return {**means, "silent": sum(lag["p50"] is None for lag in later)}
 
 

@@ -88,8 +88,8 @@ def _until_fresh(home: Home, tables: list[str], machine: Machine) -> float:
 def _note(commits: Commits, facts: dict[str, dict[str, Any]]) -> None:
     """Adds the newest commit of each table if it is new."""
     for name, known in commits.items():
-        told = facts.get(name, {})
-        newest = (told.get("committed_at") or 0.0, (told.get("source_ts_ms") or 0) / 1000)
+        reported = facts.get(name, {})
+        newest = (reported.get("committed_at") or 0.0, (reported.get("source_ts_ms") or 0) / 1000)
         if not known or newest > known[-1]:
             known.append(newest)
 

@@ -97,7 +97,7 @@ def kube_steps(root: Path) -> list[Step]:
 
 
 def lock_steps(root: Path) -> list[Step]:
-    """The lists of pins, anew from what pyproject.toml, the poms, go.mod and package.json ask for."""
+    """Write the lists of pins again, from pyproject.toml, the poms, go.mod and package.json."""
     commands: dict[str, Callable[[], Sequence[Action]]] = {
         "requirements": lambda: lock_python(root),
         "SHA256SUMS": lambda: [lambda: forget_jars(root), MAVEN, lambda: checksums.write(root)],
