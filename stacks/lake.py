@@ -55,7 +55,7 @@ class Lake:
 
 
 def add_lake(app: App, environment: AwsEnvironment, databases: list[Database], root: Path) -> Lake:
-    """The stacks; without a build they have stand-ins for the jars, and refuse to be deployed."""
+    """Add the stacks. Without a build they have stand-ins for the jars and refuse to be deployed."""
     missing = missing_jar(root, environment)
     if missing is None:
         return Lake(app, Blueprint(environment, databases, root, build(root, environment, databases)))

@@ -1,4 +1,4 @@
-"""What every stack of a lake is made from, and what all of them have."""
+"""The common input and the base class of all stacks of a lake."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from lake.config.definition import Database
 
 @dataclass(frozen=True)
 class Blueprint:
-    """A lake before it is built; root is the project's folder."""
+    """The input of all stacks of one lake; root is the project's folder."""
 
     environment: AwsEnvironment
     databases: list[Database]
@@ -26,7 +26,7 @@ class Blueprint:
 
     @property
     def removal(self) -> RemovalPolicy:
-        """What becomes of data when its stack is deleted."""
+        """The removal policy of data when their stack is deleted."""
         return RemovalPolicy.RETAIN if self.environment.keep_data else RemovalPolicy.DESTROY
 
 

@@ -10,7 +10,7 @@ from constructs import Construct
 
 @dataclass(frozen=True)
 class LogSettings:
-    """The key of all log groups of a lake, and how many days they keep their lines: one that CloudWatch knows."""
+    """The key of all log groups of a lake, and their retention in days, which must be a value that CloudWatch knows."""
 
     key: kms.IKey
     days: int
@@ -23,5 +23,5 @@ class EncryptedLogGroup(logs.LogGroup):
         super().__init__(
             scope, id, log_group_name=name, encryption_key=settings.key, removal_policy=RemovalPolicy.DESTROY
         )
-        # The CDK has names for numbers of days only; CloudFormation takes the number.
+        # The CDK accepts only its names for days; CloudFormation takes the number.
         self.node.default_child.retention_in_days = settings.days  # type: ignore[union-attr]
