@@ -63,7 +63,7 @@ class ProcessingStack(Part):
         IngressRule(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
         IngressRule(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
         self.cluster = self._emr(groups, network.vpc.private_subnets[0].subnet_id)
-        sheet = self._sheet(connect.registry_url)
+        outputs = self._sheet(connect.registry_url)
         # The deployment manifest: the command line renders the steps of the same jobs from it.
         ssm.CfnParameter(
             self,
@@ -71,16 +71,16 @@ class ProcessingStack(Part):
             name=steps.parameter(environment.name),
             type="String",
             tier="Intelligent-Tiering",  # up to 4 KiB are free
-            value=self.to_json_string(asdict(sheet)),
+            value=self.to_json_string(asdict(outputs)),
         )
         for name, job in environment.processing.jobs.items():
             ContinuousJob(
                 self,
                 f"Job-{name}",
-                cluster=sheet.cluster,
+                cluster=outputs.cluster,
                 name=name,
-                runner=sheet.runner,
-                arguments=steps.start(name, job, sheet),
+                runner=outputs.runner,
+                arguments=steps.start(name, job, outputs),
             )
 
     def _job_code(self) -> JobCode:
@@ -96,8 +96,8 @@ class ProcessingStack(Part):
             starters=steps.STARTERS,
         )
 
-    def _sheet(self, registry: str) -> steps.Sheet:
-        return steps.Sheet(
+    def _sheet(self, registry: str) -> steps.StackOutputs:
+        return steps.StackOutputs(
             region=Aws.REGION,
             cluster=self.cluster.ref,
             package=self._code.package.s3_object_url,

@@ -20,12 +20,12 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from lake.cli.streamer import class_path
 from lake.clients import stream_status
 from lake.config.definition import Database, load_database
 from lake.config.home import PROJECT, Home, load_home
 from lake.local.spark_submit import SHORT_JOB, spark_conf, spark_environment
 from lake.local.stream import Stream
+from lake.local.streamer import class_path
 from tests.clocks import HANG_S
 from tests.remains import drop_slot
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lake.aws.processing import STREAMER, Job, Size
 from lake.aws.rendering import STATE
 from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
-from lake.rendering.streamer import STATUS, Wish, job_arguments
+from lake.rendering.streamer import STATUS, RunOptions, job_arguments
 
 # The cluster's own. The second one holds the first: never both, which Hudi warns of.
 HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
@@ -21,7 +21,7 @@ ADMIN_USER, LOAD_PASSWORD = "lake_admin", "LAKE_LOAD_PASSWORD"
 
 
 def parameter(environment: str) -> str:
-    """The parameter of Systems Manager that holds the sheet of an environment as JSON."""
+    """The parameter of Systems Manager that holds the outputs of an environment as JSON."""
     return f"/lake/{environment}/sheet"
 
 
@@ -31,7 +31,7 @@ def remembered(artifacts: str, job: str, file: str) -> str:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class StackOutputs:
     """What a step needs to know of a deployed lake; URLs are s3://.
 
     scripts and starters by name, templates of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our
@@ -64,47 +64,47 @@ class Sheet:
         return remembered(self.places["artifacts"], job, file)
 
 
-def start(name: str, job: Job, sheet: Sheet) -> list[str]:
+def start(name: str, job: Job, outputs: StackOutputs) -> list[str]:
     """Start a continuous job in place of the one that runs; ends once YARN has accepted it."""
-    pipeline = sheet.remembered(name, "pipeline.json")
-    place = _place("stream", ("--deploy-mode", "cluster"), _settings(job), sheet)
+    pipeline = outputs.remembered(name, "pipeline.json")
+    place = _place("stream", ("--deploy-mode", "cluster"), _settings(job), outputs)
     submit = spark_submit("stream", name, place, continuous_arguments(pipeline, job.layers))
-    return _started(name, sheet.templates[name], sheet, submit)
+    return _started(name, outputs.templates[name], outputs, submit)
 
 
-def start_streamer(wish: Wish, size: Size, sheet: Sheet) -> list[str]:
+def start_streamer(options: RunOptions, size: Size, outputs: StackOutputs) -> list[str]:
     """Start HoodieStreamer in place of the one that runs."""
-    config = ["--config", sheet.remembered(STREAMER, "pipeline.json")]
-    output = ["--output", sheet.remembered(STREAMER, "result.json")]
+    config = ["--config", outputs.remembered(STREAMER, "pipeline.json")]
+    output = ["--output", outputs.remembered(STREAMER, "result.json")]
     settings = {**_settings(size), **kept_by_yarn(STREAMER)}
-    place = _place(STREAMER, ("--deploy-mode", "cluster"), settings, sheet)
-    submit = spark_submit(STREAMER, STREAMER, place, [*config, *output, *streamer_words(wish, sheet)])
-    return _started(STREAMER, next(iter(sheet.templates.values())), sheet, submit)
+    place = _place(STREAMER, ("--deploy-mode", "cluster"), settings, outputs)
+    submit = spark_submit(STREAMER, STREAMER, place, [*config, *output, *streamer_words(options, outputs)])
+    return _started(STREAMER, next(iter(outputs.templates.values())), outputs, submit)
 
 
-def streamer_words(wish: Wish, sheet: Sheet) -> list[str]:
+def streamer_words(options: RunOptions, outputs: StackOutputs) -> list[str]:
     """The arguments of spark_jobs/streamer.py on EMR, but for --config and --output."""
-    status = sheet.remembered(STREAMER, f"once-{STATUS}" if wish.once else STATUS)
-    words = job_arguments(wish, streamer=sheet.streamer["template"], status=status)
-    return [*words, *(word for place in sheet.places.items() for word in ("--place", "=".join(place)))]
+    status = outputs.remembered(STREAMER, f"once-{STATUS}" if options.once else STATUS)
+    words = job_arguments(options, streamer=outputs.streamer["template"], status=status)
+    return [*words, *(word for place in outputs.places.items() for word in ("--place", "=".join(place)))]
 
 
-def stop(name: str, sheet: Sheet) -> list[str]:
+def stop(name: str, outputs: StackOutputs) -> list[str]:
     """End the application of a continuous job; nothing where none runs."""
-    return [sheet.starters["stop_job"], name_tag(name)]
+    return [outputs.starters["stop_job"], name_tag(name)]
 
 
-def run(script: str, sheet: Sheet, arguments: Sequence[str]) -> list[str]:
+def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[str]:
     """Run a job to its end, its driver on the primary node: what it says is the step's log."""
-    place = _place(script, ("--deploy-mode", "client"), {}, sheet)
-    login = (sheet.admin, LOAD_PASSWORD) if script == "load" else (sheet.secret, VERIFY_PASSWORD)
-    return [sheet.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
+    place = _place(script, ("--deploy-mode", "client"), {}, outputs)
+    login = (outputs.admin, LOAD_PASSWORD) if script == "load" else (outputs.secret, VERIFY_PASSWORD)
+    return [outputs.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
 
 
-def _started(name: str, template: str, sheet: Sheet, submit: Sequence[str]) -> list[str]:
+def _started(name: str, template: str, outputs: StackOutputs, submit: Sequence[str]) -> list[str]:
     """What start_job.sh is given."""
-    fill = [template, sheet.remembered(name, "pipeline.json"), *sheet.places.values()]
-    return [sheet.starters["start_job"], sheet.starters["stop_job"], name_tag(name), *fill, *submit]
+    fill = [template, outputs.remembered(name, "pipeline.json"), *outputs.places.values()]
+    return [outputs.starters["start_job"], outputs.starters["stop_job"], name_tag(name), *fill, *submit]
 
 
 def _settings(size: Size) -> dict[str, str]:
@@ -117,7 +117,7 @@ def _settings(size: Size) -> dict[str, str]:
     }
 
 
-def _place(script: str, flags: tuple[str, ...], settings: Mapping[str, str], sheet: Sheet) -> Place:
-    hudi = (HUDI_UTILITIES, sheet.streamer["jar"]) if script == STREAMER else (HUDI,)
-    jars = (*hudi, *sheet.jars)
-    return Place(flags, sheet.scripts[script], sheet.pools, settings, sheet.package, jars)
+def _place(script: str, flags: tuple[str, ...], settings: Mapping[str, str], outputs: StackOutputs) -> Place:
+    hudi = (HUDI_UTILITIES, outputs.streamer["jar"]) if script == STREAMER else (HUDI,)
+    jars = (*hudi, *outputs.jars)
+    return Place(flags, outputs.scripts[script], outputs.pools, settings, outputs.package, jars)

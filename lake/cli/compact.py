@@ -1,15 +1,13 @@
 """`lake compact`: asks the streaming job to compact and clean now, and waits until it has."""
 
 import typer
-from rich.console import Console
 
+from lake.cli import options
 from lake.clients.stream_requests import await_done, request
 from lake.config.home import load_home
 from lake.config.names import named_targets
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
-
-console = Console(highlight=False)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -17,12 +15,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("compact")(compact)
 
 
-def compact(
-    names: list[str] = typer.Argument(
-        None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Which tables; default all."
-    ),
-    timeout: float = typer.Option(300, "--timeout", min=1, help="Seconds to wait for the streaming job."),
-) -> None:
+def compact(names: list[str] = options.TABLES, timeout: float = options.STREAM_TIMEOUT) -> None:
     """Compact merge-on-read tables, clean old file versions and archive old commits, now.
 
     Without this the streaming job does it every service_commits commits (environments/), and four times as often for
@@ -35,6 +28,6 @@ def compact(
     targets = named_targets(read_pipeline(home.environment), names or [])
     refuse_stopped(home)
     asked = [request(home, target) for target in targets]
-    with console.status("waiting for the streaming job") as line:
-        await_done(home, asked, timeout, line.update)
-    console.print(f"compacted and cleaned: {', '.join(path.name for path in asked)}")
+    with options.progress("waiting for the streaming job") as report:
+        await_done(home, asked, timeout, report)
+    options.out.print(f"compacted and cleaned: {', '.join(path.name for path in asked)}")

@@ -1,28 +1,23 @@
-"""The commands `lake connectors ...`: parse, call, print."""
+"""The commands `lake connectors ...`."""
 
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lake.aws.environment import LOCAL
 from lake.cli import options
 from lake.clients.connect import failure, runs
-from lake.config.definition import Database, load_databases
-from lake.config.errors import BadInput
-from lake.config.home import PROJECT, load_home
-from lake.deployments.connectors import Connectors, Drift, LocalConnectors, Status, drift
-from lake.deployments.open import aws_place
+from lake.config.definition import load_databases
+from lake.config.home import PROJECT
+from lake.config.names import refuse_unknown
+from lake.deployments.connectors import Difference, differences
+from lake.deployments.deployment import Connectors
+from lake.deployments.open import open_deployment
 
-DRIFT = 3
-NAME = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
-CHECK = typer.Option(False, "--check", help=f"Exit with {DRIFT} when something differs.")
-console = Console(highlight=False)
+NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
 connectors = typer.Typer(no_args_is_help=True, help="Look at the connectors, and keep them as defined.")
 
 
@@ -31,58 +26,50 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(connectors, name="connectors")
 
 
-def of(env: str, names: list[str] | None) -> Connectors:
-    """The connectors of these databases of an environment; BadInput for a database that is not defined."""
-    databases = _chosen(names)
-    if env == LOCAL:
-        return LocalConnectors(load_home(), databases)
-    from lake.deployments.aws_connectors import AwsConnectors
-
-    return AwsConnectors(aws_place(env), databases, options.say)
-
-
 @connectors.command()
-def plan(names: list[str] = NAME, env: str = options.ENV, as_json: bool = options.JSON, check: bool = CHECK) -> None:
-    """Show how the connectors that run differ from the definition, setting by setting, and change nothing.
+def plan(
+    names: list[str] = NAMES,
+    env: str = options.ENV,
+    as_json: bool = options.JSON,
+    check: bool = options.CHECK,
+) -> None:
+    """Show how the running connectors differ from the definition, setting by setting, and change nothing.
 
-    On AWS the definition is that of the last deployment: what a deployment would change says cdk diff.
+    On AWS the definition is that of the last deployment. To see what a new deployment would change: cdk diff.
 
     Example: lake connectors plan moma --check
     """
-    found = drift(of(env, names).settings())
+    found = differences(_open(env, names).settings())
     _print(found, as_json)
     if check and found:
-        raise typer.Exit(DRIFT)
+        raise typer.Exit(options.DIFFERENT)
 
 
 @connectors.command()
-def apply(names: list[str] = NAME, env: str = options.ENV, as_json: bool = options.JSON) -> None:
+def apply(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Give the connectors the settings of the definition; Connect checks them first. Twice is the same as once.
 
-    A table that is new needs more than its connector: lake apply does all of it, on AWS cdk deploy.
+    A new table needs more than its connector: use lake apply, on AWS cdk deploy.
 
     Example: lake connectors apply moma
     """
-    _print(drift(of(env, names).apply()), as_json)
+    _print(differences(_open(env, names).apply()), as_json)
 
 
 @connectors.command()
-def status(names: list[str] = NAME, env: str = options.ENV, as_json: bool = options.JSON) -> None:
+def status(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Show the state of each connector and task; exit code 1 unless all of them run.
 
     Example: lake connectors status --env dev --json
     """
-    found = of(env, names).statuses()
-    if as_json:
-        print(json.dumps(found, indent=2))
-    else:
-        console.print(_table(found))
+    found = _open(env, names).statuses()
+    options.print_json(found) if as_json else options.out.print(_table(found))
     raise typer.Exit(0 if all(runs(one) for one in found.values()) else 1)
 
 
 @connectors.command()
-def restart(names: list[str] = NAME, env: str = options.ENV) -> None:
-    """Restart the connectors and all of their tasks; what they have read stays read.
+def restart(names: list[str] = NAMES, env: str = options.ENV) -> None:
+    """Restart the connectors and all of their tasks. Their offsets are kept: nothing is read twice.
 
     Example: lake connectors restart moma
     """
@@ -90,8 +77,8 @@ def restart(names: list[str] = NAME, env: str = options.ENV) -> None:
 
 
 @connectors.command()
-def pause(names: list[str] = NAME, env: str = options.ENV) -> None:
-    """Stop reading for a while; the source keeps its log for the connector meanwhile. lake connectors resume ends it.
+def pause(names: list[str] = NAMES, env: str = options.ENV) -> None:
+    """Stop reading until lake connectors resume. The source keeps its log for the connector in the meantime.
 
     Example: lake connectors pause moma
     """
@@ -99,40 +86,37 @@ def pause(names: list[str] = NAME, env: str = options.ENV) -> None:
 
 
 @connectors.command()
-def resume(names: list[str] = NAME, env: str = options.ENV) -> None:
-    """Read on after a pause, from where it was.
+def resume(names: list[str] = NAMES, env: str = options.ENV) -> None:
+    """Continue to read after a pause, from where it was.
 
     Example: lake connectors resume moma
     """
     _tell(env, names, "resume")
 
 
-def _tell(env: str, names: list[str] | None, verb: str) -> None:
-    for name in of(env, names).tell(verb):
-        print(f"{verb}: {name}", file=sys.stderr)
-
-
-def _chosen(names: list[str] | None) -> list[Database]:
+def _open(env: str, names: list[str] | None) -> Connectors:
     databases = load_databases(PROJECT)
-    known = [one.database for one in databases]
-    for name in names or []:
-        if name not in known:
-            raise BadInput(f"there is no database '{name}'", "databases/", f"choose from: {', '.join(known)}")
-    return [one for one in databases if not names or one.database in names]
+    refuse_unknown("database", names or [], [one.database for one in databases], "databases/")
+    chosen = [one for one in databases if not names or one.database in names]
+    return open_deployment(env).connectors(chosen, options.say)
 
 
-def _print(found: list[Drift], as_json: bool) -> None:
+def _tell(env: str, names: list[str] | None, verb: str) -> None:
+    for name in _open(env, names).tell(verb):
+        options.say(f"{verb}: {name}")
+
+
+def _print(found: list[Difference], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([asdict(one) for one in found], indent=2))
-        return
+        return options.print_json([asdict(one) for one in found])
     for one in found:
         print(f"{one.connector}: {one.key}")
         for sign, value in (("-", one.running), ("+", one.defined)):
             print(f"  {sign} {value}") if value is not None else None
-    print(f"{len(found)} settings differ" if found else "no difference")
+    return print(f"{len(found)} settings differ" if found else "no difference")
 
 
-def _table(found: Mapping[str, Status]) -> Table:
+def _table(found: Mapping[str, dict[str, Any]]) -> Table:
     table = Table("connector", "state", "tasks", "", box=None)
     for name, one in found.items():
         tasks = one.get("tasks", [])

@@ -1,13 +1,11 @@
 """`lake cost`: what an environment costs a month, before it is deployed."""
 
-import json
-
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lake.aws.cost import Item, Prices, estimate, load_prices
 from lake.aws.environment import load_aws_environment
+from lake.cli import options
 from lake.config.home import PROJECT
 
 
@@ -18,7 +16,7 @@ def add_to(app: typer.Typer) -> None:
 
 def cost(
     env: str = typer.Option(..., "--env", help="An environment of AWS: environments/<name>.yaml."),
-    as_json: bool = typer.Option(False, "--json", help="Print the estimate as JSON."),
+    as_json: bool = options.JSON,
 ) -> None:
     """What an environment costs a month at list prices, while nothing flows: machines, disks, fixed fees.
 
@@ -29,7 +27,7 @@ def cost(
     """
     prices = load_prices()
     items = estimate(load_aws_environment(PROJECT, env), prices)
-    print(json.dumps(as_facts(items, prices))) if as_json else show(items, prices)
+    options.print_json(as_facts(items, prices)) if as_json else show(items, prices)
 
 
 def as_facts(items: list[Item], prices: Prices) -> dict[str, object]:
@@ -50,5 +48,5 @@ def show(items: list[Item], prices: Prices) -> None:
         table.add_row(item.what, f"{item.count:g}", f"{item.each:.2f}", f"{item.month:.2f}")
     table.add_section()
     table.add_row("sum", "", "", f"{total(items):.0f}")
-    Console(highlight=False).print(table)
+    options.out.print(table)
     print(f"List prices of {prices.region}, {prices.date}; traffic, requests, storage and logs come on top.")

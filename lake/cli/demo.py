@@ -5,20 +5,21 @@ import time
 
 import psycopg
 import typer
-from rich.console import Console
 from rich.markup import escape
 
-from lake.cli.parity_output import proof, show
+from lake.cli import options
+from lake.cli.parity_output import show
 from lake.clients import stream_status
 from lake.config.definition import Database, load_databases
 from lake.config.errors import LakeError
 from lake.config.home import Home, load_home
+from lake.config.report import silent
+from lake.local.parity import compare
 from lake.local.spark_job import objects, run_job
 from lake.local.stack import Stack
 from lake.plan.run import apply_all
 from lake.samples import moma
 
-console = Console(highlight=False)
 ARTIST = 299
 CHANGES = (
     "UPDATE artists SET birth_year = 1907 WHERE artist_id = 299",
@@ -59,15 +60,15 @@ def demo() -> None:
     _fill(home, databases)
     before = _change(home, databases)
     _travel(home, before)
-    _prove()
-    console.print(
+    _prove(home)
+    options.out.print(
         f"\n[bold]Done in {time.monotonic() - began:.0f} s.[/] "
         "Look around: lake sql, lake status --watch. Stop: lake down"
     )
 
 
 def _title(text: str) -> None:
-    console.print(f"\n[bold cyan]== {text}[/]")
+    options.out.print(f"\n[bold cyan]== {text}[/]")
 
 
 def _start(home: Home) -> None:
@@ -76,15 +77,15 @@ def _start(home: Home) -> None:
 
 
 def _said(service: str, what: str, seconds: float) -> None:
-    console.print(f"[dim]{seconds:5.1f} s[/]  {service:<10} {escape(what)}")
+    options.out.print(f"[dim]{seconds:5.1f} s[/]  {service:<10} {escape(what)}")
 
 
 def _fill(home: Home, databases: list[Database]) -> None:
     _title("2. Load the MoMA collection, capture it, write the Hudi tables")
     for table, (added, present) in moma.load(home).items():
-        console.print(f"public.{table}: {present} rows ({added} new)")
+        options.out.print(f"public.{table}: {present} rows ({added} new)")
     _restore(home)
-    apply_all(home.environment.name, say=console.print)
+    apply_all(home.environment.name, report=options.out.print)
     _await(home, databases)
 
 
@@ -95,9 +96,9 @@ def _restore(home: Home) -> None:
 
 
 def _await(home: Home, databases: list[Database]) -> None:
-    with console.status("waiting for the lake") as line:
-        stream_status.wait_for_lake(home, databases, line.update)
-    console.print("every table holds every row")
+    with options.progress("waiting for the lake") as report:
+        stream_status.wait_for_lake(home, databases, report)
+    options.out.print("every table holds every row")
 
 
 def _change(home: Home, databases: list[Database]) -> str:
@@ -112,26 +113,27 @@ def _change(home: Home, databases: list[Database]) -> str:
 
 
 def _await_change(home: Home, databases: list[Database], statement: str) -> None:
-    stream_status.wait_for_lake(home, databases, lambda _: None)
+    stream_status.wait_for_lake(home, databases, silent)
     facts = stream_status.reported(home)
     lags = ", ".join(
         f"{name} {facts[name]['last_lag_ms'] / 1000:.1f} s" for name in ("moma_mor.artists", "moma_cow.artists")
     )
-    console.print(f"{statement}\n    [dim]queryable after:[/] {lags}")
+    options.out.print(f"{statement}\n    [dim]queryable after:[/] {lags}")
 
 
 def _travel(home: Home, before: str) -> None:
     _title("4. Read the rows now, and as they were")
     for words, moment in (("now", []), (f"as of LSN {before}", ["--as-of", before])):
-        console.print(f"[bold]{words}[/]")
+        options.out.print(f"[bold]{words}[/]")
         content = run_job(home, "query", ["--sql", ROW.format("moma_mor.artists_rt"), *moment])
         for row in objects(content):
-            console.print("   ", json.dumps(row, ensure_ascii=False), markup=False)
+            options.out.print("   ", json.dumps(row, ensure_ascii=False), markup=False)
 
 
-def _prove() -> None:
+def _prove(home: Home) -> None:
     _title("5. Prove that the lake equals its source, all columns of all rows")
-    result = proof([moma.DATABASE])
+    with options.progress("looking at the connectors") as report:
+        result = compare(home, [moma.DATABASE], 180, report)
     show(result)
     if not result["equal"]:
         raise LakeError("the lake differs from its source", moma.DATABASE, "see the differences above")

@@ -1,38 +1,24 @@
-"""The commands `lake jobs ...`: parse, call, print."""
+"""The commands `lake jobs ...`."""
 
-import json
 from dataclasses import asdict
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lake.aws.environment import LOCAL
 from lake.cli import options
 from lake.config.errors import BadInput
-from lake.config.home import load_home
-from lake.deployments.jobs import Job, Jobs, LocalJobs
-from lake.deployments.open import aws_place
+from lake.deployments.deployment import Job
+from lake.deployments.open import open_deployment
 
 JOB = typer.Argument(help="Name or step id, as in: lake jobs list")
 GOOD = ("running", "starting", "completed", "pending")
-console = Console(highlight=False)
 jobs = typer.Typer(no_args_is_help=True, help="Start, watch and stop the Spark jobs.")
 
 
 def add_to(app: typer.Typer) -> None:
     """Register the group."""
     app.add_typer(jobs, name="jobs")
-
-
-def of(env: str) -> Jobs:
-    """The jobs of an environment."""
-    if env == LOCAL:
-        return LocalJobs(load_home())
-    from lake.deployments.aws_jobs import AwsJobs
-
-    return AwsJobs(aws_place(env))
 
 
 @jobs.command("list")
@@ -43,7 +29,7 @@ def show_all(env: str = options.ENV, as_json: bool = options.JSON) -> None:
 
     Example: lake jobs list --env dev
     """
-    _print(of(env).all(), as_json)
+    _print(open_deployment(env).jobs.all(), as_json)
 
 
 @jobs.command()
@@ -52,7 +38,7 @@ def status(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON
 
     Example: lake jobs status stream --env dev --json
     """
-    found = [one for one in of(env).all() if name in (one.name, one.id)][:1]
+    found = [one for one in open_deployment(env).jobs.all() if name in (one.name, one.id)][:1]
     if not found:
         raise BadInput(f"there is no job '{name}'", env, f"see: lake jobs list --env {env}")
     _print(found, as_json)
@@ -67,7 +53,7 @@ def submit(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON
 
     Example: lake jobs submit stream --env dev
     """
-    _print([of(env).submit(name, options.say)], as_json)
+    _print([open_deployment(env).jobs.submit(name, options.say)], as_json)
 
 
 @jobs.command()
@@ -76,7 +62,7 @@ def stop(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) 
 
     Example: lake jobs stop stream --env dev
     """
-    _print([of(env).stop(name, options.say)], as_json)
+    _print([open_deployment(env).jobs.stop(name, options.say)], as_json)
 
 
 @jobs.command()
@@ -89,17 +75,16 @@ def logs(
 
     Example: lake jobs logs verify --env dev -n 20
     """
-    print("\n".join(of(env).log(name, lines)))
+    print("\n".join(open_deployment(env).jobs.log(name, lines)))
 
 
 def _print(found: list[Job], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([asdict(one) for one in found], indent=2))
-        return
+        return options.print_json([asdict(one) for one in found])
     table = Table("job", "kind", "state", "step", "last report", "", box=None)
     for one in found:
         state = Text(one.state, "green" if one.state in GOOD else "red")
         ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
         kind = "continuous" if one.continuous else "step"
         table.add_row(one.name, kind, state, one.id, ago, Text(one.reason))
-    console.print(table)
+    return options.out.print(table)

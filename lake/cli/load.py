@@ -1,9 +1,9 @@
 """The commands `lake load ...`: sample rows for PostgreSQL."""
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
+from lake.cli import options
 from lake.config.home import load_home
 from lake.samples import moma, tickit
 
@@ -21,7 +21,7 @@ def load_moma() -> None:
 
     Example: lake load moma
     """
-    with Progress(console=Console(stderr=True)) as progress:
+    with Progress(console=options.err) as progress:
         bars = {table: progress.add_task(table, total=None) for table in moma.FILES}
         counts = moma.load(
             load_home(), lambda table, done, total: progress.update(bars[table], completed=done, total=total)
@@ -36,7 +36,7 @@ def load_tickit() -> None:
 
     Example: lake load tickit
     """
-    with Progress(console=Console(stderr=True)) as progress:
+    with Progress(console=options.err) as progress:
         bars = {table: progress.add_task(table, total=count) for table, count in tickit.COUNTS.items()}
         counts = tickit.load(load_home(), lambda table, done: progress.update(bars[table], completed=done))
     for table, (added, present) in counts.items():

@@ -21,6 +21,7 @@ from lake.cli import (
     resnapshot,
     services,
     sql,
+    status,
     streamer,
     topics,
     verify,
@@ -36,23 +37,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-services.add_to(app)
-plan.add_to(app)
-load.add_to(app)
-sql.add_to(app)
-compact.add_to(app)
-streamer.add_to(app)
-verify.add_to(app)
-quarantine.add_to(app)
-resnapshot.add_to(app)
-recover.add_to(app)
-demo.add_to(app)
-operations.add_to(app)
-jobs.add_to(app)
-connectors.add_to(app)
-topics.add_to(app)
-cost.add_to(app)
-package.add_to(app)
+for group in (
+    services,
+    status,
+    plan,
+    load,
+    sql,
+    compact,
+    streamer,
+    verify,
+    quarantine,
+    resnapshot,
+    recover,
+    demo,
+    operations,
+    jobs,
+    connectors,
+    topics,
+    cost,
+    package,
+):
+    group.add_to(app)
 
 
 @app.callback()

@@ -1,18 +1,62 @@
-"""What many commands share: their options, and how they tell of progress."""
+"""What all commands share: their options, two consoles, facts as JSON, and progress."""
 
+import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
+from lake.config.report import Report
+
+DIFFERENT = 3  # the exit code of --check
 ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml.")
 JSON = typer.Option(False, "--json", help="Print facts for machines.")
-RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each of: reading, catching up, sweeping.")
 YES = typer.Option(False, "--yes", help="Do not ask: for scripts.")
-console = Console(highlight=False)
-aside = Console(stderr=True, highlight=False)
+CHECK = typer.Option(False, "--check", help=f"Exit with {DIFFERENT} if there are differences.")
+TABLES = typer.Argument(None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Which tables; default all.")
+STREAM_TIMEOUT = typer.Option(300, "--timeout", min=1, help="Seconds to wait for the streaming job.")
+VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to settle.")
+RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each of: reading, catching up, deleting.")
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(facts: Any) -> None:
+    """Facts for machines, on standard output."""
+    print(json.dumps(facts, indent=2))
 
 
 def say(line: str) -> None:
     """A line of progress, on standard error: standard output is for facts."""
     print(line, file=sys.stderr, flush=True)
+
+
+def confirm(question: str, yes: bool) -> bool:
+    """Asks on standard error, unless the user has said --yes."""
+    return yes or typer.confirm(question, err=True)
+
+
+@contextmanager
+def progress(begin: str) -> Iterator[Report]:
+    """Shows the progress of a command on standard error: its last line on a terminal, else each line that is new."""
+    if not err.is_terminal:
+        yield _each_new_line()
+        return
+    with err.status(begin) as line:
+        yield lambda text: line.update(escape(text))
+
+
+def _each_new_line() -> Report:
+    last = [""]
+
+    def report(line: str) -> None:
+        if line != last[0]:
+            say(line)
+        last[0] = line
+
+    return report

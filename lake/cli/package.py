@@ -1,19 +1,16 @@
 """`lake package`: builds dist/, what is deployed to AWS."""
 
-import json
 import shutil
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from lake.aws.environment import LOCAL, load_aws_environment
 from lake.aws.package import DIST, build, write_manifest
+from lake.cli import options
 from lake.config.definition import load_databases
 from lake.config.environment import environment_path
 from lake.config.home import PROJECT
-
-console = Console(highlight=False)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
 
 def package(
     names: list[str] = typer.Option(None, "--env", help="Which environments; default all but local."),
-    as_json: bool = typer.Option(False, "--json", help="Print the manifest as JSON."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Build dist/ anew: code, jars, Connect plug-ins and rendered settings, each with its SHA-256 in manifest.json.
 
@@ -34,19 +31,19 @@ def package(
     shutil.rmtree(PROJECT / DIST, ignore_errors=True)
     databases = load_databases(PROJECT)
     for name in names or environments():
-        with Console(stderr=True).status(f"building {name}"):
+        with options.progress(f"building {name}"):
             build(PROJECT, load_aws_environment(PROJECT, name), databases)
     manifest = write_manifest(PROJECT)
     if as_json:
-        print(json.dumps(manifest))
+        options.print_json(manifest)
         return
     table = Table("file", "SHA-256", "bytes")
     for path, file in manifest["files"].items():
         table.add_row(path, file["sha256"][:16], str(file["bytes"]))
-    console.print(table)
+    options.out.print(table)
 
 
 def environments() -> list[str]:
     """The names of all environments on AWS."""
     folder = environment_path(PROJECT, LOCAL).parent
-    return sorted(path.stem for path in folder.glob("*.yaml") if path.stem != LOCAL)
+    return sorted({path.stem for path in folder.glob("*.yaml")} - {LOCAL})

@@ -1,18 +1,12 @@
-"""The commands `lake plan` and `lake apply`: parse, call, print."""
+"""The commands `lake plan` and `lake apply`."""
 
-import json
-import sys
 from dataclasses import asdict
 
 import typer
 
+from lake.cli import options
 from lake.plan.run import apply_all, planned
 from lake.sources.change import Change
-
-CHANGES_FOUND = 3
-ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml of a lake on this machine.")
-JSON = typer.Option(False, "--json", help="Print a JSON list of changes.")
-CHECK = typer.Option(False, "--check", help=f"Exit with {CHANGES_FOUND} when there are changes.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -21,7 +15,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("apply")(apply)
 
 
-def plan(env: str = ENV, as_json: bool = JSON, check: bool = CHECK) -> None:
+def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = options.CHECK) -> None:
     """Show what `lake apply` would change, and change nothing.
 
     Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file. On AWS cdk diff does it.
@@ -31,18 +25,18 @@ def plan(env: str = ENV, as_json: bool = JSON, check: bool = CHECK) -> None:
     _, _, _, found = planned(env)
     _print(found, as_json)
     if check and found:
-        raise typer.Exit(CHANGES_FOUND)
+        raise typer.Exit(options.DIFFERENT)
 
 
-def apply(env: str = ENV, as_json: bool = JSON) -> None:
+def apply(env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Make what runs equal to the definition; a second time it finds nothing to do.
 
     Everything is checked first: after an error with exit code 2 nothing was changed. After one with exit code 1 part of
-    it may be done, and the next lake apply goes on from there. On AWS cdk deploy does it.
+    it may be done, and the next lake apply continues from there. On AWS cdk deploy does it.
 
     Example: lake apply && lake status
     """
-    found = apply_all(env, say=lambda line: print(line, file=sys.stderr, flush=True))
+    found = apply_all(env, report=options.say)
     if as_json:
         _print(found, as_json)
     else:
@@ -51,8 +45,7 @@ def apply(env: str = ENV, as_json: bool = JSON) -> None:
 
 def _print(found: list[Change], as_json: bool) -> None:
     if as_json:
-        print(json.dumps([asdict(change) for change in found], indent=2))
-        return
+        return options.print_json([asdict(change) for change in found])
     for change in found:
         print(f"{change.kind:<10} {change.action}: {change.object}\n{'':<10} {change.detail}")
-    print(f"{len(found)} changes" if found else "no changes")
+    return print(f"{len(found)} changes" if found else "no changes")

@@ -1,19 +1,17 @@
 """The commands `lake quarantine ...`: the messages that were set aside because no table could take them."""
 
 import base64
-import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from lake.cli import options
 from lake.config.errors import BadInput
 from lake.config.home import Home, load_home
+from lake.config.names import refuse_unknown
 from lake.local.spark_job import run_job
 from lake.rendering.pipeline import read_pipeline
 from lake.resync.quarantine import ask
@@ -21,8 +19,6 @@ from lake.resync.quarantine import ask
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
 IDS = typer.Argument(None, metavar="[ID]...", help="Which, as lake quarantine list names them; default all that wait.")
-TIMEOUT = typer.Option(120, "--timeout", min=1, help="Seconds to wait for the streaming job.")
-console = Console(highlight=False)
 quarantine = typer.Typer(no_args_is_help=True, help="Look at messages that were set aside, and settle them.")
 
 
@@ -46,7 +42,7 @@ def list_messages(
     """
     home = load_home()
     found = _messages(home, _chosen(home, databases or []), ["--all"] if settled else [])
-    print(json.dumps(found, indent=2)) if as_json else console.print(_table(found))
+    options.print_json(found) if as_json else options.out.print(messages_table(found))
 
 
 @quarantine.command()
@@ -59,12 +55,15 @@ def show(database: str = DATABASE, message: str = typer.Argument(metavar="ID"), 
     found = _messages(home, _chosen(home, [database]), ["--id", message])
     if not found:
         raise BadInput(f"there is no message {message}", f"quarantine of {database}", "see: lake quarantine list --all")
-    print(json.dumps(found[0], indent=2)) if as_json else _print(found[0])
+    options.print_json(found[0]) if as_json else _print(found[0])
 
 
 @quarantine.command()
 def replay(
-    database: str = DATABASE, ids: list[str] = IDS, timeout: float = TIMEOUT, as_json: bool = options.JSON
+    database: str = DATABASE,
+    ids: list[str] = IDS,
+    timeout: float = options.STREAM_TIMEOUT,
+    as_json: bool = options.JSON,
 ) -> None:
     """Send messages through the path of their tables again, once what was wrong with them is mended.
 
@@ -83,18 +82,18 @@ def drop(
     database: str = DATABASE,
     ids: list[str] = IDS,
     yes: bool = options.YES,
-    timeout: float = TIMEOUT,
+    timeout: float = options.STREAM_TIMEOUT,
     as_json: bool = options.JSON,
 ) -> None:
-    """Give messages up: they count as missing no more. It asks first, and keeps them with who dropped them and when.
+    """Discard messages. They no longer count as missing; the record stays, with user and time. Asks for confirmation.
 
     Example: lake quarantine drop moma moma.public.artists/0/0/15089 --yes
     """
     home = load_home()
     _chosen(home, [database])
-    if not yes:
-        what = f"{len(ids)} messages" if ids else "all messages that wait"
-        typer.confirm(f"Give up {what} in the quarantine of {database}?", abort=True, err=True)
+    what = f"{len(ids)} messages" if ids else "all messages that wait"
+    if not options.confirm(f"Discard {what} in the quarantine of {database}?", yes):
+        raise typer.Abort()
     _report("dropped", ask(home, "drop", database, ids or [], timeout), as_json)
 
 
@@ -102,9 +101,7 @@ def _chosen(home: Home, names: list[str]) -> list[str]:
     known = sorted(read_pipeline(home.environment).get("quarantine", {}))
     if not known:
         raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
-    for name in names:
-        if name not in known:
-            raise BadInput(f"there is no database '{name}' in the lake", "command line", f"choose: {', '.join(known)}")
+    refuse_unknown("database", names, known)
     return names or known
 
 
@@ -116,16 +113,16 @@ def _messages(home: Home, databases: list[str], more: list[str]) -> list[dict[st
 def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:
     """Prints the answer; exit code 1 when something was refused."""
     if as_json:
-        print(json.dumps({done: answer["settled"], "refused": answer["refused"]}, indent=2))
+        options.print_json({done: answer["settled"], "refused": answer["refused"]})
     else:
-        console.print(f"{done}: {len(answer['settled'])} messages")
+        options.out.print(f"{done}: {len(answer['settled'])} messages")
         for one in answer["refused"]:
-            print(f"refused: {one['id']}: {one['reason']}", file=sys.stderr)
+            options.say(f"refused: {one['id']}: {one['reason']}")
     if answer["refused"]:
         raise typer.Exit(1)
 
 
-def _table(found: list[dict[str, Any]]) -> Table:
+def messages_table(found: list[dict[str, Any]]) -> Table:
     table = Table("id", "since", "bytes", "state", "reason", box=None)
     for one in found:
         settled = f" by {one['settled_by']}, {one['settled_at']}" if one["settled_by"] else ""

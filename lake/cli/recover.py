@@ -1,15 +1,13 @@
 """`lake recover`: puts right what the guardian names, reads again what lost changes, and ends in proven equality."""
 
-import json
-
 import typer
 
 from lake.cli import options
 from lake.cli.parity_output import show_resync
-from lake.config.definition import Database, load_databases
-from lake.config.errors import BadInput
-from lake.config.home import Home, load_home
+from lake.config.definition import load_databases
+from lake.config.home import load_home
 from lake.config.lock import locked
+from lake.config.names import refuse_unknown
 from lake.local.status import refuse_stopped
 from lake.resync.recover import recovered
 from lake.state.resync import BUSY, LOCK
@@ -35,17 +33,10 @@ def recover(
     Example: lake recover moma
     """
     home = load_home()
-    definition = _defined(home, database)
-    refuse_stopped(home)
-    with locked(home.data / LOCK, BUSY), options.aside.status("looking at the source") as line:
-        result = recovered(home, definition, timeout, line.update)
-    print(json.dumps(result)) if as_json else show_resync(result, options.console.print)
-    raise typer.Exit(0 if result["equal"] else 1)
-
-
-def _defined(home: Home, name: str) -> Database:
     known = {one.database: one for one in load_databases(home.root)}
-    if name not in known:
-        now = f"choose from: {', '.join(known)}"
-        raise BadInput(f"there is no database '{name}' in the definition", "command line", now)
-    return known[name]
+    refuse_unknown("database", [database], known)
+    refuse_stopped(home)
+    with locked(home.data / LOCK, BUSY), options.progress("looking at the source") as report:
+        result = recovered(home, known[database], timeout, report)
+    options.print_json(result) if as_json else show_resync(result)
+    raise typer.Exit(0 if result["equal"] else 1)

@@ -1,7 +1,5 @@
 """`lake resnapshot`: reads tables again while changes go on flowing, and ends in proven equality."""
 
-import json
-
 import typer
 
 from lake.cli import options
@@ -39,7 +37,7 @@ def resnapshot(
     refuse_stopped(home)
     refuse_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"
-    with locked(home.data / LOCK, BUSY), options.aside.status("asking the connector") as line:
-        result = read_again(home, command, tables, signal(home), timeout, line.update)
-    print(json.dumps(result)) if as_json else show_resync(result, options.console.print)
+    with locked(home.data / LOCK, BUSY), options.progress("asking the connector") as report:
+        result = read_again(home, command, tables, signal(home), timeout, report)
+    options.print_json(result) if as_json else show_resync(result)
     raise typer.Exit(0 if result["equal"] else 1)

@@ -4,15 +4,14 @@ import json
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from lake.cli import options
 from lake.config.errors import BadInput
 from lake.config.home import load_home
 from lake.local.spark_job import objects, run_job
 
-console = Console(highlight=False)
 MOMENT = "A Hudi instant, an ISO time (UTC unless it says otherwise) or a PostgreSQL LSN."
 
 
@@ -27,7 +26,7 @@ def sql(
     since: str = typer.Option(None, "--since", help="Read only what changed after this moment. " + MOMENT),
     until: str = typer.Option(None, "--until", help="With --since: and not after this one. " + MOMENT),
     limit: int = typer.Option(1000, "--limit", min=1, help="Print at most so many rows."),
-    as_json: bool = typer.Option(False, "--json", help="Print columns, types and rows as JSON."),
+    as_json: bool = options.JSON,
 ) -> None:
     """Query the lake with Spark SQL through the metastore. It only reads: queries, SHOW, DESCRIBE and EXPLAIN.
 
@@ -47,10 +46,10 @@ def sql(
     passed, so one where nothing changes is asked for a time.
     """
     _refuse_mixture(as_of, since, until)
-    options = {"--as-of": as_of, "--since": since, "--until": until}
-    given = [word for name, value in options.items() if value is not None for word in (name, value)]
+    moments = {"--as-of": as_of, "--since": since, "--until": until}
+    given = [word for name, value in moments.items() if value is not None for word in (name, value)]
     content = run_job(load_home(), "query", ["--sql", statement, "--limit", str(limit), *given])
-    print(json.dumps({**content, "rows": objects(content)})) if as_json else _print(content)
+    options.print_json({**content, "rows": objects(content)}) if as_json else _print(content)
 
 
 def _refuse_mixture(as_of: str | None, since: str | None, until: str | None) -> None:
@@ -65,9 +64,9 @@ def _print(content: dict[str, Any]) -> None:
     table = Table(*(Column(Text(name), overflow="fold") for name in content["columns"]))
     for row in content["rows"]:
         table.add_row(*(_text(value) for value in row))
-    console.print(table)
+    options.out.print(table)
     more = ", and there are more (--limit)" if content["more"] else ""
-    console.print(f"{len(content['rows'])} rows{more}")
+    options.out.print(f"{len(content['rows'])} rows{more}")
 
 
 def _text(value: Any) -> Text:

@@ -13,11 +13,11 @@ from lake.clients.connect import Connect
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.home import Home
+from lake.config.report import Report
 from lake.config.waiting import wait_while
 
 TIMEOUT_S = 10.0
 Offsets = dict[str, int]  # partition to next offset
-Report = Callable[[str], None]
 
 
 def reported(home: Home) -> dict[str, dict[str, Any]]:

@@ -1,5 +1,6 @@
 """Names of tables as they are given on the command line: DATABASE, DATABASE.TABLE or DATABASE.SCHEMA.TABLE."""
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from lake.config.errors import BadInput
@@ -30,3 +31,10 @@ def _names_of(table: dict[str, Any]) -> tuple[str, str, str]:
 def named_targets(pipeline: dict[str, Any], names: list[str]) -> list[str]:
     """The Hudi tables ("moma_mor.artworks") of the named databases and tables; BadInput for an unknown name."""
     return [target for table in named_tables(pipeline, names) for target in targets_of(table)]
+
+
+def refuse_unknown(what: str, names: Iterable[str], known: Collection[str], where: str = "command line") -> None:
+    """BadInput for the first name that is not among the known ones. what: the kind of thing, "database"."""
+    for name in names:
+        if name not in known:
+            raise BadInput(f"there is no {what} '{name}'", where, f"choose from: {', '.join(known) or 'none'}")

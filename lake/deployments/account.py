@@ -24,9 +24,9 @@ class Account:
     def _client(self, service: str) -> Any:
         return boto3.client(service, region_name=self.region)
 
-    def pages(self, service: str, method: str, key: str, **wish: Any) -> Iterator[Any]:
+    def pages(self, service: str, method: str, key: str, **filters: Any) -> Iterator[Any]:
         """The entries of all pages of a list."""
-        for page in self.client(service).get_paginator(method).paginate(**wish):
+        for page in self.client(service).get_paginator(method).paginate(**filters):
             yield from page.get(key, [])
 
     def read_json(self, bucket: str, key: str) -> dict[str, Any]:

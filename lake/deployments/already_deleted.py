@@ -8,7 +8,7 @@ from lake.deployments.cluster import ALIVE, Cluster
 ENDED = ("deleted", "deleting", "terminated", "shutting-down")
 
 
-def gone(account: Account, arn: str) -> bool:
+def is_already_deleted(account: Account, arn: str) -> bool:
     """Whether the thing of this ARN costs nothing and does nothing any more; stacks are asked for elsewhere."""
     service, kind, name = arn.split(":")[2], arn.split(":")[5].partition("/")[0], arn.rpartition("/")[2]
     if service == "kms":

@@ -5,37 +5,39 @@ from collections.abc import Sequence
 
 from lake.aws.processing import STREAMER
 from lake.config.errors import BadInput, LakeError
-from lake.deployments.aws import STOP_WITHIN_S, AwsPlace
+from lake.config.names import refuse_unknown
+from lake.config.report import Report
 from lake.deployments.cluster import ALIVE, Step
-from lake.deployments.deployment import Say
-from lake.deployments.jobs import Job
-from lake.rendering.streamer import Wish
+from lake.deployments.deployment import Job
+from lake.deployments.steps import Steps
+from lake.rendering.streamer import RunOptions
 
 FRESH_S = 60.0  # a job reports every second; the cluster's clock may differ
 SUBMIT_WITHIN_S = 900.0
+STOP_WITHIN_S = 600.0
 
 
 class AwsJobs:
     """The steps of the cluster, and what the continuous jobs say of themselves on S3."""
 
-    def __init__(self, place: AwsPlace) -> None:
-        self._place = place
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
 
     def all(self) -> list[Job]:
         """Continuous ones first, HoodieStreamer once it was started; then the newest steps."""
-        sheet = self._place.find_sheet()
-        if sheet is None:
+        outputs = self._steps.find_outputs()
+        if outputs is None:
             return [Job(name, True, "absent", reason="not deployed") for name in self._names[:-1]]
-        cluster = self._place.cluster(sheet)
+        cluster = self._steps.cluster(outputs)
         state = cluster.state()
-        steps = cluster.steps()
-        wanted = [name for name in self._names if name != STREAMER or any(one.name == STREAMER for one in steps)]
-        here = [self._continuous(name, self._place.report(name).get("at"), steps, state) for name in wanted]
-        return here + [_once(one) for one in steps if one.name not in self._names]
+        known = cluster.steps()
+        wanted = [name for name in self._names if name != STREAMER or any(one.name == STREAMER for one in known)]
+        here = [self._continuous(name, self._steps.report(name).get("at"), known, state) for name in wanted]
+        return here + [_once(one) for one in known if one.name not in self._names]
 
     @property
     def _names(self) -> list[str]:
-        return [*self._place.environment.processing.jobs, STREAMER]
+        return [*self._steps.environment.processing.jobs, STREAMER]
 
     def _continuous(self, name: str, at: float | None, steps: Sequence[Step], cluster: str) -> Job:
         """The newest of its start and its end says what it should do, its report what it does."""
@@ -56,25 +58,25 @@ class AwsJobs:
             return Job(name, True, "starting" if time.time() - begun < SUBMIT_WITHIN_S else "silent", id, silent)
         return Job(name, True, "silent", id, silent, f"no report for {silent:.0f} s")
 
-    def submit(self, name: str, say: Say) -> Job:
-        self._refuse_unknown(name)
+    def submit(self, name: str, report: Report) -> Job:
+        where = f"environments/{self._steps.environment.name}.yaml, key processing.jobs"
+        refuse_unknown("continuous job", [name], self._names, where)
         if name == STREAMER:
-            return self.start_streamer(Wish(), say)
-        return self._accepted(name, self._place.start(name), say)
+            return self.start_streamer(RunOptions(), report)
+        return self._accepted(name, self._steps.start(name), report)
 
-    def start_streamer(self, wish: Wish, say: Say) -> Job:
-        """Likewise, with a wish of which tables, and how."""
-        return self._accepted(STREAMER, self._place.start_streamer(wish), say)
+    def start_streamer(self, options: RunOptions, report: Report) -> Job:
+        """Starts HoodieStreamer with options: which tables, and how."""
+        return self._accepted(STREAMER, self._steps.start_streamer(options), report)
 
-    def _accepted(self, name: str, id: str, say: Say) -> Job:
-        self._place.cluster(self._place.sheet()).wait(id, say, SUBMIT_WITHIN_S)
+    def _accepted(self, name: str, id: str, report: Report) -> Job:
+        self._steps.cluster().wait(id, report, SUBMIT_WITHIN_S)
         return next(one for one in self.all() if one.name == name)
 
-    def stop(self, name: str, say: Say) -> Job:
-        sheet = self._place.sheet()
-        cluster = self._place.cluster(sheet)
+    def stop(self, name: str, report: Report) -> Job:
+        cluster = self._steps.cluster()
         if name in self._names:
-            cluster.wait(self._place.stop(name, sheet), say, STOP_WITHIN_S)
+            cluster.wait(self._steps.stop(name), report, STOP_WITHIN_S)
             return next(one for one in self.all() if one.name == name)
         step = self._step(name)
         if not step.done:
@@ -83,23 +85,18 @@ class AwsJobs:
 
     def log(self, name: str, lines: int) -> list[str]:
         step = self._step(name)
-        found = self._place.cluster(self._place.sheet()).log(step.id)
+        found = self._steps.cluster().log(step.id)
         if not found:
             raise LakeError("no log on S3 yet", f"step {step.id} ({step.name})", "EMR brings it every five minutes")
         return found[-lines:]
 
     def _step(self, name: str) -> Step:
         """The newest of that name, or the one of that id."""
-        for one in self._place.cluster(self._place.sheet()).steps():
+        for one in self._steps.cluster().steps():
             if name in (one.id, one.name):
                 return one
-        lake = self._place.name
+        lake = self._steps.environment.name
         raise BadInput(f"there is no job or step '{name}'", lake, f"see: lake jobs list --env {lake}")
-
-    def _refuse_unknown(self, name: str) -> None:
-        if name not in self._names:
-            where = f"environments/{self._place.name}.yaml, key processing.jobs"
-            raise BadInput(f"there is no continuous job '{name}'", where, f"choose: {', '.join(self._names)}")
 
 
 def _once(step: Step) -> Job:

@@ -5,21 +5,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lake.aws.processing import STREAMER
-from lake.clients.table_status import TableStatus, of_report
-from lake.deployments.aws import AwsPlace
+from lake.clients.table_status import of_report
 from lake.deployments.aws_jobs import FRESH_S, AwsJobs
 from lake.deployments.cluster import ALIVE
-from lake.deployments.jobs import Job
+from lake.deployments.deployment import Status
+from lake.deployments.stacks import Stacks
+from lake.deployments.steps import Steps
 
 
 @dataclass(frozen=True)
-class AwsStatus:
-    """stacks: CloudFormation's words by part; cluster: EMR's word, "absent" where there is none."""
-
-    stacks: dict[str, str]
-    cluster: str
-    jobs: list[Job]
-    tables: list[TableStatus]
+class AwsStatus(Status):
+    """stacks: CloudFormation's words by part. cluster: EMR's word, "absent" where there is none."""
 
     @property
     def healthy(self) -> bool:
@@ -31,15 +27,16 @@ class AwsStatus:
         return bool(self.stacks) and standing and self.cluster in ALIVE and runs
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "healthy": self.healthy}
+        return {key: asdict(self)[key] for key in ("stacks", "cluster", "jobs", "tables")} | {"healthy": self.healthy}
 
 
-def look(place: AwsPlace) -> AwsStatus:
+def look(steps: Steps, stacks: Stacks, jobs: AwsJobs) -> AwsStatus:
     """What CloudFormation, EMR and the jobs say now."""
-    sheet = place.find_sheet()
-    cluster = place.cluster(sheet).state() if sheet else "absent"
-    jobs = [one for one in AwsJobs(place).all() if one.continuous]
-    reports = [one for one in place.reports().values() if one]
+    outputs = steps.find_outputs()
+    cluster = steps.cluster(outputs).state() if outputs else "absent"
+    reports = [one for one in steps.reports().values() if one]
     now = time.time()
     tables = [table for one in reports for table in of_report(one["tables"], max(0.0, now - one["at"]), FRESH_S)]
-    return AwsStatus(place.stacks.statuses(), cluster, jobs, sorted(tables, key=lambda one: one.name))
+    tables.sort(key=lambda one: one.name)
+    continuous = [one for one in jobs.all() if one.continuous]
+    return AwsStatus(continuous, tables, stacks=stacks.statuses(), cluster=cluster)

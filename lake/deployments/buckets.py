@@ -5,19 +5,19 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from lake.config.errors import LakeError
+from lake.config.report import Report
 from lake.deployments.account import Account, code
-from lake.deployments.deployment import Say
 
 AT_ONCE = 1000  # what one call deletes at most
 
 
-def empty(account: Account, bucket: str, say: Say) -> int:
+def empty(account: Account, bucket: str, report: Report) -> int:
     """How many versions and markers were deleted; LakeError names the first that S3 refused to delete."""
     s3, deleted = account.client("s3"), 0
     try:
         for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
             deleted += _delete(s3, bucket, [*page.get("Versions", []), *page.get("DeleteMarkers", [])])
-            say(f"{bucket}: {deleted} object versions deleted") if deleted else None
+            report(f"{bucket}: {deleted} object versions deleted") if deleted else None
     except ClientError as error:
         if code(error) != "NoSuchBucket":
             raise

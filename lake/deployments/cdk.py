@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import PROJECT
+from lake.config.report import Report
 from lake.deployments.account import Account, code
-from lake.deployments.deployment import Say
 
 CDK = Path("node_modules/.bin/cdk")
 LINES = 5
@@ -26,7 +26,7 @@ def check(account: Account) -> None:
         raise BadInput("the account is not prepared for the CDK", f"region {account.region}", now) from None
 
 
-def deploy(environment: str, say: Say) -> None:
+def deploy(environment: str, report: Report) -> None:
     """All stacks; LakeError with the last lines when one is refused, and those that stand are kept."""
     command = ["node", "--no-warnings", str(PROJECT / CDK), "--no-notices", "deploy", "--all"]
     command += ["-c", f"env={environment}", "--concurrency", "4", "--require-approval", "never", "--progress", "events"]
@@ -38,7 +38,7 @@ def deploy(environment: str, say: Say) -> None:
         for line in process.stdout or ():
             heard.append(line.rstrip())
             if line.strip().startswith(("✅", "❌")) or "AWS::CloudFormation::Stack" in line:
-                say(line.strip())
+                report(line.strip())
     finally:
         if process.poll() is None:
             process.terminate()

@@ -1,7 +1,7 @@
 """The EMR cluster of an environment: steps added, waited for, cancelled, and their logs."""
 
 import gzip
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from lake.config.errors import LakeError
+from lake.config.report import Report
 from lake.deployments.account import Account, code, wait
 
 ALIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
@@ -74,7 +75,7 @@ class Cluster:
     def step(self, id: str) -> Step:
         return _step(self._emr.describe_step(ClusterId=self.id, StepId=id)["Step"])
 
-    def wait(self, id: str, report: Callable[[str], None], timeout_s: float) -> Step:
+    def wait(self, id: str, report: Report, timeout_s: float) -> Step:
         """The step once it has ended; LakeError with the reason and the end of its log unless it succeeded."""
 
         def ended() -> bool:
@@ -93,8 +94,8 @@ class Cluster:
 
     def cancel(self, id: str) -> str:
         """Ends a step that waits or runs; what EMR says to it."""
-        wish = {"ClusterId": self.id, "StepIds": [id], "StepCancellationOption": "TERMINATE_PROCESS"}
-        (answer,) = self._emr.cancel_steps(**wish)["CancelStepsInfoList"]
+        request = {"ClusterId": self.id, "StepIds": [id], "StepCancellationOption": "TERMINATE_PROCESS"}
+        (answer,) = self._emr.cancel_steps(**request)["CancelStepsInfoList"]
         if answer["Status"] != "SUBMITTED":
             raise LakeError(f"not cancelled: {answer.get('Reason', '')}", f"step {id}", "see: lake jobs list")
         return str(answer["Status"])

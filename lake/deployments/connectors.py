@@ -1,30 +1,24 @@
-"""The connectors of a lake: what runs, what should, and what one can tell them."""
+"""The connectors of a lake: how they differ from the definition, and the verbs that they understand."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from lake.clients.connect import Connect
+from lake.clients.connect import Connect, validate
+from lake.clients.reconcile import VERBS
 from lake.config.definition import Database
 from lake.config.errors import in_the_middle
 from lake.config.home import Home
+from lake.deployments.deployment import Pair
 from lake.rendering.connector import source_connector
 
-Settings = Mapping[str, str]
-Status = dict[str, Any]
+Ask = Callable[[str], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The settings of one connector; running is None where there is none."""
-
-    running: Settings | None
-    defined: Settings
-
-
-@dataclass(frozen=True)
-class Drift:
-    """One setting that differs; None where a side lacks it."""
+class Difference:
+    """One setting that differs. None on the side that does not have it."""
 
     connector: str
     key: str
@@ -32,58 +26,47 @@ class Drift:
     defined: str | None
 
 
-class Connectors(Protocol):
-    """Those of some databases of one lake, by name."""
+class AskedConnectors:
+    """Connectors behind ask(verb), which has Connect do one of reconcile.VERBS, wherever Connect runs."""
+
+    def __init__(self, names: Sequence[str], ask: Ask) -> None:
+        self._names, self._ask = list(names), ask
 
     def settings(self) -> dict[str, Pair]:
-        """What runs beside what is defined."""
+        return {name: Pair(**one) for name, one in self._ask("settings").items()}
 
     def apply(self) -> dict[str, Pair]:
-        """Makes what runs as defined, once Connect has checked all of it; what there was before."""
+        return {name: Pair(**one) for name, one in self._ask("apply").items()}
 
-    def statuses(self) -> dict[str, Status]:
-        """As Connect.status, {} where there is none."""
+    def statuses(self) -> dict[str, dict[str, Any]]:
+        return self._ask("status")
 
     def tell(self, verb: str) -> list[str]:
-        """restart (with all tasks), pause or resume; the names of those that were told."""
+        self._ask(verb)
+        return self._names
 
 
-class LocalConnectors:
+def local_connectors(home: Home, databases: Sequence[Database]) -> AskedConnectors:
     """Connect of this machine, asked directly."""
+    connect = Connect(home.connect)
+    defined = {one.connector: source_connector(one, home.environment) for one in databases}
 
-    def __init__(self, home: Home, databases: Sequence[Database]) -> None:
-        self._connect = Connect(home.connect)
-        self._defined = {one.connector: source_connector(one, home.environment) for one in databases}
+    def ask(verb: str) -> dict[str, Any]:
+        if verb == "apply":
+            validate(connect, defined)
+        with in_the_middle("lake connectors apply") if verb == "apply" else nullcontext():
+            return VERBS[verb](connect, defined)
 
-    def settings(self) -> dict[str, Pair]:
-        return {name: Pair(self._connect.config(name), defined) for name, defined in self._defined.items()}
-
-    def apply(self) -> dict[str, Pair]:
-        found = self.settings()
-        changing = [pair.defined for pair in found.values() if pair.running != pair.defined]
-        for settings in changing:
-            self._connect.validate(dict(settings))
-        with in_the_middle("lake connectors apply"):
-            for settings in changing:
-                self._connect.put(dict(settings))
-        return found
-
-    def statuses(self) -> dict[str, Status]:
-        return {name: self._connect.status(name) for name in self._defined}
-
-    def tell(self, verb: str) -> list[str]:
-        for name in self._defined:
-            self._connect.tell(name, verb)
-        return list(self._defined)
+    return AskedConnectors(list(defined), ask)
 
 
-def drift(found: Mapping[str, Pair]) -> list[Drift]:
-    """What differs, connector by connector and key by key."""
+def differences(found: Mapping[str, Pair]) -> list[Difference]:
+    """All settings that differ, by connector and key."""
     return [one for name, pair in found.items() for one in _differing(name, pair)]
 
 
-def _differing(name: str, pair: Pair) -> Iterable[Drift]:
+def _differing(name: str, pair: Pair) -> Iterator[Difference]:
     now = pair.running or {}
     for key in sorted(now.keys() | pair.defined.keys()):
         if now.get(key) != pair.defined.get(key):
-            yield Drift(name, key, now.get(key), pair.defined.get(key))
+            yield Difference(name, key, now.get(key), pair.defined.get(key))

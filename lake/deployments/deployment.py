@@ -1,15 +1,20 @@
-"""A lake as its operator sees it, the same for every environment."""
+"""A lake as its operator sees it: one interface for a laptop and for AWS."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-Say = Callable[[str], None]
+from lake.clients.table_status import SourceStatus, TableStatus
+from lake.config.definition import Database
+from lake.config.report import Report
+from lake.local.status import ServiceStatus
+from lake.rendering.streamer import RunOptions
+from lake.sources.drift import Drift
 
 
 @dataclass(frozen=True)
-class Item:
-    """Something that stands: where it is, of what kind, its name, and what is lost with it ("" nothing).
+class Resource:
+    """One part of a lake: where it is, of what kind, its name, and what is lost with it ("" nothing).
 
     stays: the environment says that it outlives the lake.
     """
@@ -21,32 +26,144 @@ class Item:
     stays: bool = False
 
 
-class Place(Protocol):
-    """One lake. Everything can be called again at any time: what is done already is found done."""
+@dataclass(frozen=True)
+class Job:
+    """state: running, starting, silent, stopped or absent of a continuous job; EMR's own word of another.
+
+    id: the step that started it last, "" where there was none. reported_s: seconds since its last report.
+    """
+
+    name: str
+    continuous: bool
+    state: str
+    id: str = ""
+    reported_s: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What runs of a lake. What a deployment does not have stays empty."""
+
+    jobs: list[Job]
+    tables: list[TableStatus]
+    services: list[ServiceStatus] = field(default_factory=list)
+    sources: list[SourceStatus] = field(default_factory=list)
+    drifts: list[Drift] = field(default_factory=list)
+    stacks: dict[str, str] = field(default_factory=dict)
+    cluster: str = ""
+
+    @property
+    def healthy(self) -> bool:
+        """True if all that should run runs."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, Any]:
+        """The facts that this deployment has."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class StreamerRun:
+    """What `lake streamer run` led to: a result with a hint to its log, or a job that goes on by itself."""
+
+    result: dict[str, Any] = field(default_factory=dict)
+    log: str = ""
+    job: Job | None = None
+
+
+Settings = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The settings of one connector. running is None if there is no such connector."""
+
+    running: Settings | None
+    defined: Settings
+
+
+class Jobs(Protocol):
+    """The Spark jobs of one lake."""
+
+    def all(self) -> list[Job]:
+        """Continuous jobs first, then the steps that were run, the newest first."""
+
+    def submit(self, name: str, report: Report) -> Job:
+        """Starts a continuous job in place of the one that runs. Returns once the job is accepted."""
+
+    def stop(self, name: str, report: Report) -> Job:
+        """Stops a continuous job, or cancels a step by its name or id. Returns once it has ended."""
+
+    def log(self, name: str, lines: int) -> list[str]:
+        """The last lines of a job's log."""
+
+
+class Connectors(Protocol):
+    """The connectors of some databases, by name."""
+
+    def settings(self) -> dict[str, Pair]:
+        """The running settings beside the defined ones."""
+
+    def apply(self) -> dict[str, Pair]:
+        """Puts the defined settings, after Connect has checked all of them. Returns the settings before."""
+
+    def statuses(self) -> dict[str, dict[str, Any]]:
+        """As Connect.status. {} for a connector that does not exist."""
+
+    def tell(self, verb: str) -> list[str]:
+        """Sends restart (with all tasks), pause or resume. Returns the names of the connectors."""
+
+
+class Deployment(Protocol):
+    """One lake. Each method can be called again at any time: it skips what is done already."""
 
     name: str
     protected: bool
+    watchable: bool  # True if a status costs so little that `lake status --watch` may repeat it
 
-    def standing(self) -> list[Item]:
-        """All that there is of the lake, down to nothing."""
+    @property
+    def jobs(self) -> Jobs: ...
 
-    def keeps(self, item: Item, keep_data: bool) -> bool:
-        """Whether a teardown leaves this standing on purpose."""
+    def connectors(self, databases: Sequence[Database], report: Report) -> Connectors: ...
 
-    def demolish(self, keep_data: bool, say: Say) -> None:
-        """Takes the lake down in an order in which no data are lost that shall stay."""
+    # --- Look.
 
-    def check_build(self) -> None:
-        """BadInput when the lake could not be built: asked before anything is deleted."""
+    def status(self) -> Status: ...
 
-    def build(self, say: Say) -> None:
-        """Deploys and loads; returns once every table holds every row."""
+    def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
+        """The last lines of a log, and with follow all that comes later, in pieces to print as they are."""
 
-    def verify(self, names: list[str], timeout_s: float, say: Say) -> dict[str, Any]:
+    def topics(self, report: Report) -> list[dict[str, Any]]:
+        """The topic of each captured table, with its partitions and offsets."""
+
+    # --- Run.
+
+    def verify(self, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
         """The result of spark_jobs/verify.py."""
 
+    def run_streamer(self, options: RunOptions, report: Report) -> StreamerRun:
+        """Runs HoodieStreamer."""
+
+    # --- Build and destroy.
+
+    def resources(self) -> list[Resource]:
+        """All that exists of the lake."""
+
+    def is_retained(self, resource: Resource, keep_data: bool) -> bool:
+        """True if a teardown leaves this resource on purpose."""
+
+    def destroy(self, keep_data: bool, report: Report) -> None:
+        """Deletes the lake, in an order that loses no data that shall stay."""
+
+    def check_build(self) -> None:
+        """BadInput if the lake could not be built. Called before anything is deleted."""
+
+    def build(self, report: Report) -> None:
+        """Deploys and loads. Returns once every table holds every row."""
+
     def rebuilding(self) -> bool:
-        """Whether a rebuild has begun, and got past its teardown, but did not end."""
+        """True if a rebuild has finished its teardown, but not its end."""
 
     def mark_rebuilding(self, on: bool) -> None:
-        """Remembers it, outside of what a teardown deletes."""
+        """Remembers that, outside of what a teardown deletes."""

@@ -2,23 +2,34 @@
 
 import shutil
 import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from lake.clients import stream_status
-from lake.config.definition import load_databases
-from lake.config.errors import BadInput
+from lake.clients import guardian_report, stream_status, table_status
+from lake.config.definition import Database, load_databases
+from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
 from lake.config.lock import locked
-from lake.deployments.deployment import Item, Say
-from lake.local import processes
+from lake.config.report import Report, silent
+from lake.deployments.connectors import AskedConnectors, local_connectors
+from lake.deployments.deployment import Resource, Status, StreamerRun
+from lake.deployments.local_jobs import LocalJobs, of_services
+from lake.local import processes, status, streamer
 from lake.local.parity import compare
+from lake.local.spark_job import run_job
 from lake.local.stack import Stack
+from lake.local.supervisor import LOG_PREFIX
 from lake.plan.run import apply_all
+from lake.rendering.pipeline import pipeline_path
+from lake.rendering.streamer import RunOptions
 from lake.samples import moma
 
 HERE = "this machine"
-# A folder that lacks all of these is not a lake's, whatever LAKE_DATA_DIR says.
+FOLLOW_S = 0.3
+# A folder with none of these is not a lake's, whatever LAKE_DATA_DIR says.
 SIGNS = ("secrets.json", "rendered", "postgres", "lock")
 LOST = {
     "postgres": "the source databases with all their rows",
@@ -32,14 +43,79 @@ DATA = "s3"  # what --keep-data keeps
 AT = "%Y%m%dT%H%M%SZ"
 
 
-class LocalPlace:
+@dataclass(frozen=True)
+class LocalStatus(Status):
+    """Services, sources and tables."""
+
+    @property
+    def healthy(self) -> bool:
+        running = any(one.state == "running" for one in self.services)
+        captured = not running or table_status.healthy(self.tables, self.sources)
+        return not self.drifts and status.healthy(self.services) and captured
+
+    def as_json(self) -> dict[str, Any]:
+        facts = asdict(self)
+        return {key: facts[key] for key in ("services", "jobs", "tables", "sources", "drifts")}
+
+
+class LocalDeployment:
     """environments/local.yaml, or the file of another local lake."""
 
     protected = False
+    watchable = True
 
     def __init__(self, home: Home) -> None:
         self.home = home
         self.name = home.environment.name
+
+    @property
+    def jobs(self) -> LocalJobs:
+        return LocalJobs(self.home)
+
+    def connectors(self, databases: Sequence[Database], report: Report) -> AskedConnectors:
+        return local_connectors(self.home, databases)
+
+    # --- Look.
+
+    def status(self) -> Status:
+        services = status.services(self.home)
+        running = any(one.state == "running" for one in services)
+        return LocalStatus(
+            jobs=of_services(self.home, services),
+            tables=table_status.tables(self.home),
+            services=services,
+            sources=table_status.sources(self.home, self._captured()) if running else [],
+            drifts=guardian_report.read(self.home) if running else [],
+        )
+
+    def _captured(self) -> list[Database]:
+        """The defined databases, once anything was applied: before that there is no connector to ask for."""
+        return load_databases(self.home.root) if pipeline_path(self.home.environment).exists() else []
+
+    def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
+        Stack(self.home).service(service.removeprefix(LOG_PREFIX))
+        path = self.home.log(service)
+        if not path.exists():
+            raise LakeError(f"{service} has no log yet", str(path), "run: lake up")
+        with path.open(errors="replace") as file:
+            yield "".join(deque(file, lines))
+            while follow:
+                yield file.read()
+                time.sleep(FOLLOW_S)
+
+    def topics(self, report: Report) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = run_job(self.home, "topics", [])["topics"]
+        return found
+
+    # --- Run.
+
+    def verify(self, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
+        return compare(self.home, names, timeout_s, report)
+
+    def run_streamer(self, options: RunOptions, report: Report) -> StreamerRun:
+        return StreamerRun(streamer.run(self.home, options, report), streamer.log_hint(self.home))
+
+    # --- Build and destroy.
 
     @property
     def _doomed(self) -> Path:
@@ -54,31 +130,33 @@ class LocalPlace:
     def _mark(self) -> Path:
         return self.home.data.with_name(f"{self.home.data.name}.rebuilding")
 
-    def standing(self) -> list[Item]:
-        running = [Item(HERE, "process", processes.describe(one)) for one in processes.of_lake(self.home.data)]
+    def resources(self) -> list[Resource]:
+        running = [Resource(HERE, "process", processes.describe(one)) for one in processes.of_lake(self.home.data)]
         parts = sorted(self.home.data.iterdir()) if self.home.data.exists() else []
-        found = [Item(HERE, "folder" if one.is_dir() else "file", str(one), LOST.get(one.name, "")) for one in parts]
-        doomed = [Item(HERE, "folder", str(self._doomed), "")] if self._doomed.exists() else []
+        found = [
+            Resource(HERE, "folder" if one.is_dir() else "file", str(one), LOST.get(one.name, "")) for one in parts
+        ]
+        doomed = [Resource(HERE, "folder", str(self._doomed), "")] if self._doomed.exists() else []
         kept = sorted(self._kept.iterdir()) if self._kept.exists() else []
-        return [*running, *found, *doomed, *(Item(HERE, "kept data", str(one)) for one in kept)]
+        return [*running, *found, *doomed, *(Resource(HERE, "kept data", str(one)) for one in kept)]
 
-    def keeps(self, item: Item, keep_data: bool) -> bool:
+    def is_retained(self, resource: Resource, keep_data: bool) -> bool:
         """What an earlier teardown kept is nobody's but the operator's."""
-        return item.kind == "kept data" or (keep_data and item.name == str(self.home.data / DATA))
+        return resource.kind == "kept data" or (keep_data and resource.name == str(self.home.data / DATA))
 
-    def demolish(self, keep_data: bool, say: Say) -> None:
+    def destroy(self, keep_data: bool, report: Report) -> None:
         data = self.home.data
         if data.exists():
             self._refuse_foreign()
-            Stack(self.home, lambda service, what, seconds: say(f"{service}: {what}")).down()
+            Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}")).down()
             if keep_data and (data / DATA).exists():
-                say(f"kept: {self._keep()}")
+                report(f"kept: {self._keep()}")
             shutil.rmtree(self._doomed, ignore_errors=True)
             with locked(data / "lock", "another lake command is starting or stopping this lake"):
                 data.rename(self._doomed)
         if self._doomed.exists():
             shutil.rmtree(self._doomed)
-            say(f"deleted: {data}")
+            report(f"deleted: {data}")
 
     def _keep(self) -> Path:
         target = self._kept / time.strftime(AT, time.gmtime())
@@ -98,16 +176,13 @@ class LocalPlace:
             now = "tear down and load them yourself: lake teardown, lake up, ..., lake apply"
             raise BadInput(f"the rows of {', '.join(others)} can't be loaded again from here", "databases/", now)
 
-    def build(self, say: Say) -> None:
-        Stack(self.home, lambda service, what, seconds: say(f"{service}: {what}")).up()
+    def build(self, report: Report) -> None:
+        Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}")).up()
         for table, (added, present) in moma.load(self.home).items():
-            say(f"{moma.DATABASE}.public.{table}: {present} rows ({added} new)")
-        apply_all(self.name, say=say)
-        stream_status.wait_for_lake(self.home, load_databases(self.home.root), lambda line: None)
-        say("every table holds every row")
-
-    def verify(self, names: list[str], timeout_s: float, say: Say) -> dict[str, Any]:
-        return compare(names, timeout_s, say)
+            report(f"{moma.DATABASE}.public.{table}: {present} rows ({added} new)")
+        apply_all(self.name, report=report)
+        stream_status.wait_for_lake(self.home, load_databases(self.home.root), silent)
+        report("every table holds every row")
 
     def rebuilding(self) -> bool:
         return self._mark.exists()

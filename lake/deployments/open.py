@@ -1,24 +1,16 @@
-"""The lake of an environment file."""
-
-from typing import TYPE_CHECKING
+"""The one place that asks which deployment an environment is."""
 
 from lake.aws.environment import LOCAL, load_aws_environment
 from lake.config.definition import load_databases
 from lake.config.home import PROJECT, load_home
-from lake.deployments.deployment import Place
-from lake.deployments.local import LocalPlace
-
-if TYPE_CHECKING:
-    from lake.deployments.aws import AwsPlace
+from lake.deployments.deployment import Deployment
+from lake.deployments.local import LocalDeployment
 
 
-def place(name: str) -> Place:
-    """BadInput names what is wrong in the file. Whatever is not `local` is on AWS."""
-    return LocalPlace(load_home()) if name == LOCAL else aws_place(name)
+def open_deployment(name: str) -> Deployment:
+    """The lake of environments/<name>.yaml: `local` is this machine, every other one is on AWS."""
+    if name == LOCAL:
+        return LocalDeployment(load_home())
+    from lake.deployments.aws import AwsDeployment  # boto3 takes longer to load than most commands take
 
-
-def aws_place(name: str) -> "AwsPlace":
-    """BadInput likewise."""
-    from lake.deployments.aws import AwsPlace  # boto3 takes longer to load than most commands take
-
-    return AwsPlace(load_aws_environment(PROJECT, name), load_databases(PROJECT))
+    return AwsDeployment(load_aws_environment(PROJECT, name), load_databases(PROJECT))

@@ -3,7 +3,7 @@
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from lake.config.errors import BadInput, LakeError
@@ -15,20 +15,20 @@ WITHIN_MS = 24 * 3600 * 1000
 def last(account: Account, environment: str, pod: str, lines: int) -> list[str]:
     """The last lines of a day; LakeError without a deployment, BadInput when no pod of that name said anything."""
     since = int(time.time() * 1000) - WITHIN_MS
-    found = list(deque((text for _, text in _events(account, environment, pod, since)), lines))
+    found = list(deque((f"{text}\n" for _, text in _events(account, environment, pod, since)), lines))
     if not found and lines:
         now = "take a release as kafka-connect, or for jobs: lake jobs logs"
         raise BadInput(f"no pod '{pod}' said anything in a day", f"lake-{environment}", now)
     return found
 
 
-def follow(account: Account, environment: str, pod: str, tell: Callable[[str], None]) -> None:
-    """Tells what comes, until Ctrl-C."""
+def follow(account: Account, environment: str, pod: str) -> Iterator[str]:
+    """The lines that come, until Ctrl-C."""
     since = int(time.time() * 1000)
     while True:
         for at, text in _events(account, environment, pod, since):
             since = at + 1
-            tell(text)
+            yield f"{text}\n"
         time.sleep(POLL_S)
 
 

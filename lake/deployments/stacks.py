@@ -7,8 +7,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from lake.config.errors import LakeError
+from lake.config.report import Report
 from lake.deployments.account import Account, wait
-from lake.deployments.deployment import Item, Say
+from lake.deployments.deployment import Resource
 
 # In the order in which they are deployed: a stack uses only what stands before it.
 PARTS = ("storage", "network", "source", "streaming", "catalog", "connect", "processing", "operations")
@@ -40,18 +41,18 @@ class Stacks:
         found = {part: self._described(f"{self._prefix}-{part}") for part in PARTS}
         return {part: str(stack["StackStatus"]) for part, stack in found.items() if stack}
 
-    def items(self) -> list[Item]:
+    def resources(self) -> list[Resource]:
         """Every resource of every stack; the stack itself is the last of its own."""
-        return [item for part in self.statuses() for item in self._of(f"{self._prefix}-{part}")]
+        return [one for part in self.statuses() for one in self._of(f"{self._prefix}-{part}")]
 
-    def _of(self, name: str) -> Iterator[Item]:
+    def _of(self, name: str) -> Iterator[Resource]:
         kept = self._kept(name)
         for one in self._resources(name):
             kind, id = str(one["ResourceType"]), str(one.get("PhysicalResourceId", ""))
             if one["ResourceStatus"] != DELETED:
                 stays = one["LogicalResourceId"] in kept
-                yield Item(name, kind, id or one["LogicalResourceId"], LOST.get(kind, ""), stays)
-        yield Item(name, "stack", name)
+                yield Resource(name, kind, id or one["LogicalResourceId"], LOST.get(kind, ""), stays)
+        yield Resource(name, "stack", name)
 
     def _kept(self, name: str) -> set[str]:
         """The logical ids that the deletion of the stack leaves."""
@@ -75,13 +76,13 @@ class Stacks:
             if one["ResourceStatus"] != DELETED and one.get("PhysicalResourceId")
         }
 
-    def delete(self, part: str, say: Say) -> None:
+    def delete(self, part: str, report: Report) -> None:
         """Returns once the stack is gone; LakeError with CloudFormation's reason when it does not go."""
         name = f"{self._prefix}-{part}"
         stack = self._described(name)
         if stack is None:
             return
-        say(f"deletes {name}")
+        report(f"deletes {name}")
         self._cloudformation.delete_stack(StackName=name)
         wait(lambda: self._ended(str(stack["StackId"])), f"the deletion of {name}", DELETE_WITHIN_S)
         self._check(name, str(stack["StackId"]))

@@ -1,29 +1,30 @@
-"""Teardown: refused where it must be, shown first, and proven by a look at what is left."""
+"""Teardown: refused if protected, shown first, and proven by a list of the resources that are left."""
 
 from collections import Counter
 from collections.abc import Callable
 
 from lake.config.errors import BadInput, LakeError
-from lake.deployments.deployment import Item, Place, Say
+from lake.config.report import Report
+from lake.deployments.deployment import Deployment, Resource
 
 Confirm = Callable[[str], bool]
 REFUSED = "it was not confirmed"
 
 
-def refuse_protected(place: Place) -> None:
+def refuse_protected(deployment: Deployment) -> None:
     """BadInput for an environment whose file says so."""
-    if place.protected:
+    if deployment.protected:
         now = "write protected: false there, deploy, and run this again"
-        raise BadInput(f"{place.name} is protected", f"environments/{place.name}.yaml, key protected", now)
+        raise BadInput(f"{deployment.name} is protected", f"environments/{deployment.name}.yaml, key protected", now)
 
 
-def plan(place: Place, keep_data: bool) -> list[tuple[Item, bool]]:
-    """All that stands, and whether it goes."""
-    return [(item, not place.keeps(item, keep_data)) for item in place.standing()]
+def plan(deployment: Deployment, keep_data: bool) -> list[tuple[Resource, bool]]:
+    """All resources, each with whether it is deleted."""
+    return [(item, not deployment.is_retained(item, keep_data)) for item in deployment.resources()]
 
 
-def told(planned: list[tuple[Item, bool]]) -> list[str]:
-    """What goes, line by line; things of one kind that hold nothing are counted."""
+def described(planned: list[tuple[Resource, bool]]) -> list[str]:
+    """What is deleted, line by line. Resources of one kind that hold nothing are counted."""
     plain = Counter(f"{item.where}: {item.kind}" for item, goes in planned if goes and not item.lost)
     lines = [
         f"deletes {item.where}: {item.kind} {item.name}; LOST: {item.lost}"
@@ -34,28 +35,28 @@ def told(planned: list[tuple[Item, bool]]) -> list[str]:
     return lines + [f"keeps   {item.where}: {item.kind} {item.name}" for item, goes in planned if not goes]
 
 
-def teardown(place: Place, keep_data: bool, say: Say, confirm: Confirm) -> list[Item]:
+def teardown(deployment: Deployment, keep_data: bool, report: Report, confirm: Confirm) -> list[Resource]:
     """What is left, all of it on purpose; LakeError when it was not confirmed, or when anything else is left."""
-    refuse_protected(place)
-    planned = plan(place, keep_data)
+    refuse_protected(deployment)
+    planned = plan(deployment, keep_data)
     going = [item for item, goes in planned if goes]
     if not going:
-        say(f"{place.name}: nothing stands that a teardown would delete")
-        return prove(place, keep_data)
-    for line in told(planned):
-        say(line)
-    if not confirm(f"Delete {len(going)} things of the lake {place.name}?"):
-        raise LakeError(REFUSED, f"teardown of {place.name}", "nothing was changed; --yes confirms in scripts")
-    place.demolish(keep_data, say)
-    return prove(place, keep_data)
+        report(f"{deployment.name}: there is nothing to delete")
+        return prove(deployment, keep_data)
+    for line in described(planned):
+        report(line)
+    if not confirm(f"Delete {len(going)} resources of the lake {deployment.name}?"):
+        raise LakeError(REFUSED, f"teardown of {deployment.name}", "nothing was changed; --yes confirms in scripts")
+    deployment.destroy(keep_data, report)
+    return prove(deployment, keep_data)
 
 
-def prove(place: Place, keep_data: bool) -> list[Item]:
-    """Looks anew at all that stands."""
-    left = place.standing()
-    wrong = [item for item in left if not place.keeps(item, keep_data)]
+def prove(deployment: Deployment, keep_data: bool) -> list[Resource]:
+    """Lists the resources again."""
+    left = deployment.resources()
+    wrong = [item for item in left if not deployment.is_retained(item, keep_data)]
     if wrong:
         named = ", ".join(f"{item.kind} {item.name}" for item in wrong[:5])
-        what = f"{len(wrong)} things are left: {named}"
-        raise LakeError(what, f"teardown of {place.name}", "run it again; it goes on from here")
+        what = f"{len(wrong)} resources are left: {named}"
+        raise LakeError(what, f"teardown of {deployment.name}", "run it again; it goes on from here")
     return left

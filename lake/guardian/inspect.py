@@ -46,7 +46,7 @@ def look(home: Home, database: Database) -> Look:
     connect = Connect(home.connect)
     with connect_source(home.environment, database.database) as connection:
         slot = facts.read_slot(connection, database.slot)
-        position, settings = position_of(connect.offset(database.connector)), connect.configs()
+        position, settings = position_of(connect.offset(database.connector)), connect.running()
         server = facts.read_server(connection)
         tables = facts.read_tables(connection, database.publication, names)
     source = read_source(home.environment, database)

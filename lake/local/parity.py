@@ -1,38 +1,37 @@
 """The comparison of the lake with its source, run here as a Spark job."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-from rich.markup import escape
 
 from lake.clients.stream_status import wait_for_snapshots
 from lake.config.definition import load_databases
 from lake.config.environment import LOOPBACK
-from lake.config.home import Home, load_home
+from lake.config.home import Home
+from lake.config.report import Report
 from lake.local.spark_job import last_told, run_job
 
 USER = "lake_verify"
 PASSWORD = "LAKE_VERIFY_PASSWORD"
 
 
-def compare(names: list[str], timeout_s: float, say: Callable[[str], None]) -> dict[str, Any]:
+def compare(home: Home, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
-    home = load_home()
-    _wait_for_snapshots(home, names, timeout_s, say)
-    say("starting Spark")
+    _wait_for_snapshots(home, names, timeout_s, report)
+    report("starting Spark")
     url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
     login = ["--jdbc-url", url, "--user", USER, "--timeout-s", str(timeout_s)]
     password = {PASSWORD: home.secrets.lake_verify}
-    return run_job(home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda log: _tell(log, say))
+    return run_job(
+        home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda log: _tell(log, report)
+    )
 
 
-def _tell(log: Path, say: Callable[[str], None]) -> None:
+def _tell(log: Path, report: Report) -> None:
     if line := last_told(log, "verify"):
-        say(escape(line))
+        report(line)
 
 
-def _wait_for_snapshots(home: Home, names: list[str], timeout_s: float, say: Callable[[str], None]) -> None:
+def _wait_for_snapshots(home: Home, names: list[str], timeout_s: float, report: Report) -> None:
     named = {name.partition(".")[0] for name in names}
     databases = [one for one in load_databases(home.root) if not named or one.database in named]
-    wait_for_snapshots(home, databases, say, timeout_s)
+    wait_for_snapshots(home, databases, report, timeout_s)

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from itertools import groupby
 
-from lake.clients.connect import Connect, cause, runs
+from lake.clients import connect as kafka_connect
+from lake.clients.connect import Connect, runs
 from lake.clients.kafka import Broker
+from lake.clients.reconcile import root_cause
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
+from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.plan.facts import Facts
 from lake.rendering.connector import source_connector
@@ -19,24 +22,24 @@ from lake.sources.postgres.signals import ask_for_snapshot
 from lake.state.baseline import note_unread
 
 RUNNING_LIMIT_S = 120.0
-Say = Callable[[str], None]
 
 
 def validate(planned: list[Change], databases: list[Database], environment: Environment) -> None:
     """Lets Connect check every connector that would change; BadInput before anything is touched."""
-    connect = Connect(environment.connect_url)
-    for database in databases:
-        if any(change.kind == "connector" and change.database == database.database for change in planned):
-            connect.validate(source_connector(database, environment))
+    changing = {change.database for change in planned if change.kind == "connector"}
+    wanted = {one.connector: source_connector(one, environment) for one in databases if one.database in changing}
+    kafka_connect.validate(Connect(environment.connect_url), wanted)
 
 
-def apply(planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, say: Say) -> None:
+def apply(
+    planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, report: Report
+) -> None:
     """Performs the changes in their order; LakeError names the first that failed; the rest is not begun."""
     performer = _Performer(databases, environment, facts)
     for (kind, database), group in groupby(planned, key=lambda change: (change.kind, change.database)):
         listed = list(group)
         for change in listed:
-            say(f"{change.action}: {change.object}")
+            report(f"{change.action}: {change.object}")
         with in_the_middle("lake apply"):
             getattr(performer, kind)(database, listed)
 
@@ -82,7 +85,7 @@ class _Performer:
         status = self._connect.status(database.connector)
         for part in [status["connector"], *status["tasks"]] if status else []:
             if part["state"] == "FAILED":
-                why = cause(part.get("trace", "no reason given"))
+                why = root_cause(part.get("trace", "no reason given"))
                 now = "correct the cause, then run: lake apply"
                 raise LakeError(f"the connector failed: {why}", f"connector {database.connector}", now)
         return runs(status)

@@ -1,10 +1,9 @@
 """A plan made, checked and carried out."""
 
-from collections.abc import Callable
-
 from lake.config.definition import Database, load_databases
 from lake.config.environment import Environment, load_environment
 from lake.config.home import PROJECT, Home
+from lake.config.report import Report
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
 from lake.plan.diff import Change, changes
@@ -12,11 +11,11 @@ from lake.plan.facts import Facts, read_facts
 from lake.plan.preconditions import refuse
 
 
-def apply_all(environment: str, say: Callable[[str], None]) -> list[Change]:
+def apply_all(environment: str, report: Report) -> list[Change]:
     """The changes that were made; BadInput before the first one when something can't be applied."""
     databases, place, facts, found = planned(environment)
     validate(found, databases, place)
-    apply(found, databases, place, facts, say=say)
+    apply(found, databases, place, facts, report=report)
     for service in ("stream", "guardian"):  # there was nothing to do for them before the first apply
         Stack(Home(place)).start_if_idle(service)
     return found

@@ -135,7 +135,7 @@ def class_submit(bundle: str, words: Sequence[str], jars: Sequence[str] = ()) ->
 
 
 @dataclass(frozen=True)
-class Wish:
+class RunOptions:
     """What a run shall do: which tables, of which types, with whose schemas; names: none are all."""
 
     names: Sequence[str] = ()
@@ -146,16 +146,16 @@ class Wish:
     interval_s: float = 5.0
 
 
-def job_arguments(wish: Wish, *, streamer: str, status: str) -> list[str]:
+def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[str]:
     """The arguments of spark_jobs/streamer.py beside --config and --output; streamer and status are files, as URIs."""
-    flags = [flag for flag, given in (("--once", wish.once), ("--replay", wish.replay)) if given]
+    flags = [flag for flag, given in (("--once", options.once), ("--replay", options.replay)) if given]
     return [
         *("--streamer", streamer),
         *("--status", status),
-        *(("--tables", ",".join(wish.names)) if wish.names else ()),  # a step of EMR takes no empty word
-        *("--types", ",".join(wish.kinds)),
-        *("--schemas", wish.schemas),
-        *("--interval-s", str(wish.interval_s)),
+        *(("--tables", ",".join(options.names)) if options.names else ()),  # a step of EMR takes no empty word
+        *("--types", ",".join(options.kinds)),
+        *("--schemas", options.schemas),
+        *("--interval-s", str(options.interval_s)),
         *flags,
     ]
 

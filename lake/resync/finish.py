@@ -1,7 +1,6 @@
 """The end of reading tables again: what the source no longer has is swept, and the lake is proven equal to it."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from lake.clients.stream_requests import await_done, request
@@ -10,6 +9,7 @@ from lake.config.environment import LOOPBACK
 from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
 from lake.config.names import targets_of
+from lake.config.report import Report
 from lake.guardian.inspect import Look, accept, look
 from lake.local.parity import PASSWORD, USER, compare
 from lake.local.spark_job import run_job
@@ -18,11 +18,10 @@ from lake.state import resync
 from lake.state.resync import Ask, ReadingAgain
 
 SWEEP = ".sweep"
-Say = Callable[[str], None]
 Tables = list[dict[str, Any]]
 
 
-def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
+def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, report: Report) -> dict[str, Any]:
     """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
 
     Given up is what was in quarantine and is older than what was read. LakeError when it can't be carried out.
@@ -31,32 +30,32 @@ def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: fl
     """
     resync.refuse_less(home, command, tables)
     with in_the_middle(command):
-        return _read_again(home, command, tables, ask, timeout_s, say)
+        return _read_again(home, command, tables, ask, timeout_s, report)
 
 
-def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, say: Say) -> dict[str, Any]:
+def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, report: Report) -> dict[str, Any]:
     begun = resync.begin(home, command, tables, ask)
-    resync.await_read(home, load_databases(home.root), begun, timeout_s, say)
-    say("looking for rows that the source no longer has")
+    resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
+    report("looking for rows that the source no longer has")
     bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
     found = _ghosts(home, command, bounds, timeout_s)
     _refuse_unread(home, found, command, list(begun))
     swept = _swept(tables, found)
     asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
     requests = [request(home, target + SWEEP, json.dumps({"bound": asked[target]})) for target in swept]
-    await_done(home, requests, timeout_s, say)
+    await_done(home, requests, timeout_s, report)
     given_up = _given_up(home, begun, timeout_s)
-    result = prove(home, tables, timeout_s, say)
+    result = prove(home, tables, timeout_s, report)
     for database in begun:
         resync.end(home, database)
     return {**result, "swept": swept, "given_up": given_up}
 
 
-def prove(home: Home, tables: Tables, timeout_s: float, say: Say) -> dict[str, Any]:
+def prove(home: Home, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
     """{"equal": …, "verify": the proof}. Where all is equal, the guardian takes what is there as being in order."""
-    say("comparing with the source")
+    report("comparing with the source")
     before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
-    proof = compare([f"{table['database']}.{table['table']}" for table in tables], timeout_s, say)
+    proof = compare(home, [f"{table['database']}.{table['table']}" for table in tables], timeout_s, report)
     if proof["equal"]:
         for one in before:
             accept(home, one, _names(tables, one))

@@ -13,12 +13,13 @@ from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.home import Home
 from lake.config.names import named_tables
+from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.guardian.inspect import Look, accept_server, look
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import read_pipeline
 from lake.resync.ask import signal
-from lake.resync.finish import Say, Tables, prove, read_again
+from lake.resync.finish import Tables, prove, read_again
 from lake.sources.drift import Drift
 from lake.sources.postgres.catalog import connect_source
 from lake.sources.postgres.signals import POSITION
@@ -28,29 +29,29 @@ WITHIN_S = 60.0
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
 
 
-def recovered(home: Home, database: Database, timeout_s: float, say: Say) -> dict[str, Any]:
+def recovered(home: Home, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
     """What read_again() or prove() gives, and the drifts that there were."""
     before = look(home, database).drifts
-    say("putting right what differs from the definition")
-    apply_all(LOCAL, say)
+    report("putting right what differs from the definition")
+    apply_all(LOCAL, report)
     found = look(home, database)
     drifts = list(dict.fromkeys([*before, *found.drifts]))
-    result = _mended(home, replace(found, drifts=drifts), timeout_s, say)
+    result = _mended(home, replace(found, drifts=drifts), timeout_s, report)
     return {**result, "drifts": [drift.what for drift in drifts]}
 
 
-def _mended(home: Home, found: Look, timeout_s: float, say: Say) -> dict[str, Any]:
+def _mended(home: Home, found: Look, timeout_s: float, report: Report) -> dict[str, Any]:
     """What read_again() gives, or prove() where nothing has to be read."""
     database, command = found.database, f"lake recover {found.database.database}"
     whole = named_tables(read_pipeline(home.environment), [database.database])
     if any(drift.gap for drift in found.drifts):
         resync.ask_anew(home, database.database)  # what it was asked before the gap, it does not know any more
-        return read_again(home, command, whole, partial(_begin_anew, home, found), timeout_s, say)
+        return read_again(home, command, whole, partial(_begin_anew, home, found), timeout_s, report)
     _resume(Connect(home.connect), database)
     if tables := _affected(whole, found.drifts, resync.of_database(home, database)):
-        return read_again(home, command, tables, signal(home), timeout_s, say)
+        return read_again(home, command, tables, signal(home), timeout_s, report)
     resync.end(home, database.database)  # of tables that left the definition
-    return prove(home, whole, timeout_s, say)
+    return prove(home, whole, timeout_s, report)
 
 
 def _affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:

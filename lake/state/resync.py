@@ -15,13 +15,13 @@ from lake.clients.stream_status import end_offsets
 from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
+from lake.config.report import Report
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
 
 LOCK = "reading_again.lock"
 BUSY = "another command reads tables again"
-Report = Callable[[str], None]
 Ask = Callable[[str, list[str]], int]
 Tables = list[dict[str, Any]]
 PENDING = "incremental_snapshot_collections"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 DATABASES = ("moma", "moma_default")
 ARTISTS = {"key": ["artist_id"], "partition": "nationality"}
 ARTWORKS = {"key": ["artwork_id"], "partition": "classification"}
-DIMENSIONS = "composition: 20 13/16 x 25 3/16 in (52.9 x 64 cm); sheet: 24 7/16 x 29 1/2 in (62.1 x 75 cm)"
+DIMENSIONS = "composition: 20 13/16 x 25 3/16 in (52.9 x 64 cm); outputs: 24 7/16 x 29 1/2 in (62.1 x 75 cm)"
 # For each step: what happens to artwork 128447, and what happens to the artists of both databases.
 STEPS = (
     (

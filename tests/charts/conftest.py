@@ -23,14 +23,18 @@ def program(chart: str, name: str) -> ModuleType:
 
 
 @pytest.fixture
-def apply_connectors() -> ModuleType:
+def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program imports its neighbours, as in the folder that the pod mounts."""
+    monkeypatch.syspath_prepend(str(ROOT / "helm/kafka-connect/files"))
+
+
+@pytest.fixture
+def apply_connectors(neighbours: None) -> ModuleType:
     return program("kafka-connect", "apply_connectors")
 
 
 @pytest.fixture
-def answer_requests(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """It imports its neighbour, as in the folder that the pod mounts."""
-    monkeypatch.syspath_prepend(str(ROOT / "helm/kafka-connect/files"))
+def answer_requests(neighbours: None) -> ModuleType:
     return program("kafka-connect", "answer_requests")
 
 

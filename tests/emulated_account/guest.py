@@ -9,8 +9,8 @@ import yaml
 
 from lake.aws.environment import load_aws_environment
 from lake.config.definition import load_databases
-from lake.deployments.aws import AwsPlace
-from lake.deployments.deployment import Item
+from lake.deployments.aws import AwsDeployment
+from lake.deployments.deployment import Resource
 from lake.deployments.teardown import teardown
 from tests.emulated_account.account import Account
 from tests.emulated_account.command import ROOT, Cdk, Done
@@ -47,7 +47,7 @@ class Guest:
     connectors: str
     opened: list[tuple[int, int]]
     same: Done
-    left: list[Item]
+    left: list[Resource]
     after: set[str]
     closed: list[tuple[int, int]]
 
@@ -64,8 +64,8 @@ def be_guest(account: Account, folder: Path) -> Guest:
     connectors = json.dumps(account.release(AWAY, f"lake-{NAME}", "kafka-connect").values["connectors"])
     opened, same = openings(account, theirs.group), cdk.diff(lake.folder)
     with as_operator(account):
-        place = AwsPlace(load_aws_environment(folder, NAME), load_databases(ROOT))
-        left = teardown(place, False, quiet, yes)
+        deployment = AwsDeployment(load_aws_environment(folder, NAME), load_databases(ROOT))
+        left = teardown(deployment, False, quiet, yes)
     after, closed = inventory(account, AWAY), openings(account, theirs.group)
     seen = (theirs, before, deployed, stacks, made, kubernetes, emr, steps, connectors, opened, same)
     return Guest(*seen, left, after, closed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.config.errors import BadInput, LakeError
-from lake.deployments.deployment import Item
+from lake.deployments.deployment import Resource
 from lake.deployments.rebuild import rebuild
 from lake.deployments.teardown import plan, teardown
 from tests.emulated_account.account import Account, Door
@@ -31,17 +31,17 @@ class Operated:
 
     worked: Worked
     asked: Asked
-    planned: list[tuple[Item, bool]]
+    planned: list[tuple[Resource, bool]]
     undisturbed: Outcome
     kills: list[Outcome]
     unconfirmed: str
     protected: str
-    left: list[Item]
+    left: list[Resource]
     after: set[str]
     empty: set[str]
     rebuilt: dict[str, Any]
     stacks: dict[str, str]
-    kept: list[Item]
+    kept: list[Resource]
     finally_left: set[str]
 
 

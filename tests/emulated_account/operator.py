@@ -13,7 +13,7 @@ from lake.aws.environment import load_aws_environment
 from lake.config.definition import load_databases
 from lake.config.errors import LakeError
 from lake.deployments import account as polling
-from lake.deployments.aws import AwsPlace
+from lake.deployments.aws import AwsDeployment
 from tests.emulated_account.account import Account
 from tests.emulated_account.command import QUIET, ROOT
 from tests.emulated_account.machine import Paper
@@ -58,8 +58,8 @@ class Jobs:
         self._s3.put_object(Bucket=bucket, Key=key, Body=json.dumps(content).encode())
 
 
-def lake_of(name: str) -> AwsPlace:
-    return AwsPlace(load_aws_environment(ROOT, name), load_databases(ROOT))
+def lake_of(name: str) -> AwsDeployment:
+    return AwsDeployment(load_aws_environment(ROOT, name), load_databases(ROOT))
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lake.deployments.teardown import told
+from lake.deployments.teardown import described
 from tests.emulated_account.operated import KILLS, Operated
 from tests.emulated_account.test_one import PARTS
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.account, pytest.mark.operations]
 def test_the_plan_names_every_stack_and_what_is_lost(operated: Operated) -> None:
     stacks = {item.name for item, goes in operated.planned if goes and item.kind == "stack"}
     assert stacks == {f"lake-dev-{part}" for part in PARTS}
-    text = "\n".join(told(operated.planned))
+    text = "\n".join(described(operated.planned))
     assert text.count("LOST: its objects") == 4
     assert "LOST: the source databases with all their rows" in text and "LOST: all topics" in text
     assert "keeps" not in text

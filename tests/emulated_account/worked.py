@@ -9,11 +9,9 @@ import pytest
 
 from lake.config.errors import BadInput, LakeError
 from lake.deployments import account as polling
-from lake.deployments.aws import AwsPlace
-from lake.deployments.aws_jobs import AwsJobs
-from lake.deployments.aws_status import AwsStatus, look
-from lake.deployments.jobs import Job
-from lake.rendering.streamer import Wish
+from lake.deployments.aws import AwsDeployment
+from lake.deployments.deployment import Job, Status
+from lake.rendering.streamer import RunOptions
 from tests.emulated_account.account import Account
 from tests.emulated_account.machine import Node, Paper
 from tests.emulated_account.operator import Jobs, lake_of, quiet, refused
@@ -28,7 +26,7 @@ class Worked:
 
     before: list[Job]
     submitted: Job
-    status: AwsStatus
+    status: Status
     failure: str
     failed_log: list[str]
     cancelled: Job
@@ -43,27 +41,29 @@ class Worked:
 
 
 def work(account: Account, folder: Path) -> Worked:
-    jobs, place = AwsJobs(lake_of("dev")), lake_of("dev")
+    deployment = lake_of("dev")
+    jobs = deployment.jobs
     said = Jobs(account)
     account.emr.machine = said.machine()
     before = jobs.all()
     submitted = jobs.submit("stream", quiet)
-    status = look(place)
+    status = deployment.status()
     account.emr.machine = Paper({"stream": fail})
     failure = refused(lambda: jobs.submit("stream", quiet), LakeError)
     failed_log = jobs.log("stream", 1)
     account.emr.machine = Endless()
-    cluster, sheet = place.cluster(place.sheet()), place.sheet()
+    outputs = deployment.steps.outputs()
+    cluster = deployment.steps.cluster(outputs)
     id = cluster.submit("verify", ["x"])
     cluster.step(id)
     cancelled = jobs.stop(id, quiet)
     account.emr.machine = Paper({"topics": said.result({"topics": [{"topic": "moma.public.artists"}]})})
-    stopped, topics = jobs.stop("stream", quiet), place.topics()
+    stopped, topics = jobs.stop("stream", quiet), deployment.topics()
     unknown = refused(lambda: jobs.submit("gold", quiet), BadInput)
     account.emr.machine = Paper({"streamer": said.streamer})
     streamer = [jobs.submit("streamer", quiet), jobs.stop("streamer", quiet)]
-    really = run_really(account, folder, place, jobs)
-    assert sheet == place.sheet()
+    really = run_really(account, folder, deployment)
+    assert outputs == deployment.steps.outputs()
     return Worked(
         before, submitted, status, failure, failed_log, cancelled, stopped, topics, unknown, streamer, *really
     )
@@ -80,19 +80,20 @@ class Endless(Paper):
         return None
 
 
-def run_really(account: Account, folder: Path, place: AwsPlace, jobs: AwsJobs) -> tuple[Any, ...]:
+def run_really(account: Account, folder: Path, deployment: AwsDeployment) -> tuple[Any, ...]:
     """Scripts and spark-submit run: a job whose pipeline file is not there, one that is replaced and stopped, and
     HoodieStreamer, as far as it gets without a registry."""
-    node = Node(account.client, account.variables(HOME), folder)
+    jobs, node = deployment.jobs, Node(account.client, account.variables(HOME), folder)
     account.emr.machine = node
     with closing(node), pytest.MonkeyPatch.context() as patch:
         patch.setattr(polling, "POLL_S", 0.2)  # processes take their time
-        failure = refused(lambda: place.run("topics", place._config(), quiet, 120.0), LakeError)
+        failure = refused(lambda: deployment.steps.run("topics", deployment.steps.config(), quiet, 120.0), LakeError)
         jobs.submit("stream", quiet)
         first = node.applications("lake-stream")
         jobs.submit("stream", quiet)
         second = node.applications("lake-stream")
         jobs.stop("stream", quiet)
         left = node.applications("lake-stream")
-        streamed = place.stream_once(Wish(names=["moma.artists"], kinds=["mor"], once=True), quiet)
+        once = RunOptions(names=["moma.artists"], kinds=["mor"], once=True)
+        streamed = deployment.run_streamer(once, quiet).result
         return failure, [*first, *second], left, streamed

@@ -17,8 +17,8 @@ from psycopg import sql
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lake.cli.streamer import class_path
 from lake.local.spark_submit import spark_conf, spark_environment, spark_home
+from lake.local.streamer import class_path
 from lake.rendering.streamer import class_submit, streamer_path
 from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases

@@ -11,7 +11,7 @@ from lake.config.home import PROJECT, load_home
 from lake.local.spark_submit import spark_submit_command
 from lake.local.stream import LAYERS, Stream
 from lake.rendering.spark import kept_by_yarn
-from lake.rendering.streamer import Wish
+from lake.rendering.streamer import RunOptions
 from lake.rendering.streamer import job_arguments as streamer_arguments
 from tests.synth.rights import text
 from tests.synth.synthesis import Synthesized
@@ -73,7 +73,7 @@ def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None
 def test_a_job_that_ends_has_the_same_settings_and_arguments(script: str) -> None:
     arguments = ["--config", "x", "--output", "y"]
     here = spark_submit_command(load_home().environment, script, arguments)
-    there = steps.run(script, sheet(), arguments)
+    there = steps.run(script, outputs(), arguments)
     assert settings(here) == settings(there)
     assert here[-4:] == there[-4:] == arguments
 
@@ -83,31 +83,35 @@ def test_the_command_line_starts_what_the_deployment_started(dev: Synthesized, s
     parameters = {one.get("Name"): one["Value"] for _, one in dev.resources("AWS::SSM::Parameter")}
     told = json.loads(text(parameters[steps.parameter("dev")]))
     job = load_aws_environment(PROJECT, "dev").processing.jobs["stream"]
-    assert steps.start("stream", job, steps.Sheet(**told)) == step
+    assert steps.start("stream", job, steps.StackOutputs(**told)) == step
 
 
 def test_the_local_stream_writes_what_one_job_on_aws_does() -> None:
     assert load_aws_environment(PROJECT, "dev").processing.jobs["stream"].layers == LAYERS
 
 
-def sheet() -> steps.Sheet:
+def outputs() -> steps.StackOutputs:
     names = {name: f"s3://x/{name}" for name in (*steps.SCRIPTS, *steps.STARTERS)}
     files = ("s3://x/p.zip", "s3://x/pools.xml", ["s3://x/a.jar"])
     streamer = {"jar": "s3://x/lake-streamer.jar", "template": "s3://x/streamer.json"}
     places = {"artifacts": "a", "bronze": "b"}
     templates = {"stream": "s3://x/template.json"}
-    return steps.Sheet("r", "j-1", *files, names, names, templates, streamer, places, source="", secret="", admin="")
+    return steps.StackOutputs(
+        "r", "j-1", *files, names, names, templates, streamer, places, source="", secret="", admin=""
+    )
 
 
 def test_hoodie_streamer_has_the_same_settings_and_arguments() -> None:
     """Both ways: run to its end, and for ever."""
-    wish = Wish(names=["moma.artists"], kinds=["mor"], replay=True)
-    here = spark_submit_command(load_home().environment, "streamer", streamer_arguments(wish, streamer="x", status="y"))
-    there = steps.start_streamer(wish, Size(), sheet())
+    options = RunOptions(names=["moma.artists"], kinds=["mor"], replay=True)
+    here = spark_submit_command(
+        load_home().environment, "streamer", streamer_arguments(options, streamer="x", status="y")
+    )
+    there = steps.start_streamer(options, Size(), outputs())
     kept = kept_by_yarn("streamer")
     assert settings(there) == {**settings(here), **kept}
     assert [word for word in words(there) if word not in ("x", "y")] == words(here)
-    once = steps.run("streamer", sheet(), steps.streamer_words(Wish(once=True), sheet()))
+    once = steps.run("streamer", outputs(), steps.streamer_words(RunOptions(once=True), outputs()))
     assert settings(once) == settings(here)
 
 
@@ -122,13 +126,13 @@ def words(command: list[str]) -> list[str]:
 
 def test_hoodie_streamer_comes_with_the_clusters_own_bundle_alone() -> None:
     """The bundle of the utilities holds that of Spark: both at once would be two of each class."""
-    for command in (steps.run("streamer", sheet(), []), steps.start_streamer(Wish(), Size(), sheet())):
+    for command in (steps.run("streamer", outputs(), []), steps.start_streamer(RunOptions(), Size(), outputs())):
         jars = command[command.index("--jars") + 1].split(",")
         assert jars == [steps.HUDI_UTILITIES, "s3://x/lake-streamer.jar", "s3://x/a.jar"]
 
 
 def test_hoodie_streamer_is_known_to_yarn_and_replaces_the_one_that_runs() -> None:
-    command = steps.start_streamer(Wish(), Size(), sheet())
+    command = steps.start_streamer(RunOptions(), Size(), outputs())
     assert command[:3] == ["s3://x/start_job", "s3://x/stop_job", "lake-streamer"]
-    assert steps.stop("streamer", sheet()) == ["s3://x/stop_job", "lake-streamer"]
+    assert steps.stop("streamer", outputs()) == ["s3://x/stop_job", "lake-streamer"]
     assert "s3://a/state/streamer/pipeline.json" in command[: command.index("--deploy-mode")]

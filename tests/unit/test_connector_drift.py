@@ -1,20 +1,25 @@
 """What differs between the connector that runs and its definition, setting by setting."""
 
 from lake.clients.connect import runs
-from lake.deployments.connectors import Drift, Pair, drift
+from lake.deployments.connectors import Difference, differences
+from lake.deployments.deployment import Pair
 
 
 def test_equal_settings_do_not_differ() -> None:
-    assert drift({"c": Pair({"a": "1"}, {"a": "1"})}) == []
+    assert differences({"c": Pair({"a": "1"}, {"a": "1"})}) == []
 
 
 def test_a_changed_a_missing_and_a_foreign_setting_are_shown() -> None:
-    found = drift({"c": Pair({"a": "1", "foreign": "x"}, {"a": "2", "new": "y"})})
-    assert found == [Drift("c", "a", "1", "2"), Drift("c", "foreign", "x", None), Drift("c", "new", None, "y")]
+    found = differences({"c": Pair({"a": "1", "foreign": "x"}, {"a": "2", "new": "y"})})
+    assert found == [
+        Difference("c", "a", "1", "2"),
+        Difference("c", "foreign", "x", None),
+        Difference("c", "new", None, "y"),
+    ]
 
 
 def test_a_connector_that_is_not_there_lacks_all() -> None:
-    assert drift({"c": Pair(None, {"name": "c"})}) == [Drift("c", "name", None, "c")]
+    assert differences({"c": Pair(None, {"name": "c"})}) == [Difference("c", "name", None, "c")]
 
 
 def test_a_connector_runs_when_it_and_all_of_its_tasks_do() -> None:

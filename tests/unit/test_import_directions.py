@@ -80,6 +80,9 @@ def test_spark_jobs_need_nothing_but_pyspark() -> None:
 FLOOR = re.compile(r"^\| `(lake|spark_jobs)` \| (\d+) \| `([a-z_.]+)` \|", re.MULTILINE)
 HIGHEST = 9  # the longest chain of folders that a package may have
 COMMANDS = "lake/cli/main.py"  # the root of the command line
+OPENS = "lake/deployments/open.py"  # decides which deployment an environment is
+ENVIRONMENTS = "lake/aws/environment.py"  # refuses to read the file of another kind of lake
+ASKS_FOR_LOCAL = re.compile(r"(==|!=|\bin|\bis) \(?LOCAL\b|LOCAL (==|!=)")
 SHARED_BY_COMMANDS = {"lake.cli.options", "lake.cli.parity_output"}
 PACKAGES = ("lake", "spark_jobs")
 
@@ -149,6 +152,11 @@ def test_only_the_root_of_the_command_line_imports_commands() -> None:
     assert {name: names for name, names in found.items() if names} == {}
 
 
+def test_one_file_asks_whether_an_environment_is_local() -> None:
+    found = [path for path in sources("lake") if ASKS_FOR_LOCAL.search(path.read_text())]
+    assert [path.relative_to(ROOT).as_posix() for path in found if path != ROOT / ENVIRONMENTS] == [OPENS]
+
+
 def test_nobody_imports_a_job() -> None:
     jobs = {name for name in files_in_folders("spark_jobs") if folder_of(name) == "."}
     found = {path.name: named_modules(path.read_text(), jobs) for path in sources("spark_jobs")}
@@ -159,7 +167,7 @@ def test_nobody_imports_a_job() -> None:
     ("planted", "found"),
     [
         ("def f():\n    from lake.cli import options", {"lake.cli.options"}),
-        ("if TYPE_CHECKING:\n    from lake.deployments.open import place", {"lake.deployments.open"}),
+        ("if TYPE_CHECKING:\n    from lake.deployments.open import open_deployment", {"lake.deployments.open"}),
         ("from lake.state.baseline import load", {"lake.state.baseline"}),
         ("import lake.config.files\nfrom lake.local.service import Service", set()),
     ],

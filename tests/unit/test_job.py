@@ -15,6 +15,7 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import PROJECT, Home
 from lake.config.secrets import Secrets
+from lake.deployments import open as open_
 from lake.local import parity, spark_job
 from lake.local.service import Service
 from lake.local.spark_job import JOBS, LOGS, last_log, new_log, run_job
@@ -34,8 +35,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     (made.rendered / "pipeline.json").write_text("{}")
     made.environment.secrets_path.write_text(json.dumps({one.name: "x" for one in fields(Secrets)}))
     monkeypatch.setattr(sql, "load_home", lambda: made)
-    monkeypatch.setattr(parity, "load_home", lambda: made)
-    monkeypatch.setattr(parity, "_wait_for_snapshots", lambda *_: None)
+    monkeypatch.setattr(open_, "load_home", lambda: made)
+    monkeypatch.setattr(parity, "load_databases", lambda root: [])
     return made
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lake.cli import services
 from lake.cli.main import app
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import load_home
+from lake.deployments import local
 from tests.clocks import replace_time
 
 
@@ -36,7 +36,7 @@ def test_what_comes_is_printed_until_ctrl_c(log: Path, monkeypatch: pytest.Monke
         with log.open("a") as file:
             file.write(more)
 
-    replace_time(monkeypatch, services, sleep=sleep)
+    replace_time(monkeypatch, local, sleep=sleep)
     followed = CliRunner().invoke(app, ["logs", "connect", "-n", "0", "--follow"])
     assert followed.stdout == "four\nfive\n"
 

@@ -30,7 +30,7 @@ def test_a_server_is_never_behind_what_was_taken_from_it(monkeypatch: pytest.Mon
 
     class Connect:
         def __init__(self, url: str) -> None:
-            self.offset, self.configs = reads("connector"), dict
+            self.offset, self.running = reads("connector"), dict
 
     monkeypatch.setattr(inspect, "Connect", Connect)
     monkeypatch.setattr(inspect, "connect_source", lambda *_: nullcontext())
@@ -53,7 +53,7 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
         baseline.note(home, "shop", {"public.a": replace(TABLE, files={"1": 10})})
     applied = [{"database": "shop", "schema": "public", "table": "a", "replica_identity": "full"}]
     monkeypatch.setattr(inspect, "read_pipeline", lambda environment: {"tables": applied})
-    monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, configs=dict))
+    monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, running=dict))
     monkeypatch.setattr(inspect, "connect_source", lambda *_: nullcontext())
     monkeypatch.setattr(inspect, "read_source", lambda *_: None)
     monkeypatch.setattr(inspect.rules, "of_definition", lambda *_: [])

@@ -19,6 +19,7 @@ from lake.resync import quarantine as requests
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setattr(requests, "refuse_stopped", lambda home: None)
+    monkeypatch.setattr(quarantine, "load_home", lambda: made)
     made = Home(Environment(name="local", root=tmp_path))
     path = made.rendered / "pipeline.json"
     path.parent.mkdir(parents=True)
@@ -62,18 +63,19 @@ def test_no_answer(home: Home) -> None:
     assert len(list((home.data / "requests" / "quarantine").glob("*.json"))) == 1
 
 
-def test_what_is_refused_is_told_and_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
-    quarantine._report("replayed", {"settled": ["a"], "refused": []}, True)
+def test_what_is_refused_ends_with_one(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    answering(home, {"settled": ["a"], "refused": []})
+    quarantine.replay("shop", [], 10, True)
+    answering(home, {"settled": [], "refused": [{"id": "b", "reason": "no"}]})
     with pytest.raises(typer.Exit) as ended:
-        quarantine._report("replayed", {"settled": [], "refused": [{"id": "b", "reason": "no"}]}, False)
+        quarantine.replay("shop", [], 10, False)
     assert ended.value.exit_code == 1
     assert "refused: b: no" in capsys.readouterr().err
 
 
 def test_a_database_that_is_not_there(home: Home) -> None:
-    assert quarantine._chosen(home, []) == ["moma", "shop"]
-    with pytest.raises(BadInput, match="there is no database 'shp' in the lake; command line; choose: moma, shop"):
-        quarantine._chosen(home, ["shp"])
+    with pytest.raises(BadInput, match="there is no database 'shp'; command line; choose from: moma, shop"):
+        quarantine.replay("shp", [], 10, False)
 
 
 def test_bytes_can_be_read() -> None:

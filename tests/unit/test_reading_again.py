@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import httpx
 import pytest
 
 from lake.clients.connect import Connect
@@ -28,14 +27,13 @@ def table(database: str, name: str) -> dict[str, Any]:
 
 
 def worker(offset: dict[str, Any], connector: str = "RUNNING", task: str = "RUNNING") -> Connect:
-    def answer(request: httpx.Request) -> httpx.Response:
-        if request.url.path.endswith("/offsets"):
-            return httpx.Response(200, json={"offsets": [{"partition": {}, "offset": offset}]})
-        return httpx.Response(200, json={"connector": {"state": connector}, "tasks": [{"id": 0, "state": task}]})
+    class Worker(Connect):
+        def call(self, method: str, path: str, settings: Any = None, unless: int = 0) -> Any:
+            if path.endswith("/offsets"):
+                return {"offsets": [{"partition": {}, "offset": offset}]}
+            return {"connector": {"state": connector}, "tasks": [{"id": 0, "state": task}]}
 
-    connect = Connect("http://connect")
-    connect._client = httpx.Client(base_url=connect.url, transport=httpx.MockTransport(answer))
-    return connect
+    return Worker("http://connect")
 
 
 @pytest.mark.parametrize(

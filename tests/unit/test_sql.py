@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from lake.cli import sql
+from lake.cli import options, sql
 from lake.cli.main import app
 from lake.config.errors import BadInput
 
@@ -37,8 +37,10 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def printed(found: dict[str, Any], monkeypatch: pytest.MonkeyPatch, width: int = 120) -> str:
     out = io.StringIO()
-    monkeypatch.setattr(sql, "console", Console(file=out, width=width, highlight=False))
-    sql._print(found)
+    monkeypatch.setattr(options, "out", Console(file=out, width=width, highlight=False))
+    monkeypatch.setattr(sql, "run_job", lambda *_: found)
+    monkeypatch.setattr(sql, "load_home", lambda: None)
+    CliRunner().invoke(app, ["sql", "select 1"])
     return out.getvalue()
 
 

@@ -3,21 +3,28 @@
 import json
 from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
-from lake.cli import connectors, jobs, quarantine, services
+from lake.cli import connectors, jobs, options
+from lake.cli import status as status_command
 from lake.cli.main import app
-from lake.clients import table_status
+from lake.cli.quarantine import messages_table
+from lake.cli.status import overview
+from lake.clients import guardian_report, table_status
 from lake.clients.table_status import SourceStatus, TableStatus
 from lake.config.errors import BadInput
-from lake.deployments.jobs import Job
+from lake.config.home import load_home
+from lake.deployments.deployment import Job, Status
 from lake.local import status
+from lake.local.service import Service
+from lake.local.stack import Stack
 from lake.local.status import ServiceStatus
-from lake.local.supervisor import State
+from lake.local.supervisor import State, Supervisor
 from lake.sources.drift import Drift
 from tests.clocks import replace_time
 
@@ -36,18 +43,36 @@ def shown(what: RenderableType) -> str:
 
 
 @pytest.mark.parametrize(
-    "what",
+    "facts",
     [
-        pytest.param(services._services_table([STREAM]), id="services"),
-        pytest.param(services._sources_table([SOURCE]), id="sources"),
-        pytest.param(services._tables_table([TABLE]), id="tables"),
-        pytest.param(services._drifts_table([Drift("shop", "", REASON, "look")]), id="drifts"),
-        pytest.param(connectors._table({"source_postgres_shop": FAILED}), id="connectors"),
-        pytest.param(quarantine._table([ASIDE]), id="quarantine"),
+        pytest.param({"services": [STREAM]}, id="services"),
+        pytest.param({"sources": [SOURCE]}, id="sources"),
+        pytest.param({"tables": [TABLE]}, id="tables"),
+        pytest.param({"drifts": [Drift("shop", "", REASON, "look")]}, id="drifts"),
     ],
 )
-def test_a_reason_is_shown_as_it_came(what: RenderableType) -> None:
-    assert REASON in shown(what)
+def test_a_reason_is_shown_as_it_came(facts: dict[str, Any]) -> None:
+    assert REASON in shown(overview(Status(**{"jobs": [], "tables": [], **facts})))
+
+
+def test_so_is_that_of_a_message() -> None:
+    assert REASON in shown(messages_table([ASIDE]))
+
+
+@pytest.mark.parametrize("words", [["connectors", "status"], ["jobs", "list"]])
+def test_so_is_that_of_a_connector_or_a_job(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        jobs = SimpleNamespace(all=lambda: [Job("stream", True, "stopped", reason=REASON)])
+
+        def connectors(self, *_: Any) -> Any:
+            return SimpleNamespace(statuses=lambda: {"source_postgres_shop": FAILED})
+
+    for module in (connectors, jobs):
+        monkeypatch.setattr(module, "open_deployment", lambda env: Broken())
+    console = Console(file=StringIO(), width=300)
+    monkeypatch.setattr(options, "out", console)
+    CliRunner().invoke(app, words)
+    assert REASON in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", ["service_failure", "sync_failure"])
@@ -65,17 +90,17 @@ def test_a_table_that_is_not_written_keeps_its_state() -> None:
     assert (stopped.state, stopped.reason) == ("stopped", "x")
 
 
-def test_a_service_that_ends_at_once_is_named() -> None:
-    line = status._line(State("registry", "BACKOFF", 0, 0, "Exited too quickly"))
+def test_a_service_that_ends_at_once_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Stack, "runs", lambda self: True)
+    monkeypatch.setattr(Supervisor, "pid", lambda self: 7)
+    monkeypatch.setattr(
+        Supervisor, "state", lambda self: State(self.service.name, "BACKOFF", 0, 0, "Exited too quickly")
+    )
+    monkeypatch.setattr(Service, "wanted", lambda self: True)
+    lines = status.services(load_home())
+    (line,) = [one for one in lines if one.name == "registry"]
     assert (line.state, "see: lake logs registry" in line.reason) == ("failing", True)
     assert not status.healthy([line])
-
-
-def test_so_is_that_of_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    console = Console(file=StringIO(), width=300)
-    monkeypatch.setattr(jobs, "console", console)
-    jobs._print([Job("stream", True, "stopped", reason=REASON)], False)
-    assert REASON in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,15 +108,13 @@ def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "services", lambda home: [STREAM])
     monkeypatch.setattr(table_status, "tables", nothing)
     monkeypatch.setattr(table_status, "sources", nothing)
-    monkeypatch.setattr(services.guardian_report, "read", nothing)
+    monkeypatch.setattr(guardian_report, "read", nothing)
     facts = json.loads(CliRunner().invoke(app, ["status", "--json"]).stdout)
     assert [(one["name"], one["state"], one["continuous"]) for one in facts["jobs"]] == [("stream", "running", True)]
 
 
 @pytest.mark.parametrize("mixture", [["--json"], ["--env", "dev"]])
-def test_watching_goes_with_nothing_else(mixture: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    for never_reached in ("_watch", "_status_on_aws"):
-        monkeypatch.setattr(services, never_reached, lambda *_: None)
+def test_watching_goes_with_nothing_else(mixture: list[str]) -> None:
     refused = CliRunner().invoke(app, ["status", "--watch", *mixture]).exception
     assert isinstance(refused, BadInput)
     assert "leave out --watch" in str(refused)
@@ -101,11 +124,11 @@ def test_watching_shows_it_anew_until_ctrl_c(monkeypatch: pytest.MonkeyPatch) ->
     nothing: Any = lambda *_: []  # noqa: E731
     states, slept = iter(["starting", "running"]), iter([None, KeyboardInterrupt()])
     monkeypatch.setattr(status, "services", lambda home: [replace(STREAM, state=next(states))])
-    for module, name in ((table_status, "tables"), (table_status, "sources"), (services.guardian_report, "read")):
+    for module, name in ((table_status, "tables"), (table_status, "sources"), (guardian_report, "read")):
         monkeypatch.setattr(module, name, nothing)
     console = Console(file=StringIO(), width=300, force_terminal=True)
-    monkeypatch.setattr(services, "console", console)
-    replace_time(monkeypatch, services, sleep=lambda seconds: raised(next(slept)))
+    monkeypatch.setattr(options, "out", console)
+    replace_time(monkeypatch, status_command, sleep=lambda seconds: raised(next(slept)))
     CliRunner().invoke(app, ["status", "--watch"])
     first, second = console.file.getvalue().split("starting")  # type: ignore[attr-defined]
     assert "running" in second and "running" not in first

@@ -10,13 +10,13 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from lake.cli.streamer import Watch
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.local.streamer import Watch
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import (
     Places,
-    Wish,
+    RunOptions,
     base_properties,
     job_arguments,
     local_places,
@@ -259,8 +259,8 @@ def test_the_job_goes_on_telling_after_the_storage_was_away() -> None:
 
 def test_no_word_of_the_command_line_is_empty() -> None:
     """A step of EMR takes none."""
-    assert "" not in job_arguments(Wish(), streamer="x", status="y")
-    words = job_arguments(Wish(names=["moma", "shop.sale"]), streamer="x", status="y")
+    assert "" not in job_arguments(RunOptions(), streamer="x", status="y")
+    words = job_arguments(RunOptions(names=["moma", "shop.sale"]), streamer="x", status="y")
     assert words[words.index("--tables") + 1] == "moma,shop.sale"
 
 

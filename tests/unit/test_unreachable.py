@@ -16,7 +16,7 @@ from lake.config.environment import load_environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import PROJECT, Home
 from lake.config.secrets import Secrets
-from lake.deployments.jobs import LocalJobs
+from lake.deployments.local_jobs import LocalJobs
 from lake.local import status
 from lake.local.postgres import Postgres
 from lake.local.stack import Stack

@@ -48,8 +48,7 @@ def test_a_long_proof_tells_how_far_it_is(home: Home, monkeypatch: pytest.Monkey
         return {"equal": True}
 
     said: list[str] = []
-    monkeypatch.setattr(parity, "load_home", lambda: home)
-    monkeypatch.setattr(parity, "_wait_for_snapshots", lambda *_: None)
+    monkeypatch.setattr(parity, "load_databases", lambda root: [])
     monkeypatch.setattr(parity, "run_job", run_job)
-    assert parity.compare(["shop"], 1, said.append) == {"equal": True}
-    assert said == ["starting Spark", "verify:   9.0 s  waiting: partition 0 \\[/of x]"]
+    assert parity.compare(home, ["shop"], 1, said.append) == {"equal": True}
+    assert said == ["starting Spark", "verify:   9.0 s  waiting: partition 0 [/of x]"]

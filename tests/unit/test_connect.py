@@ -2,19 +2,24 @@
 
 from typing import Any
 
-import httpx
 import pytest
 
-from lake.clients.connect import Connect, cause
+from lake.clients.connect import Connect
+from lake.clients.reconcile import root_cause
 
 CHANGE = {"lsn": 25, "ts_usec": 1}
 
 
-def answering(status: int, body: dict[str, Any]) -> Connect:
-    connect = Connect("http://connect")
-    transport = httpx.MockTransport(lambda request: httpx.Response(status, json=body))
-    connect._client = httpx.Client(base_url=connect.url, transport=transport)
-    return connect
+class Answering(Connect):
+    """A worker that gives one answer to everything; None is that there is no such connector."""
+
+    def __init__(self, answer: dict[str, Any] | None) -> None:
+        super().__init__("http://connect")
+        self.answer = answer
+
+    def call(self, method: str, path: str, settings: Any = None, unless: int = 0) -> Any:
+        assert self.answer is not None or unless == 404
+        return self.answer
 
 
 @pytest.mark.parametrize(
@@ -30,11 +35,11 @@ def test_a_connector_reads_its_snapshot_until_kafka_has_all_rows(
     offsets: list[dict[str, Any]], snapshotting: bool
 ) -> None:
     body = {"offsets": [{"partition": {"server": "moma"}, "offset": offset} for offset in offsets]}
-    assert answering(200, body).snapshotting("source_postgres_moma") is snapshotting
+    assert Answering(body).snapshotting("source_postgres_moma") is snapshotting
 
 
 def test_what_is_not_there_reads_nothing() -> None:
-    assert not answering(404, {"error_code": 404, "message": "no connector"}).snapshotting("source_postgres_moma")
+    assert not Answering(None).snapshotting("source_postgres_moma")
 
 
 def test_a_failure_is_told_by_its_innermost_cause() -> None:
@@ -46,5 +51,5 @@ Caused by: org.apache.kafka.connect.errors.DataException: shop.public.t: the row
 \t... 13 more
 """
     known = "org.apache.kafka.connect.errors.DataException: shop.public.t: the row with key Struct{id=7} has 11 bytes"
-    assert cause(trace) == known
-    assert cause("io.debezium.DebeziumException: alone\n\tat Some.java") == "io.debezium.DebeziumException: alone"
+    assert root_cause(trace) == known
+    assert root_cause("io.debezium.DebeziumException: alone\n\tat Some.java") == "io.debezium.DebeziumException: alone"

@@ -1,0 +1,1 @@
+../../../lake/clients/reconcile.py

@@ -1,0 +1,114 @@
+"""`lake status`: services, sources and tables; on AWS stacks, cluster, jobs and tables."""
+
+import time
+
+import typer
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from lake.cli import options
+from lake.clients.table_status import SourceStatus, TableStatus
+from lake.config.errors import BadInput
+from lake.deployments.deployment import Deployment, Status
+from lake.deployments.open import open_deployment
+from lake.local.status import ServiceStatus
+from lake.sources.drift import Drift
+
+WATCH_S = 2.0
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command("status")(status)
+
+
+def status(
+    as_json: bool = options.JSON,
+    watch: bool = typer.Option(False, "--watch", help="Show it again every two seconds until Ctrl-C."),
+    env: str = options.ENV,
+) -> None:
+    """Show services, sources and tables; exit code 1 unless all of them are well.
+
+    Lag is the time from the commit in PostgreSQL to the commit in the lake, over the changes of the last minute.
+
+    On AWS: stacks, cluster, jobs and tables. --watch is for people and for this machine: it is refused together with
+    --json, and for a lake on AWS.
+
+    Example: lake status --watch
+    """
+    deployment = open_deployment(env)
+    if watch:
+        _watch(deployment, as_json)
+    found = deployment.status()
+    options.print_json(found.as_json()) if as_json else options.out.print(overview(found))
+    raise typer.Exit(0 if found.healthy else 1)
+
+
+def _watch(deployment: Deployment, as_json: bool) -> None:
+    if as_json:
+        raise BadInput("--watch shows no facts for machines", "command line", "leave out --watch or --json")
+    if not deployment.watchable:
+        raise BadInput("--watch looks at the lake on this machine only", "command line", "leave out --watch or --env")
+    with Live(console=options.out, auto_refresh=False) as live:
+        while True:
+            live.update(overview(deployment.status()), refresh=True)
+            time.sleep(WATCH_S)
+
+
+def overview(found: Status) -> Group:
+    """One table for each kind of thing that the deployment has."""
+    lines = [f"stack {part}: {state}" for part, state in found.stacks.items()]
+    if found.cluster:
+        lines += [f"cluster: {found.cluster}", *(f"job {one.name}: {one.state} {one.reason}" for one in found.jobs)]
+    parts: list[RenderableType] = [Text("\n".join(lines))] if lines else []
+    tables = [_services(found.services), _sources(found.sources), _tables(found.tables), _drifts(found.drifts)]
+    return Group(*parts, *(table for table in tables if table.row_count))
+
+
+def _drifts(drifts: list[Drift]) -> Table:
+    table = Table("drift", "what", "what now", box=None)
+    for one in drifts:
+        table.add_row(one.database, Text(one.what, "red"), Text(one.now))
+    return table
+
+
+def _sources(sources: list[SourceStatus]) -> Table:
+    table = Table("source", "connector", "tasks", "slot", "retained WAL", "", box=None)
+    for one in sources:
+        retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
+        connector = _coloured(one.connector, one.connector == "RUNNING")
+        tasks = Text(", ").join(_coloured(task, task == "RUNNING") for task in one.tasks)
+        table.add_row(one.database, connector, tasks, one.slot, retained, Text(one.reason))
+    return table
+
+
+def _tables(tables: list[TableStatus]) -> Table:
+    table = Table("table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "quarantine", "", box=None)
+    for one in tables:
+        lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
+        ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
+        rows = "" if one.rows is None else str(one.rows)
+        quarantined = _coloured(str(one.quarantined or ""), False)
+        table.add_row(one.name, _state(one.state), rows, *lags, one.lsn or "", ago, quarantined, Text(one.reason))
+    return table
+
+
+def _services(services: list[ServiceStatus]) -> Table:
+    table = Table("service", "state", "pid", "uptime", "memory", "", box=None)
+    for one in services:
+        running = one.state == "running"
+        facts = [str(one.pid), f"{one.uptime_s} s", f"{one.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
+        table.add_row(one.name, _state(one.state), *facts, Text(one.reason))
+    if total := sum(one.rss_bytes for one in services):
+        table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
+    return table
+
+
+def _coloured(text: str, good: bool) -> Text:
+    return Text(text, "green" if good else "red")
+
+
+def _state(name: str) -> Text:
+    return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting") else "red")

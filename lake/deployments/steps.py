@@ -1,0 +1,107 @@
+"""The jobs of one environment as steps of its cluster, from what the deployed stacks say of themselves."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from botocore.exceptions import ClientError
+
+from lake.aws import steps
+from lake.aws.environment import AwsEnvironment
+from lake.aws.processing import STREAMER
+from lake.aws.rendering import STATE
+from lake.aws.steps import StackOutputs
+from lake.config.errors import BadInput, LakeError
+from lake.config.report import Report
+from lake.deployments.account import Account, code
+from lake.deployments.cluster import Cluster
+from lake.rendering.streamer import RunOptions
+
+
+class Steps:
+    """Submits jobs, and reads what they write to S3."""
+
+    def __init__(self, account: Account, environment: AwsEnvironment) -> None:
+        self.account, self.environment = account, environment
+
+    def find_outputs(self) -> StackOutputs | None:
+        """None before the jobs are deployed."""
+        ssm = self.account.client("ssm")
+        try:
+            text = ssm.get_parameter(Name=steps.parameter(self.environment.name))["Parameter"]["Value"]
+        except ClientError as error:
+            if code(error) != "ParameterNotFound":
+                raise
+            return None
+        return StackOutputs(**json.loads(text))
+
+    def outputs(self) -> StackOutputs:
+        """LakeError before the jobs are deployed."""
+        found = self.find_outputs()
+        if found is None:
+            now = f"run: npx cdk deploy --all -c env={self.environment.name}"
+            raise LakeError(f"{self.environment.name} is not deployed", f"region {self.account.region}", now)
+        return found
+
+    def cluster(self, outputs: StackOutputs | None = None) -> Cluster:
+        found = outputs or self.outputs()
+        return Cluster(self.account, found.cluster, found.runner)
+
+    def bucket(self) -> str:
+        """The bucket of artifacts, where the jobs keep their state."""
+        return self.outputs().places["artifacts"]
+
+    # Each of these three returns the id of its step.
+
+    def start(self, job: str) -> str:
+        """Starts a continuous job of the environment in place of the one that runs."""
+        outputs = self.outputs()
+        return self.cluster(outputs).submit(job, steps.start(job, self.environment.processing.jobs[job], outputs))
+
+    def start_streamer(self, options: RunOptions) -> str:
+        """Starts HoodieStreamer in place of the one that runs."""
+        outputs = self.outputs()
+        arguments = steps.start_streamer(options, self.environment.processing.streamer, outputs)
+        return self.cluster(outputs).submit(STREAMER, arguments)
+
+    def stop(self, job: str) -> str:
+        """Ends a continuous job."""
+        outputs = self.outputs()
+        return self.cluster(outputs).submit(f"stop {job}", steps.stop(job, outputs))
+
+    def run(
+        self, script: str, arguments: Sequence[str], report: Report, timeout_s: float, name: str = ""
+    ) -> dict[str, Any]:
+        """The result that a job left in S3. BadInput when it refused its input, LakeError when it failed."""
+        outputs, name = self.outputs(), name or script
+        key = f"{STATE}/results/{script}-{uuid4()}.json"
+        output = f"s3://{outputs.places['artifacts']}/{key}"
+        cluster = self.cluster(outputs)
+        id = cluster.submit(name, steps.run(script, outputs, [*arguments, "--output", output]))
+        failure = None
+        try:
+            cluster.wait(id, report, timeout_s)
+        except LakeError as error:  # a job that refused its input failed, too, but says why in its result
+            failure = error
+        content = self.account.read_json(outputs.places["artifacts"], key)
+        if not content:
+            now = f"see: lake jobs logs {name} --env {self.environment.name}"
+            raise failure or LakeError(f"{name} left no result", output, now)
+        if "error" in content:
+            raise BadInput(content["error"], f"lake {script}", "correct it")
+        return {**content, "result": output}
+
+    def config(self) -> list[str]:
+        """The argument that names the pipeline file of the job that writes the tables."""
+        (job,) = [name for name, one in self.environment.processing.jobs.items() if "silver" in one.layers]
+        return ["--config", self.outputs().remembered(job, "pipeline.json")]
+
+    def reports(self) -> dict[str, dict[str, Any]]:
+        """The last report of each continuous job; {} for a job that never wrote one."""
+        return {name: self.report(name) for name in self.environment.processing.jobs}
+
+    def report(self, job: str) -> dict[str, Any]:
+        """The last report of a continuous job; {} if it never wrote one."""
+        outputs = self.find_outputs()
+        return self.account.read_json(outputs.places["artifacts"], f"{STATE}/{job}/status.json") if outputs else {}

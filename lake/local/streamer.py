@@ -1,0 +1,74 @@
+"""HoodieStreamer run on this machine, as a job in the foreground."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lake.config.definition import load_databases
+from lake.config.home import Home
+from lake.config.names import named_targets
+from lake.config.report import Report
+from lake.local.spark_job import last_log, run_job
+from lake.rendering.pipeline import read_pipeline
+from lake.rendering.streamer import (
+    FILE_NAME,
+    STATUS,
+    RunOptions,
+    job_arguments,
+    local_places,
+    streamer_path,
+    write_streamer,
+)
+
+JOB = "streamer"
+
+
+def run(home: Home, options: RunOptions, report: Report) -> dict[str, Any]:
+    """The result of spark_jobs/streamer.py over a freshly rendered file. Reports each commit and each failure."""
+    named_targets(read_pipeline(home.environment), list(options.names))  # BadInput before Spark starts
+    folder = streamer_path(home.environment)
+    rendered, status = folder / FILE_NAME, folder / STATUS
+    write_streamer(load_databases(home.root), local_places(home.environment), rendered)
+    status.unlink(missing_ok=True)
+    words = job_arguments(options, streamer=rendered.as_uri(), status=status.as_uri())
+    jars = {"spark.driver.extraClassPath": class_path(home)}
+    watch = Watch(status, report)
+    return run_job(home, JOB, words, conf=jars, watch=lambda log: watch.look())
+
+
+def log_hint(home: Home) -> str:
+    """Where the last run wrote its log."""
+    return f"see: {last_log(home, JOB)}"
+
+
+def class_path(home: Home) -> str:
+    """Spark's jars, and with them HoodieStreamer, which on EMR lies on the cluster."""
+    return ":".join(str(home.build / folder / "*") for folder in ("spark", JOB))
+
+
+class Watch:
+    """Reports each new commit and each new failure once."""
+
+    def __init__(self, status: Path, report: Report) -> None:
+        self._status = status
+        self._report = report
+        self._reported: dict[str, Any] = {}
+
+    def look(self) -> None:
+        """Reads the status file, which the job replaces as a whole."""
+        if not self._status.exists():
+            return
+        for name, table in json.loads(self._status.read_text(encoding="utf-8"))["tables"].items():
+            fact = (table["commits"], table.get("reason"))
+            if table["state"] not in ("waiting", "reading") and self._reported.get(name) != fact:
+                self._reported[name] = fact
+                self._report(f"{name}: {_line(table)}")
+
+
+def _line(table: dict[str, Any]) -> str:
+    """The outcome of one table."""
+    if table.get("reason"):
+        return f"{table['state']}: {table['reason']}"
+    if not table["commits"]:
+        return "nothing new in the archive"
+    return f"{table['rows']} rows in {table['commits']} commits, {table['operation']} at {table['instant']}"
