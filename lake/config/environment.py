@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lake.config.errors import BadInput
 from lake.config.yaml_file import as_model, read_mapping
 
-PORT_BASE_VARIABLE = "LAKE_PORT_BASE"
-DATA_DIR_VARIABLE = "LAKE_DATA_DIR"
+PREFIX = "LAKE_"
 ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
 PORTS_USED = 8
+HIGHEST_PORT_BASE = 65535 - PORTS_USED
 LOOPBACK = "127.0.0.1"
 Count = Annotated[StrictInt, Field(ge=1)]
 
@@ -111,7 +112,7 @@ class Environment(_Part):
 
     name: StrictStr
     root: Path
-    port_base: Annotated[StrictInt, Field(ge=1024, le=65535 - PORTS_USED)] = 27000
+    port_base: Annotated[StrictInt, Field(ge=1024, le=HIGHEST_PORT_BASE)] = 27000
     data_dir: Annotated[StrictStr, Field(min_length=1)] = ".lake"
     bucket: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "lake"
     kafka: Kafka = Kafka()
@@ -168,6 +169,15 @@ class Environment(_Part):
         return f"thrift://{LOOPBACK}:{self.ports.metastore}"
 
 
+class Overrides(BaseSettings):
+    """The keys that a variable overrides: LAKE_PORT_BASE and LAKE_DATA_DIR."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True)
+
+    port_base: Annotated[int, Field(ge=1024, le=HIGHEST_PORT_BASE)] | None = None
+    data_dir: str | None = None
+
+
 def load_environment(root: Path, name: str = "local") -> Environment:
     """environments/<name>.yaml; the variables LAKE_PORT_BASE and LAKE_DATA_DIR override its keys.
 
@@ -199,18 +209,12 @@ def check_name(name: str, path: Path) -> None:
 
 
 def _overrides() -> dict[str, Any]:
-    folder = os.environ.get(DATA_DIR_VARIABLE)
-    return _port_override() | ({"data_dir": folder} if folder else {})
-
-
-def _port_override() -> dict[str, Any]:
-    text = os.environ.get(PORT_BASE_VARIABLE)
-    if text is None:
-        return {}
-    if not text.isdecimal() or not 1024 <= int(text) <= 65535 - PORTS_USED:
+    try:
+        return Overrides().model_dump(exclude_none=True)
+    except ValidationError as error:
+        (wrong, *_) = error.errors()
         raise BadInput(
-            f"{PORT_BASE_VARIABLE}={text} is not a usable port",
+            f"{PREFIX}{str(wrong['loc'][0]).upper()}={wrong['input']} is not a usable port",
             "environment variable",
-            f"give a number from 1024 to {65535 - PORTS_USED}, or unset it",
-        )
-    return {"port_base": int(text)}
+            f"give a number from 1024 to {HIGHEST_PORT_BASE}, or unset it",
+        ) from None

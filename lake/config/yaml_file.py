@@ -1,13 +1,14 @@
 """Reads a YAML file into a typed model and explains every mistake in one line."""
 
 import difflib
-from collections.abc import Hashable, Iterator
+import re
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML, YAMLError
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from lake.config.errors import BadInput
 
@@ -16,25 +17,11 @@ UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 MISSING_KEY = ("missing", "missing_argument")
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """A safe loader that refuses a key written twice, where YAML itself would keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key is not plain text", key.start_mark)
-            if key.value in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"duplicate key '{key.value}'", key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
 def read_mapping(path: Path) -> dict[str, Any]:
     """The top-level mapping of the file; BadInput when it is missing, unreadable or not YAML."""
     try:
-        content = yaml.load(_text(path), _UniqueKeyLoader)
-    except yaml.YAMLError as error:
+        content = _load(path)
+    except YAMLError as error:
         raise BadInput(_syntax_problem(error), _place(path, error), "correct the YAML there") from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {_kind(content)}"
@@ -50,6 +37,13 @@ def as_model(model: type[Model], content: dict[str, Any], path: Path) -> Model:
         # A misspelt required key is two mistakes to pydantic; its misspelling is the one to show.
         first = min(error.errors(), key=lambda found: found["type"] not in UNKNOWN_KEY)
         raise BadInput(_problem(first), _key_place(path, first), _remedy(first, model)) from None
+
+
+def _load(path: Path) -> Any:
+    """The content of the file, which knows the lines of its keys. It refuses a key that is written twice."""
+    loader = YAML()
+    loader.version = (1, 1)  # `yes` and `on` are true, as most people expect
+    return loader.load(_text(path))
 
 
 def _text(path: Path) -> str:
@@ -71,12 +65,13 @@ def _instead(path: Path) -> str:
     return f"present there: {', '.join(names)}" if names else f"create it; {folder} has no .yaml file"
 
 
-def _syntax_problem(error: yaml.YAMLError) -> str:
-    problem = getattr(error, "problem", None) or "not readable as YAML"
-    return problem if "duplicate key" in problem else f"not valid YAML: {problem}"
+def _syntax_problem(error: YAMLError) -> str:
+    problem = str(getattr(error, "problem", None) or "not readable as YAML")
+    twice = re.search('duplicate key "(.+?)" with value', problem)
+    return f"duplicate key '{twice[1]}'" if twice else f"not valid YAML: {problem}"
 
 
-def _place(path: Path, error: yaml.YAMLError) -> str:
+def _place(path: Path, error: YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     lines = len(_text(path).splitlines())
     return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie behind the end
@@ -92,22 +87,15 @@ def _key_place(path: Path, error: ErrorDetails) -> str:
 
 def _written(path: Path, keys: list[str]) -> tuple[int, int]:
     """The 1-based line of the deepest of the nested keys that stands in the file, and its depth."""
-    node, line = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), 1
+    node, line = _load(path), 0
     for depth, key in enumerate(keys):
-        found = dict(_children(node)).get(key)
-        if found is None:
-            return line, depth
-        line, node = found
-    return line, len(keys)
-
-
-def _children(node: yaml.Node | None) -> Iterator[tuple[str, tuple[int, yaml.Node]]]:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield key.value, (key.start_mark.line + 1, value)
-    if isinstance(node, yaml.SequenceNode):
-        for position, value in enumerate(node.value):
-            yield str(position), (value.start_mark.line + 1, value)
+        if isinstance(node, CommentedMap) and key in node:
+            line, node = node.lc.key(key)[0], node[key]
+        elif isinstance(node, CommentedSeq) and key.isdecimal() and int(key) < len(node):
+            line, node = node.lc.item(int(key))[0], node[int(key)]
+        else:
+            return line + 1, depth
+    return line + 1, len(keys)
 
 
 def _problem(error: ErrorDetails) -> str:

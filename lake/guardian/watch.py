@@ -125,7 +125,6 @@ class Watch:
 def main() -> None:
     """Runs until SIGTERM."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
     home = load_home()
     watch = Watch(home)
     signal.signal(signal.SIGTERM, lambda *_: watch.stopping.set())

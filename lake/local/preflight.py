@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-from lake.config.environment import PORT_BASE_VARIABLE
 from lake.config.errors import BadInput
 from lake.config.home import HOST, Home
 from lake.local.processes import describe
@@ -62,7 +61,7 @@ def check_ports(home: Home, own: set[int]) -> None:
             raise BadInput(
                 f"port {port} for {name} is taken by {who}",
                 f"{HOST}:{port}",
-                f"stop it, or choose other ports: {PORT_BASE_VARIABLE}={other} lake up",
+                f"stop it, or choose other ports: LAKE_PORT_BASE={other} lake up",
             )
 
 

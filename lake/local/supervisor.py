@@ -17,11 +17,11 @@ from typing import Any
 
 import psutil
 from supervisor.xmlrpc import SupervisorTransport
-from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from lake.config.errors import LakeError
 from lake.config.home import Home
 from lake.config.secrets import write_private
+from lake.config.waiting import wait_until
 from lake.local.processes import GONE, MARK, SERVICE
 from lake.local.service import Program, Service
 
@@ -166,21 +166,18 @@ class Supervisor:
         if done.returncode != 0:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
             raise LakeError(f"supervisord did not start: {reason[0]}", str(self.config), "run: lake up")
-        self._wait()
+        wait_until(self._answers, START_WITHIN_S, self._failed("does not answer"), POLL_S)
 
     def _make_private(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_uid != os.getuid():
             raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
 
-    @retry(
-        retry=retry_if_exception_type(LakeError),
-        stop=stop_after_delay(START_WITHIN_S),
-        wait=wait_fixed(POLL_S),
-        reraise=True,
-    )
-    def _wait(self) -> None:
-        self._call("getState")
+    def _answers(self) -> bool:
+        try:
+            return bool(self._call("getState"))
+        except LakeError:
+            return False
 
     def _call(self, method: str, *arguments: Any, unless: int | None = None) -> Any:
         """The answer; None when it is refused with the code `unless`. LakeError when it does not answer, or refuses."""

@@ -16,6 +16,7 @@ from lake.clients import stream_status
 from lake.clients.connect import Connect
 from lake.config.definition import Database
 from lake.config.errors import LakeError
+from lake.config.report import silent
 from lake.local.stack import Stack
 from lake.plan.apply import apply
 from lake.plan.diff import changes
@@ -110,7 +111,7 @@ class Lab:
         facts = read_facts(databases, environment)
         found = [change for change in changes(databases, environment, facts) if change.kind == "source"]
         assert {change.database for change in found} == {name}
-        apply(found, databases, environment, facts, say=lambda line: None)
+        apply(found, databases, environment, facts, report=silent)
 
     def _open_early(self) -> None:
         """F2: the slot is there, a transaction is open while the snapshot is read, and commits after it."""

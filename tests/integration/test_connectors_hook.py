@@ -13,6 +13,7 @@ from tenacity import retry, stop_after_delay, wait_fixed
 from lake.clients.kafka import Broker
 from lake.config.definition import Database
 from lake.config.home import Home
+from lake.config.report import silent
 from lake.plan.apply import apply
 from lake.plan.diff import changes
 from lake.plan.facts import read_facts
@@ -61,7 +62,7 @@ def put_by_the_lake(home: Home) -> None:
     found = [
         one for one in changes([DATABASE], home.environment, facts) if one.kind in ("source", "topic", "connector")
     ]
-    apply(found, [DATABASE], home.environment, facts, say=lambda line: None)
+    apply(found, [DATABASE], home.environment, facts, report=silent)
 
 
 def declaration(home: Home, **changed: str) -> Settings:
@@ -165,10 +166,10 @@ def ask(home: Home, folder: Path, verb: str) -> Any:
     requests, answers = (folder / f"run/lake/{name}" for name in ("requests", "answers"))
     for place in (requests, answers):
         place.mkdir(parents=True, exist_ok=True)
-    (requests / "1.json").write_text(json.dumps({"verb": verb, "names": [DECLARED]}))
+    (requests / "1.json").write_text(json.dumps({"id": "1", "verb": verb, "arguments": {"names": [DECLARED]}}))
     (done,) = hook.run_pod(pod, of_kind(manifests, "ConfigMap"), home.connect, folder)
     assert done.returncode == 0, done.stderr
-    return json.loads((answers / "1.json").read_text())["answer"]
+    return json.loads((answers / "1.json").read_text())["result"]
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)

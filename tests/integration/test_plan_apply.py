@@ -13,6 +13,7 @@ from lake.clients.table_status import tables
 from lake.config.definition import Database, load_database
 from lake.config.errors import BadInput
 from lake.config.home import Home
+from lake.config.report import silent
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
 from lake.plan.diff import changes
@@ -86,7 +87,7 @@ def applied(home: Home, database: Database) -> list[Change]:
     refuse(databases, home.environment, facts)
     found = changes(databases, home.environment, facts)
     validate(found, databases, home.environment)
-    apply(found, databases, home.environment, facts, say=lambda line: None)
+    apply(found, databases, home.environment, facts, report=silent)
     return found
 
 
