@@ -68,6 +68,9 @@ class LocalDeployment:
         self.home = home
         self.name = home.environment.name
 
+    def _stack(self, report: Report) -> Stack:
+        return Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}"))
+
     @property
     def jobs(self) -> LocalJobs:
         return LocalJobs(self.home)
@@ -148,7 +151,7 @@ class LocalDeployment:
         data = self.home.data
         if data.exists():
             self._refuse_foreign()
-            Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}")).down()
+            self._stack(report).down()
             if keep_data and (data / DATA).exists():
                 report(f"kept: {self._keep()}")
             shutil.rmtree(self._doomed, ignore_errors=True)
@@ -177,7 +180,7 @@ class LocalDeployment:
             raise BadInput(f"the rows of {', '.join(others)} can't be loaded again from here", "databases/", now)
 
     def build(self, report: Report) -> None:
-        Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}")).up()
+        self._stack(report).up()
         for table, (added, present) in moma.load(self.home).items():
             report(f"{moma.DATABASE}.public.{table}: {present} rows ({added} new)")
         apply_all(self.name, report=report)

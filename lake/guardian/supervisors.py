@@ -1,4 +1,4 @@
-"""A supervisor brings the guardian back, and the guardian all supervisors."""
+"""A supervisor restarts the guardian, and the guardian all supervisors."""
 
 import logging
 import os
@@ -6,17 +6,18 @@ import subprocess
 import sys
 import threading
 
-from lake.config.home import Home
+from lake.config.errors import LakeError
+from lake.config.home import Home, load_home
 from lake.config.lock import is_locked
 from lake.local.processes import MARK, SERVICE
 from lake.local.stack import Stack
 
 LOG = logging.getLogger("guardian")
-LOOK_EVERY_S = (1.0, 2.0, 5.0, 10.0, 30.0)  # each after a failure more, the last one for ever
+LOOK_EVERY_S = (1.0, 2.0, 5.0, 10.0, 30.0)  # one step longer after each failure in a row
 
 
 def keep(home: Home, stopping: threading.Event) -> None:
-    """attend() until stopped, however long a look at a source takes; a guardian that can't go on with it ends."""
+    """Calls attend() until stopped, however long a look at a source takes. Ends the guardian if it cannot go on."""
     failures = 0
     try:
         while not stopping.wait(LOOK_EVERY_S[min(failures, len(LOOK_EVERY_S) - 1)]):
@@ -26,17 +27,32 @@ def keep(home: Home, stopping: threading.Event) -> None:
 
 
 def attend(home: Home) -> bool:
-    """Starts the services that lost their supervisors, once what is left of them has ended; False when it can't.
+    """Starts the services that lost their supervisors, after the rest of them has ended. False if it cannot.
 
-    That may be this guardian: so the command belongs to no supervisor, and prints into a file. A command that starts a
-    service anew ends its supervisor for a moment; it has the lock.
+    The guardian may be one of them: so a process of its own, below no supervisor, starts them, and prints into the
+    log. A command that restarts a service ends its supervisor for a moment; it holds the lock.
     """
     lost = Stack(home).lost()
     if not lost or is_locked(home.lock):
         return True
-    LOG.error("no supervisor of %s; starting it anew", ", ".join(lost))
+    LOG.error("no supervisor of %s; starting it again", ", ".join(lost))
     environment = {name: value for name, value in os.environ.items() if name not in (MARK, SERVICE)}
-    command = [sys.executable, "-m", "lake.guardian.revive"]
+    command = [sys.executable, "-m", "lake.guardian.supervisors"]
     with home.log("guardian").open("a") as log:
         done = subprocess.run(command, cwd=home.root, env=environment, stdout=log, stderr=log, start_new_session=True)
     return done.returncode == 0
+
+
+def revive() -> str:
+    """Starts the services that lost their supervisors. Returns why it cannot: another command works, or a service
+    does not start.
+    """
+    try:
+        Stack(load_home(), lambda service, what, _: print(f"{service}: {what}", flush=True)).revive()
+    except LakeError as error:
+        return str(error)
+    return ""
+
+
+if __name__ == "__main__":
+    sys.exit(revive() or 0)

@@ -1,11 +1,11 @@
 """The services in order: what starts beside what, what stops first."""
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import psutil
 
@@ -13,6 +13,7 @@ from lake.config import secrets
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
 from lake.config.lock import locked
+from lake.config.names import refuse_unknown
 from lake.local import preflight, processes
 from lake.local.connect import Connect
 from lake.local.guardian import Guardian
@@ -29,23 +30,22 @@ from lake.local.supervisor import STOP_WAIT_S, STOPPED, Supervisor
 SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream, Guardian)
 # A broker that goes while Connect still has tasks keeps both waiting for half a minute.
 STOP_FIRST = ("guardian", "stream", "connect")
-UNKNOWN = ""  # what an earlier version started under one supervisor says of no service that it is part of it
 POLL_S = 0.2
 ENDED_WITHIN_S = STOP_WAIT_S + 4.0  # supervisord looks once a second at what it has killed then
 LOG_LINES = 3
 
-# Told of each step: service, what happened, seconds since the start.
-Report = Callable[[str, str, float], None]
+# Is called for each step: service, what happened, seconds since the start.
+StepReport = Callable[[str, str, float], None]
 
 
 def silent(service: str, what: str, seconds: float) -> None:
-    """A report that goes nowhere."""
+    """A report that nobody reads."""
 
 
 class Stack:
     """All services of one lake."""
 
-    def __init__(self, home: Home, report: Report = silent) -> None:
+    def __init__(self, home: Home, report: StepReport = silent) -> None:
         self.home = home
         self.report = report
         self.services = [service(home) for service in SERVICES]
@@ -55,15 +55,12 @@ class Stack:
 
     def service(self, name: str) -> Service:
         """BadInput names the services there are."""
-        for service in self.services:
-            if service.name == name:
-                return service
-        names = ", ".join(service.name for service in self.services)
-        raise BadInput(f"there is no service '{name}'", "command line", f"choose one of: {names}")
+        refuse_unknown("service", [name], list(self.supervisors))
+        return self.supervisors[name].service
 
     def runs(self) -> bool:
         """Whether any service has its supervisor."""
-        return bool(self._supervised())
+        return any(supervisor.pid() is not None for supervisor in self.supervisors.values())
 
     def lost(self) -> list[str]:
         """The services that should run and have no supervisor."""
@@ -73,21 +70,17 @@ class Stack:
         """Have every service running and answering; False if all of them already were."""
         if self.lost():
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
-        with self._alone():
-            self._stop_orphans([UNKNOWN])
+        with _alone(self.home):
             secrets.load_or_create(self.home.environment.secrets_path)
             return self._start([service for service in self.services if service.wanted()])
 
     def revive(self) -> bool:
         """Have those services running that lost their supervisors; False if none did, or the lake is down."""
-        with self._alone():
+        with _alone(self.home):
             lost = self.lost()
             if not (lost and self._processes()):
                 return False
             return self._start([self.service(name) for name in lost])
-
-    def _supervised(self) -> set[str]:
-        return {name for name, supervisor in self.supervisors.items() if supervisor.pid() is not None}
 
     def _stop_orphans(self, names: Sequence[str]) -> None:
         """End what runs of services that have no supervisor."""
@@ -95,7 +88,7 @@ class Stack:
         if orphans:
             processes.stop_orphans(orphans, GONE_WITHIN_S)
             left = f"{len(orphans)} processes ({', '.join(processes.names(orphans))})"
-            self._say(", ".join(names) or "lake", f"its supervisor was killed; stopped what it left behind: {left}")
+            self._say(", ".join(names), f"its supervisor was killed; stopped what it left behind: {left}")
 
     def _start(self, services: list[Service]) -> bool:
         """Start in parallel; a service waits only for those it needs. The first failure is raised."""
@@ -105,8 +98,7 @@ class Stack:
                 for service in sorted(services, key=lambda item: len(item.needs)):
                     needed = [started[name] for name in service.needs if name in started]
                     started[service.name] = pool.submit(self._start_one, service, needed)
-                idle = [future.result() for future in as_completed(started.values())]
-                return any(idle)
+                return any([future.result() for future in as_completed(started.values())])
             except BaseException:
                 self._given_up.set()
                 raise
@@ -123,22 +115,21 @@ class Stack:
             for line in service.prepare():
                 self._say(service.name, line)
             supervisor.start()
-        self._wait(service)
+        self._wait(supervisor)
         service.initialise()
         if idle:
             self._say(service.name, service.arrived)
         return idle
 
-    def _wait(self, service: Service) -> None:
+    def _wait(self, supervisor: Supervisor) -> None:
         """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
+        service = supervisor.service
         end = time.monotonic() + service.ready_within_s
         while not answers(service):
-            if self.supervisors[service.name].state().state == STOPPED or time.monotonic() > end:
-                raise LakeError(
-                    f"{service.name} does not answer after {service.ready_within_s:.0f} s: {self.tail(service.name)}",
-                    str(self.home.log(service.name)),
-                    f"see: lake logs {service.name}",
-                )
+            if supervisor.state().state == STOPPED or time.monotonic() > end:
+                log = self.home.log(service.name)
+                what = f"{service.name} does not answer after {service.ready_within_s:.0f} s: {_tail(log)}"
+                raise LakeError(what, str(log), f"see: lake logs {service.name}")
             if self._given_up.wait(POLL_S):
                 raise LakeError(f"{service.name} was not waited for", "lake up", "run: lake up")
 
@@ -146,13 +137,12 @@ class Stack:
         """Stop everything, writers first; False if nothing ran. Leaves no process of this lake."""
         if not self._processes():
             return False
-        with self._alone():
+        with _alone(self.home):
             self._end(STOP_FIRST)
             self._end([name for name in self.supervisors if name not in STOP_FIRST])
             processes.stop(self._processes(), GONE_WITHIN_S)
-        for folder in {supervisor.socket.parent for supervisor in self.supervisors.values()}:
-            if not folder.is_relative_to(self.home.data):
-                shutil.rmtree(folder, ignore_errors=True)
+        for supervisor in self.supervisors.values():
+            supervisor.forget_socket()
         return True
 
     def _end(self, names: Sequence[str]) -> None:
@@ -178,7 +168,7 @@ class Stack:
     def start(self, name: str) -> None:
         """Have one service running and answering, anew, with the program that the code describes now."""
         service = self.service(name)
-        with self._alone():
+        with _alone(self.home):
             self._end([name])
             if service.wanted():
                 self._start_one(service)
@@ -195,23 +185,25 @@ class Stack:
             raise BadInput("this lake does not run", str(self.home.data), "run: lake up")
         self.start(name)
 
-    def tail(self, name: str) -> str:
-        """The last lines of a service's log, on one line."""
-        try:
-            lines = self.home.log(name).read_text(errors="replace").splitlines()
-        except OSError:
-            return "it has no log"
-        return " | ".join(line.strip() for line in lines[-LOG_LINES:]) or "its log is empty"
-
     def _processes(self) -> list[psutil.Process]:
         return processes.of_lake(self.home.data)
 
     def _say(self, name: str, what: str) -> None:
         self.report(name, what, time.monotonic() - self._began)
 
-    def _alone(self) -> AbstractContextManager[None]:
-        """One command at a time starts or stops this lake."""
-        return locked(self.home.lock, "another lake command is starting or stopping this lake")
+
+def _alone(home: Home) -> AbstractContextManager[None]:
+    """One command at a time starts or stops a lake."""
+    return locked(home.lock, "another lake command is starting or stopping this lake")
+
+
+def _tail(log: Path) -> str:
+    """The last lines of a log, on one line."""
+    try:
+        lines = log.read_text(errors="replace").splitlines()
+    except OSError:
+        return "it has no log"
+    return " | ".join(line.strip() for line in lines[-LOG_LINES:]) or "its log is empty"
 
 
 def answers(service: Service) -> bool:

@@ -8,7 +8,7 @@ from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
 from lake.local import processes
 from lake.local.service import Service
-from lake.local.stack import SERVICES, UNKNOWN, Stack, answers
+from lake.local.stack import SERVICES, Stack, answers
 from lake.local.supervisor import BACKOFF, RUNNING, State, Supervisor
 
 ADVICE = {
@@ -37,7 +37,7 @@ def services(home: Home) -> list[ServiceStatus]:
     stack = Stack(home)
     if not stack.runs():
         left = {processes.service_of(process) for process in processes.of_lake(home.data)}
-        return [_unsupervised(service, bool(left & {service.name, UNKNOWN})) for service in stack.services]
+        return [_unsupervised(service, service.name in left) for service in stack.services]
     with ThreadPoolExecutor(max_workers=len(SERVICES)) as asking:  # one that is cut off takes seconds
         return list(asking.map(_asked, stack.supervisors.values()))
 

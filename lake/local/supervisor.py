@@ -6,6 +6,7 @@ Each service has one of its own: who kills a supervisor costs the lake one servi
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -126,6 +127,11 @@ class Supervisor:
             return near
         key = hashlib.sha256(str(self.home.data).encode()).hexdigest()[:12]
         return Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", near.name)
+
+    def forget_socket(self) -> None:
+        """Deletes the folder of sockets, if it is not part of the data."""
+        if not self.socket.is_relative_to(self.home.data):
+            shutil.rmtree(self.socket.parent, ignore_errors=True)
 
     def process(self) -> psutil.Process | None:
         """The running supervisor; None if there is none."""

@@ -49,7 +49,7 @@ def test_topics_are_asked_for_by_a_step(worked: Worked) -> None:
 
 
 def test_an_unknown_job_is_refused(worked: Worked) -> None:
-    assert "no continuous job 'gold'" in worked.unknown and "choose: stream, streamer" in worked.unknown
+    assert "no continuous job 'gold'" in worked.unknown and "choose from: stream, streamer" in worked.unknown
 
 
 def test_a_step_that_really_runs_fails_with_sparks_own_words(worked: Worked) -> None:

@@ -50,7 +50,7 @@ def test_what_lost_its_supervisor_is_started_again_by_a_process_that_is_not_of_t
     monkeypatch.setattr(subprocess, "run", run)
     with locked(home.lock, "") if at_work else nullcontext():
         assert supervisors.attend(home) == well
-    assert [one["command"][1:] for one in ran] == [["-m", "lake.guardian.revive"]] * started
+    assert [one["command"][1:] for one in ran] == [["-m", "lake.guardian.supervisors"]] * started
     assert [{MARK, SERVICE} & set(one["env"]) for one in ran] == [set()] * started
     assert [one["start_new_session"] for one in ran] == [True] * started
 
