@@ -98,7 +98,8 @@ class Stack:
                 for service in sorted(services, key=lambda item: len(item.needs)):
                     needed = [started[name] for name in service.needs if name in started]
                     started[service.name] = pool.submit(self._start_one, service, needed)
-                return any([future.result() for future in as_completed(started.values())])
+                idle = [future.result() for future in as_completed(started.values())]
+                return any(idle)
             except BaseException:
                 self._given_up.set()
                 raise
