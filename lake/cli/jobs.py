@@ -47,7 +47,7 @@ def status(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON
 
 @jobs.command()
 def submit(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Start a job that never ends, in place of the one that runs; it goes on from its checkpoint.
+    """Start a job that never ends, in place of the one that runs; it continues from its checkpoint.
 
     Returns once it is accepted. On failure: the reason and the end of its log, and exit code 1.
 
@@ -58,7 +58,7 @@ def submit(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON
 
 @jobs.command()
 def stop(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Stop a job that never ends, or cancel a step; returns once it is gone. What it left half done is rolled back.
+    """Stop a job that never ends, or cancel a step; returns once it has ended. Its unfinished commits are rolled back.
 
     Example: lake jobs stop stream --env dev
     """

@@ -22,7 +22,7 @@ def package(
     names: list[str] = typer.Option(None, "--env", help="Which environments; default all but local."),
     as_json: bool = options.JSON,
 ) -> None:
-    """Build dist/ anew: code, jars, Connect plug-ins and rendered settings, each with its SHA-256 in manifest.json.
+    """Build dist/: code, jars, Connect plug-ins and rendered settings, each with its SHA-256 in manifest.json.
 
     The same sources give the same bytes. `cdk deploy` uploads these very files.
 

@@ -1,4 +1,4 @@
-"""`lake recover`: puts right what the guardian names, reads again what lost changes, and ends in proven equality."""
+"""`lake recover`: repairs what the guardian reports, re-snapshots what lost changes, and proves equality."""
 
 import typer
 

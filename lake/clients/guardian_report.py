@@ -1,4 +1,4 @@
-"""What the guardian tells: one file, read by `lake status`."""
+"""The report of the guardian: one file, which `lake status` reads."""
 
 import json
 import time
@@ -17,12 +17,12 @@ def write(home: Home, drifts: list[Drift]) -> None:
 
 
 def read(home: Home) -> list[Drift]:
-    """What was told last; nothing before the guardian ever looked."""
+    """The drifts of the last report; none before the first one."""
     return [Drift(**one) for one in _content(home)["drifts"]]
 
 
 def age_s(home: Home) -> float:
-    """How long ago that was, seconds."""
+    """The age of the last report in seconds."""
     return time.time() - float(_content(home)["at"])
 
 

@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Connect:
-    """The REST interface. A cluster that starts or rebalances is asked again until the deadline."""
+    """The REST interface. While the cluster starts or rebalances, calls are repeated until the deadline."""
 
     # Rebalancing, starting, or (0) no answer at all. Every call made here can be sent twice.
     try_again = frozenset({409, 500, 502, 503, 504, 0})
@@ -169,7 +169,7 @@ def _apply(connect: Connect, wanted: Declared) -> dict[str, Any]:
 
 
 def _compared(running: Declared, wanted: Declared) -> dict[str, Any]:
-    """The running settings, None without a connector, beside the declared ones."""
+    """The running settings (None without a connector) and the declared ones."""
     return {name: {"running": _shown(running.get(name)), "defined": wanted[name]} for name in wanted}
 
 

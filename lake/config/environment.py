@@ -71,8 +71,8 @@ class Bronze(_Part):
 class Wal(_Part):
     """How much log a slot may keep on the disk of its source, in bytes.
 
-    Above warn_bytes it is told, above pause_bytes a connector that comes no further is stopped, above drop_bytes the
-    slot is dropped: the source outlives the capture, and `lake recover` reads its tables again.
+    Above warn_bytes the guardian warns. Above pause_bytes it stops a connector that makes no progress. Above drop_bytes
+    it drops the slot: the source outlives the capture, and `lake recover` reads its tables again.
     """
 
     warn_bytes: Count = 2**30
@@ -145,7 +145,7 @@ class Environment(_Part):
 
     @property
     def registry_secrets_path(self) -> Path:
-        """The like, with the login that may write schemas."""
+        """The same kind of file, with the login that may write schemas."""
         return self.data_path / "secrets" / "registry.properties"
 
     @property

@@ -1,4 +1,4 @@
-"""Waiting until nothing is left to wait for, no longer than asked."""
+"""Waits until nothing is left, for a limited time."""
 
 import time
 from collections.abc import Callable
@@ -15,9 +15,9 @@ def wait_while(
     report: Callable[[list[str]], None] = lambda _: None,
     poll_s: float = POLL_S,
 ) -> None:
-    """Returns once left() names nothing, and reports what it names before that.
+    """Returns once left() is empty, and reports what it contains before that.
 
-    Raises what late() makes of those that are left when the time is over.
+    When the time is over, raises late() of what is left.
     """
     deadline = time.monotonic() + timeout_s
     while names := left():

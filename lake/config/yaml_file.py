@@ -74,7 +74,7 @@ def _syntax_problem(error: YAMLError) -> str:
 def _place(path: Path, error: YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     lines = len(_text(path).splitlines())
-    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie behind the end
+    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie after the end
 
 
 def _key_place(path: Path, error: ErrorDetails) -> str:
@@ -86,7 +86,7 @@ def _key_place(path: Path, error: ErrorDetails) -> str:
 
 
 def _written(path: Path, keys: list[str]) -> tuple[int, int]:
-    """The 1-based line of the deepest of the nested keys that stands in the file, and its depth."""
+    """The line (from 1) and the depth of the deepest of the nested keys that the file contains."""
     node, line = _load(path), 0
     for depth, key in enumerate(keys):
         if isinstance(node, CommentedMap) and key in node:

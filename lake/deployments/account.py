@@ -25,7 +25,7 @@ class Account:
         return boto3.client(service, region_name=self.region)
 
     def pages(self, service: str, method: str, key: str, **filters: Any) -> Iterator[Any]:
-        """The entries of all pages of a list."""
+        """All entries of a paginated list."""
         for page in self.client(service).get_paginator(method).paginate(**filters):
             yield from page.get(key, [])
 
@@ -46,6 +46,6 @@ def code(error: Exception) -> str:
 
 
 def wait(done: Callable[[], bool], what: str, timeout_s: float, poll_s: float | None = None) -> None:
-    """Asks until it is so; LakeError when the time is over."""
+    """Polls until done() is true. LakeError when the time is over."""
     late = LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", "run the command again: it goes on from here")
     wait_until(done, timeout_s, late, POLL_S if poll_s is None else poll_s)

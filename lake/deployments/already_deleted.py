@@ -1,4 +1,4 @@
-"""What AWS goes on naming although it is gone: keys that wait for their end, gateways and clusters that had theirs."""
+"""Resources that AWS still lists after their deletion: keys with a waiting period, gateways, clusters."""
 
 from botocore.exceptions import ClientError
 
@@ -9,7 +9,7 @@ ENDED = ("deleted", "deleting", "terminated", "shutting-down")
 
 
 def is_already_deleted(account: Account, arn: str) -> bool:
-    """Whether the thing of this ARN costs nothing and does nothing any more; stacks are asked for elsewhere."""
+    """True if the resource of this ARN costs and does nothing any more. Stacks are checked elsewhere."""
     service, kind, name = arn.split(":")[2], arn.split(":")[5].partition("/")[0], arn.rpartition("/")[2]
     if service == "kms":
         return str(account.client("kms").describe_key(KeyId=name)["KeyMetadata"]["KeyState"]) == "PendingDeletion"
@@ -31,5 +31,5 @@ def _ended(account: Account, kind: str, name: str) -> bool:
             found = ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]
             return str(found["State"]["Name"]) in ENDED
     except (ClientError, IndexError):
-        return True  # it is not known at all
+        return True  # AWS does not know it at all
     return False

@@ -18,13 +18,13 @@ STOP_WITHIN_S = 600.0
 
 
 class AwsJobs:
-    """The steps of the cluster, and what the continuous jobs say of themselves on S3."""
+    """The steps of the cluster, and the reports that continuous jobs write to S3."""
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
 
     def all(self) -> list[Job]:
-        """Continuous ones first, HoodieStreamer once it was started; then the newest steps."""
+        """Continuous jobs first, HoodieStreamer only if it was started; then the steps, the newest first."""
         outputs = self._steps.find_outputs()
         if outputs is None:
             return [Job(name, True, "absent", reason="not deployed") for name in self._names[:-1]]
@@ -40,20 +40,20 @@ class AwsJobs:
         return [*self._steps.environment.processing.jobs, STREAMER]
 
     def _continuous(self, name: str, at: float | None, steps: Sequence[Step], cluster: str) -> Job:
-        """The newest of its start and its end says what it should do, its report what it does."""
-        told = next((one for one in steps if one.name in (name, f"stop {name}")), None)
-        id, silent = told.id if told else "", None if at is None else max(0.0, time.time() - at)
+        """What the job should do is the newest of its start and stop steps; what it does is in its report."""
+        newest = next((one for one in steps if one.name in (name, f"stop {name}")), None)
+        id, silent = newest.id if newest else "", None if at is None else max(0.0, time.time() - at)
         if cluster not in ALIVE:
             return Job(name, True, "stopped", id, silent, f"the cluster is {cluster}")
-        if told is None:
+        if newest is None:
             return Job(name, True, "absent", "", silent, "never started on this cluster")
-        if told.name != name and told.state == "COMPLETED":
+        if newest.name != name and newest.state == "COMPLETED":
             return Job(name, True, "stopped", id, silent)
-        if told.state in ("FAILED", "CANCELLED", "INTERRUPTED"):
-            return Job(name, True, "stopped" if told.name == name else "running", id, silent, told.reason)
+        if newest.state in ("FAILED", "CANCELLED", "INTERRUPTED"):
+            return Job(name, True, "stopped" if newest.name == name else "running", id, silent, newest.reason)
         if silent is not None and silent <= FRESH_S:
             return Job(name, True, "running", id, silent)
-        begun = told.ended.timestamp() if told.ended else time.time()
+        begun = newest.ended.timestamp() if newest.ended else time.time()
         if at is None or at < begun:
             return Job(name, True, "starting" if time.time() - begun < SUBMIT_WITHIN_S else "silent", id, silent)
         return Job(name, True, "silent", id, silent, f"no report for {silent:.0f} s")

@@ -1,4 +1,4 @@
-"""What runs of a lake on AWS: stacks, cluster, jobs and tables."""
+"""The status of a lake on AWS: stacks, cluster, jobs and tables."""
 
 import time
 from dataclasses import asdict, dataclass
@@ -19,9 +19,9 @@ class AwsStatus(Status):
 
     @property
     def healthy(self) -> bool:
-        """Whether all stacks stand, and all jobs and tables run."""
+        """True if all stacks are complete, and all jobs and tables run."""
         standing = all(one.endswith("_COMPLETE") and "ROLLBACK" not in one for one in self.stacks.values())
-        # HoodieStreamer is started and stopped by hand: stopped, it lacks nothing.
+        # HoodieStreamer is started and stopped by hand: it may be stopped.
         jobs = [one for one in self.jobs if (one.name, one.state) != (STREAMER, "stopped")]
         runs = {one.state for one in jobs} | {one.state for one in self.tables} == {"running"}
         return bool(self.stacks) and standing and self.cluster in ALIVE and runs

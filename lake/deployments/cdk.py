@@ -1,4 +1,4 @@
-"""`cdk deploy` of an environment, its output in a file, its progress told."""
+"""`cdk deploy` of an environment, with its progress as lines."""
 
 import shutil
 import subprocess
@@ -43,5 +43,5 @@ def deploy(environment: str, report: Report) -> None:
         if process.poll() is None:
             process.terminate()
     if process.wait():
-        told = [line for line in heard if "failed" in line.lower() or "error" in line.lower()] or heard
-        raise LakeError(f"cdk deploy: {' / '.join(told[-LINES:])}", environment, "correct it, then run it again")
+        errors = [line for line in heard if "failed" in line.lower() or "error" in line.lower()] or heard
+        raise LakeError(f"cdk deploy: {' / '.join(errors[-LINES:])}", environment, "correct it, then run it again")

@@ -54,8 +54,8 @@ class Cluster:
     def _described(self) -> dict[str, Any]:
         return dict(self._emr.describe_cluster(ClusterId=self.id)["Cluster"])
 
-    def refuse_gone(self) -> None:
-        """LakeError when nothing can run there."""
+    def refuse_ended(self) -> None:
+        """LakeError if the cluster cannot run a step."""
         state = self.state()
         if state not in ALIVE:
             now = "deploy it again: npx cdk deploy, or lake rebuild"
@@ -63,13 +63,13 @@ class Cluster:
 
     def submit(self, name: str, arguments: Sequence[str]) -> str:
         """The id of the new step; a failure of it ends no other."""
-        self.refuse_gone()
+        self.refuse_ended()
         jar = {"Jar": self._runner, "Args": list(arguments)}
         step = {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
         return str(self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step])["StepIds"][0])
 
     def steps(self) -> list[Step]:
-        """The newest first."""
+        """All steps, the newest first."""
         return [_step(one) for one in self._account.pages("emr", "list_steps", "Steps", ClusterId=self.id)]
 
     def step(self, id: str) -> Step:
@@ -93,7 +93,7 @@ class Cluster:
         return step
 
     def cancel(self, id: str) -> str:
-        """Ends a step that waits or runs; what EMR says to it."""
+        """Ends a step that waits or runs, and returns EMR's answer."""
         request = {"ClusterId": self.id, "StepIds": [id], "StepCancellationOption": "TERMINATE_PROCESS"}
         (answer,) = self._emr.cancel_steps(**request)["CancelStepsInfoList"]
         if answer["Status"] != "SUBMITTED":

@@ -27,7 +27,7 @@ class Difference:
 
 
 class AskedConnectors:
-    """Connectors behind ask(verb), which has Connect do one of reconcile.VERBS, wherever Connect runs."""
+    """Connectors that ask(verb) reaches, wherever Connect runs. The verbs are those of reconcile.VERBS."""
 
     def __init__(self, names: Sequence[str], ask: Ask) -> None:
         self._names, self._ask = list(names), ask

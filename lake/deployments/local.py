@@ -122,7 +122,7 @@ class LocalDeployment:
 
     @property
     def _doomed(self) -> Path:
-        """Where the folder is moved to first: a lake is there or gone, never half there."""
+        """The folder is moved here first, so that a lake is never half deleted."""
         return self.home.data.with_name(f"{self.home.data.name}.deleting")
 
     @property
@@ -144,7 +144,7 @@ class LocalDeployment:
         return [*running, *found, *doomed, *(Resource(HERE, "kept data", str(one)) for one in kept)]
 
     def is_retained(self, resource: Resource, keep_data: bool) -> bool:
-        """What an earlier teardown kept is nobody's but the operator's."""
+        """Data that an earlier teardown kept belong to the operator."""
         return resource.kind == "kept data" or (keep_data and resource.name == str(self.home.data / DATA))
 
     def destroy(self, keep_data: bool, report: Report) -> None:
@@ -173,7 +173,7 @@ class LocalDeployment:
             raise BadInput("this folder holds no lake", str(self.home.data), now)
 
     def check_build(self) -> None:
-        """The rows of other databases exist nowhere but in the PostgreSQL that is deleted."""
+        """BadInput for databases whose rows exist only in the PostgreSQL that would be deleted."""
         others = [one.database for one in load_databases(self.home.root) if one.database != moma.DATABASE]
         if others:
             now = "tear down and load them yourself: lake teardown, lake up, ..., lake apply"

@@ -1,4 +1,4 @@
-"""What the pods of a lake on AWS say, from CloudWatch."""
+"""The logs of the pods of a lake on AWS, from CloudWatch."""
 
 import json
 import time
@@ -13,12 +13,12 @@ WITHIN_MS = 24 * 3600 * 1000
 
 
 def last(account: Account, environment: str, pod: str, lines: int) -> list[str]:
-    """The last lines of a day; LakeError without a deployment, BadInput when no pod of that name said anything."""
+    """The last lines of a day; LakeError without a deployment, BadInput if no pod of that name logged anything."""
     since = int(time.time() * 1000) - WITHIN_MS
     found = list(deque((f"{text}\n" for _, text in _events(account, environment, pod, since)), lines))
     if not found and lines:
         now = "take a release as kafka-connect, or for jobs: lake jobs logs"
-        raise BadInput(f"no pod '{pod}' said anything in a day", f"lake-{environment}", now)
+        raise BadInput(f"no pod '{pod}' logged anything in a day", f"lake-{environment}", now)
     return found
 
 
@@ -47,7 +47,7 @@ def _events(account: Account, environment: str, pod: str, since: int) -> Iterato
 
 
 def _parsed(message: str) -> tuple[str, str]:
-    """The pod and what it said: the agent writes both as JSON."""
+    """The pod and its line: the agent writes both as JSON."""
     try:
         content: dict[str, Any] = json.loads(message)
         return str(content["kubernetes"]["pod_name"]), str(content["log"]).rstrip()

@@ -1,4 +1,4 @@
-"""Rebuild: everything deleted, deployed anew, loaded and verified; interrupted, it goes on where it was."""
+"""Rebuild: deletes the lake, deploys it again, loads and verifies it. Interrupted, it continues where it was."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ VERIFY_WITHIN_S = 900.0
 
 
 def rebuild(deployment: Deployment, report: Report, confirm: Confirm) -> dict[str, Any]:
-    """The result of the verification at the end; LakeError when it was not confirmed."""
+    """The result of the verification at the end. LakeError if the user did not confirm."""
     refuse_protected(deployment)
     deployment.check_build()
     if deployment.rebuilding():
-        report(f"{deployment.name}: goes on with the rebuild that was interrupted")
+        report(f"{deployment.name}: continues the rebuild that was interrupted")
     else:
         teardown(deployment, False, report, confirm)
         deployment.mark_rebuilding(True)

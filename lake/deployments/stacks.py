@@ -1,4 +1,4 @@
-"""The stacks of one environment, as CloudFormation has them: whatever the definition says by now."""
+"""The deployed stacks of one environment, which may be older than its definition."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from lake.config.report import Report
 from lake.deployments.account import Account, wait
 from lake.deployments.deployment import Resource
 
-# In the order in which they are deployed: a stack uses only what stands before it.
+# In the order in which they are deployed: a stack uses only earlier ones.
 PARTS = ("storage", "network", "source", "streaming", "catalog", "connect", "processing", "operations")
 DELETED = "DELETE_COMPLETE"
 DELETE_WITHIN_S = 3600.0  # MSK and EKS take half an hour
@@ -37,12 +37,12 @@ class Stacks:
         self._prefix = f"lake-{environment}"
 
     def statuses(self) -> dict[str, str]:
-        """Of the stacks there are, by part."""
+        """The statuses of the existing stacks, by part."""
         found = {part: self._described(f"{self._prefix}-{part}") for part in PARTS}
         return {part: str(stack["StackStatus"]) for part, stack in found.items() if stack}
 
     def resources(self) -> list[Resource]:
-        """Every resource of every stack; the stack itself is the last of its own."""
+        """The resources of all stacks. Each stack itself comes after its resources."""
         return [one for part in self.statuses() for one in self._of(f"{self._prefix}-{part}")]
 
     def _of(self, name: str) -> Iterator[Resource]:
@@ -55,7 +55,7 @@ class Stacks:
         yield Resource(name, "stack", name)
 
     def _kept(self, name: str) -> set[str]:
-        """The logical ids that the deletion of the stack leaves."""
+        """The logical ids of the resources that a deletion of the stack retains."""
         body = self._cloudformation.get_template(StackName=name)["TemplateBody"]
         template: dict[str, Any] = json.loads(body) if isinstance(body, str) and body else body or {}
         resources = template.get("Resources", {})
@@ -77,7 +77,7 @@ class Stacks:
         }
 
     def delete(self, part: str, report: Report) -> None:
-        """Returns once the stack is gone; LakeError with CloudFormation's reason when it does not go."""
+        """Returns once the stack is deleted. LakeError with CloudFormation's reason if it cannot be."""
         name = f"{self._prefix}-{part}"
         stack = self._described(name)
         if stack is None:
@@ -98,7 +98,7 @@ class Stacks:
             raise LakeError(f"not deleted: {reason}", f"stack {name}", "remove the reason, then run it again")
 
     def _first_failure(self, id: str) -> str:
-        """The newest event of a resource that failed says why; the stack's own only counts."""
+        """The reason of the newest failure of a resource. The stack's own events only count the failures."""
         events = self._account.pages("cloudformation", "describe_stack_events", "StackEvents", StackName=id)
         for one in events:
             if one["ResourceStatus"].endswith("_FAILED") and one.get("PhysicalResourceId") != id:

@@ -12,7 +12,7 @@ REFUSED = "it was not confirmed"
 
 
 def refuse_protected(deployment: Deployment) -> None:
-    """BadInput for an environment whose file says so."""
+    """BadInput for an environment with `protected: true`."""
     if deployment.protected:
         now = "write protected: false there, deploy, and run this again"
         raise BadInput(f"{deployment.name} is protected", f"environments/{deployment.name}.yaml, key protected", now)
@@ -36,7 +36,7 @@ def described(planned: list[tuple[Resource, bool]]) -> list[str]:
 
 
 def teardown(deployment: Deployment, keep_data: bool, report: Report, confirm: Confirm) -> list[Resource]:
-    """What is left, all of it on purpose; LakeError when it was not confirmed, or when anything else is left."""
+    """The resources that are left on purpose. LakeError if the user did not confirm, or if others are left."""
     refuse_protected(deployment)
     planned = plan(deployment, keep_data)
     going = [item for item, goes in planned if goes]
@@ -58,5 +58,5 @@ def prove(deployment: Deployment, keep_data: bool) -> list[Resource]:
     if wrong:
         named = ", ".join(f"{item.kind} {item.name}" for item in wrong[:5])
         what = f"{len(wrong)} resources are left: {named}"
-        raise LakeError(what, f"teardown of {deployment.name}", "run it again; it goes on from here")
+        raise LakeError(what, f"teardown of {deployment.name}", "run it again; it continues from here")
     return left

@@ -27,10 +27,10 @@ class Guardian(Service):
         return Program([sys.executable, "-m", "lake.guardian.watch"], self.home.root)
 
     def prepare(self) -> list[str]:
-        """From now on it is expected to report; what it said last holds until then."""
+        """Renews the time of the last report, which stays valid until the next one."""
         guardian_report.write(self.home, guardian_report.read(self.home))
         return []
 
     def ready(self) -> bool:
-        """Whether it has looked not long ago; what it found stands in `lake status`."""
+        """True if its last inspection is recent. Its findings are in `lake status`."""
         return guardian_report.age_s(self.home) < SILENT_AFTER_S

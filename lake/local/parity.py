@@ -8,7 +8,7 @@ from lake.config.definition import load_databases
 from lake.config.environment import LOOPBACK
 from lake.config.home import Home
 from lake.config.report import Report
-from lake.local.spark_job import last_told, run_job
+from lake.local.spark_job import last_progress, run_job
 
 USER = "lake_verify"
 PASSWORD = "LAKE_VERIFY_PASSWORD"
@@ -27,7 +27,7 @@ def compare(home: Home, names: list[str], timeout_s: float, report: Report) -> d
 
 
 def _tell(log: Path, report: Report) -> None:
-    if line := last_told(log, "verify"):
+    if line := last_progress(log, "verify"):
         report(line)
 
 

@@ -77,7 +77,7 @@ class Postgres(Service):
         if not (self.folder / "PG_VERSION").exists():
             self._create()
         cleaned = self._clean()
-        # A slot that nobody reads is given up before it fills the disk: by the guardian, and where that is gone too by
+        # A slot that nobody reads is given up before it fills the disk: by the guardian, and if that has ended, too, by
         # the server itself. Its tables are then snapshotted again.
         kept_mb = self.home.environment.wal.drop_bytes // 2**20 + 1024
         settings = {"port": self.home.ports.postgres, "max_slot_wal_keep_size": f"{kept_mb}MB", **SETTINGS}
@@ -86,7 +86,7 @@ class Postgres(Service):
         return cleaned
 
     def _create(self) -> None:
-        """initdb beside the final folder, so that a half-made cluster is never taken for a whole one."""
+        """Runs initdb in a folder next to the final one, so that a half-made cluster is never taken for a whole one."""
         new = self.folder.with_name("postgres.new")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700, parents=True)

@@ -14,7 +14,7 @@ SERVICE = "LAKE_SERVICE"
 SERVER = "postgres"  # the name of its processes, its service and its folder
 POLL_S = 0.05
 AT_ONCE_S = 0.5
-GONE_WITHIN_S = 8.0  # what is asked to end
+GONE_WITHIN_S = 8.0  # for processes that were asked to end
 GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 
@@ -36,7 +36,7 @@ def _belongs(process: psutil.Process, data: Path) -> bool:
 
 
 def of_service(data: Path, name: str) -> list[psutil.Process]:
-    """Those of one service, with what supervises it."""
+    """The processes of one service, its supervisor included."""
     return [process for process in of_lake(data) if service_of(process) == name]
 
 
@@ -49,9 +49,9 @@ def service_of(process: psutil.Process) -> str | None:
 
 
 def stop_orphans(found: list[psutil.Process], within_s: float) -> None:
-    """End what supervisors have left behind: PostgreSQL last, once it has no client that it would wait for.
+    """End processes without a supervisor: PostgreSQL last, once it has no client that it would wait for.
 
-    The others are hardly asked: Kafka and Connect wait for each other, and nothing here minds being killed.
+    The others are killed soon: Kafka and Connect wait for each other, and none of them loses data.
     """
     servers = [process for process in found if _is_server(process)]
     stop([process for process in found if process not in servers], AT_ONCE_S)
@@ -101,7 +101,7 @@ def _is_server(process: psutil.Process) -> bool:
 
 
 def _left(found: list[psutil.Process], within_s: float) -> list[psutil.Process]:
-    """Those that run on after within_s seconds; one that only waits to be reaped has ended."""
+    """The processes that still run after within_s seconds. A zombie has ended."""
     end = time.monotonic() + within_s
     while (left := [process for process in found if _runs(process)]) and time.monotonic() < end:
         time.sleep(POLL_S)
@@ -122,7 +122,7 @@ def describe(process: psutil.Process) -> str:
 
 
 def names(found: list[psutil.Process]) -> list[str]:
-    """Each name once, sorted; of those that have ended meanwhile none."""
+    """The names of the processes that still run, sorted, each once."""
     return sorted({_name(process) for process in found} - {""})
 
 

@@ -1,4 +1,4 @@
-"""The shape that every local service shares: what it needs, how it is prepared, run and known to be ready."""
+"""What every local service has: its needs, its preparation, its program, and how to see that it is ready."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Service(ABC):
     name: str
     needs: tuple[str, ...] = ()
     ready_within_s: float = 180.0
-    arrived: str = "ready"  # what is said of it then
+    arrived: str = "ready"  # the report once it is ready
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -32,7 +32,7 @@ class Service(ABC):
 
     @property
     def port(self) -> int | None:
-        """Where it listens, if it does; nothing is asked of it before."""
+        """The port on which it listens, if any. The service is not asked before the port is open."""
         return getattr(self.home.ports, self.name, None)
 
     def parts(self) -> list[Path]:
@@ -44,11 +44,11 @@ class Service(ABC):
         return {}
 
     def wanted(self) -> bool:
-        """Whether the service has something to do."""
+        """True if the service has something to do."""
         return True
 
     def prepare(self) -> list[str]:
-        """Make the process startable; returns a line for each thing a crash had left."""
+        """Makes the process startable. Returns a line for each remainder of a crash that it removed."""
         return []
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Service(ABC):
 
     @abstractmethod
     def ready(self) -> bool:
-        """One cheap question to the service itself: does it answer? Never raises for 'not yet'."""
+        """True if the service answers one cheap question. Never raises for 'not yet'."""
 
     def initialise(self) -> None:  # noqa: B027 - most services need nothing
-        """What is created inside the running service; again at each `lake up`, so twice is as once."""
+        """Creates what belongs inside the running service. Runs at each `lake up`, so twice is the same as once."""

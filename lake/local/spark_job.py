@@ -27,7 +27,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 REFUSED = 2
 LOG_LINES = 5
 LOGS = 10  # of the last runs of a job are kept
-END_BYTES = 2**16  # in which a job's last word on its progress is looked for
+END_BYTES = 2**16  # of a log, in which the last line of progress is looked for
 # Somebody waits: by default S3A asks a server that is down for many minutes.
 IMPATIENT = {
     f"{S3A}.attempts.maximum": "3",
@@ -133,14 +133,14 @@ def _result(name: str, code: int, output: Path, log: Path) -> dict[str, Any]:
 
 
 def new_log(home: Home, name: str) -> Path:
-    """Where a run of a job writes what it has to say: a file of its own, as another may run beside it."""
+    """The log of one run of a job: a file of its own, because another run may be active."""
     for old in _logs(home, name)[: 1 - LOGS]:
         old.unlink(missing_ok=True)
     return home.logs / f"job-{name}-{time.time_ns()}-{os.getpid()}.log"
 
 
 def last_log(home: Home, name: str) -> Path | None:
-    """What the last run of a job wrote; None when there was none."""
+    """The log of the last run of a job; None if there was none."""
     return next(reversed(_logs(home, name)), None)
 
 
@@ -148,8 +148,8 @@ def _logs(home: Home, name: str) -> list[Path]:
     return sorted(home.logs.glob(f"job-{name}-*.log"))
 
 
-def last_told(log: Path, name: str) -> str:
-    """What a job said last of its progress, in lines that begin with its name; "" when the log's end has none."""
+def last_progress(log: Path, name: str) -> str:
+    """The last line of a job's progress, which begins with its name; "" if the end of the log has none."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - END_BYTES))
         lines = file.read().decode(errors="replace").splitlines()
@@ -158,8 +158,8 @@ def last_told(log: Path, name: str) -> str:
 
 def _last_lines(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    told = [line for line in lines if "Error" in line or "Exception" in line]
-    return (told or lines)[-LOG_LINES:]
+    errors = [line for line in lines if "Error" in line or "Exception" in line]
+    return (errors or lines)[-LOG_LINES:]
 
 
 def objects(content: dict[str, Any]) -> list[dict[str, Any]]:

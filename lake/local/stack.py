@@ -1,4 +1,4 @@
-"""The services in order: what starts beside what, what stops first."""
+"""All services of one lake: started in parallel where they can be, stopped writers first."""
 
 import threading
 import time
@@ -67,7 +67,7 @@ class Stack:
         return [one.name for one in self.services if one.wanted() and self.supervisors[one.name].pid() is None]
 
     def up(self) -> bool:
-        """Have every service running and answering; False if all of them already were."""
+        """Has every service running and answering. False if all of them already were."""
         if self.lost():
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
         with _alone(self.home):
@@ -75,7 +75,7 @@ class Stack:
             return self._start([service for service in self.services if service.wanted()])
 
     def revive(self) -> bool:
-        """Have those services running that lost their supervisors; False if none did, or the lake is down."""
+        """Starts the services that lost their supervisors. False if none did, or the lake is down."""
         with _alone(self.home):
             lost = self.lost()
             if not (lost and self._processes()):
@@ -83,12 +83,12 @@ class Stack:
             return self._start([self.service(name) for name in lost])
 
     def _stop_orphans(self, names: Sequence[str]) -> None:
-        """End what runs of services that have no supervisor."""
+        """Ends the processes of services that have no supervisor."""
         orphans = [process for process in self._processes() if processes.service_of(process) in names]
         if orphans:
             processes.stop_orphans(orphans, GONE_WITHIN_S)
             left = f"{len(orphans)} processes ({', '.join(processes.names(orphans))})"
-            self._say(", ".join(names), f"its supervisor was killed; stopped what it left behind: {left}")
+            self._say(", ".join(names), f"its supervisor was killed; stopped what was left: {left}")
 
     def _start(self, services: list[Service]) -> bool:
         """Start in parallel; a service waits only for those it needs. The first failure is raised."""
@@ -105,7 +105,7 @@ class Stack:
                 raise
 
     def _start_one(self, service: Service, needed: Sequence["Future[bool]"] = ()) -> bool:
-        """Have one service running and answering; False if its process was there already."""
+        """Has one service running and answering. False if its process existed already."""
         for future in needed:
             future.result()
         supervisor = self.supervisors[service.name]
@@ -147,7 +147,7 @@ class Stack:
         return True
 
     def _end(self, names: Sequence[str]) -> None:
-        """Stop services and their supervisors, and what runs without one."""
+        """Stops services and their supervisors, and processes without one."""
         self._stop(names)
         supervisors = [process for name in names if (process := self.supervisors[name].process())]
         processes.stop(supervisors, GONE_WITHIN_S)
@@ -167,7 +167,7 @@ class Stack:
             time.sleep(POLL_S / 4)
 
     def start(self, name: str) -> None:
-        """Have one service running and answering, anew, with the program that the code describes now."""
+        """Restarts one service with the program that the code describes now, and waits for its answer."""
         service = self.service(name)
         with _alone(self.home):
             self._end([name])

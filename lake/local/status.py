@@ -1,4 +1,4 @@
-"""What runs now: one line per service."""
+"""The status of each service."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from lake.local.stack import SERVICES, Stack, answers
 from lake.local.supervisor import BACKOFF, RUNNING, State, Supervisor
 
 ADVICE = {
-    "orphaned": "its supervisor is gone and left processes behind: lake up stops them and starts anew",
+    "orphaned": "its supervisor is gone, and processes of it are left: lake up stops and starts them",
     "down": "start with: lake up",
 }
 
@@ -32,7 +32,7 @@ class ServiceStatus:
 def services(home: Home) -> list[ServiceStatus]:
     """All services in the order of the stack.
 
-    'orphaned' ones run without their supervisor; of a 'silent' one the process runs, and does not answer.
+    orphaned: it runs without its supervisor. silent: its process runs, and does not answer.
     """
     stack = Stack(home)
     if not stack.runs():
@@ -43,7 +43,7 @@ def services(home: Home) -> list[ServiceStatus]:
 
 
 def healthy(lines: list[ServiceStatus]) -> bool:
-    """Whether all that should run runs."""
+    """True if all that should run runs."""
     return all(line.state in ("running", "waiting") for line in lines)
 
 
@@ -86,6 +86,6 @@ def _line(state: State) -> ServiceStatus:
 
 
 def refuse_stopped(home: Home) -> None:
-    """BadInput when nobody would honour a request. One that was started this very second will, once it runs."""
+    """BadInput if the streaming job does not run. A job that was started this second counts: it will serve requests."""
     if not any(line.name == "stream" and line.state in ("running", "starting") for line in services(home)):
         raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")

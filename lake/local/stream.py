@@ -23,10 +23,10 @@ INHERITED = ("PATH", "SPARK_HOME", "PYSPARK_PYTHON", "PYTHONPATH", "SPARK_LOCAL_
 
 
 class Stream(Service):
-    """Runs once there is a pipeline to run: `lake apply` renders it."""
+    """Runs once `lake apply` has rendered a pipeline."""
 
     name = "stream"
-    # Where it claims its tables. What else it reads from is up before it asks, ten seconds later, or asked again.
+    # It claims its tables there. It needs the other services ten seconds later, and tries again if they are not up.
     needs = ("s3",)
     arrived = "started; its tables come up in: lake status"
 
@@ -54,5 +54,5 @@ class Stream(Service):
         return {**CONF, **(SHORT_JOB if self.home.environment.spark.short_lived else {})}
 
     def ready(self) -> bool:
-        """Spark takes some ten seconds more, which nobody waits for: what it achieves is in the state of the tables."""
+        """Nobody waits for Spark, which takes ten seconds more: the state of the tables shows what it has done."""
         return True

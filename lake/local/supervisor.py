@@ -89,12 +89,12 @@ stdout_logfile_maxbytes = 20MB
 stdout_logfile_backups = 2
 """
 STOP_WAIT_S = 8
-LOG_PREFIX = "supervisor-"  # of what it says itself, before the service's name
+LOG_PREFIX = "supervisor-"  # of the supervisor's own log, before the service's name
 
 
 @dataclass(frozen=True)
 class State:
-    """What a supervisor knows of its service; started_at in seconds since 1970, 0 if it never ran."""
+    """The state of a service, from its supervisor. started_at: seconds since 1970, 0 if it never ran."""
 
     name: str
     state: str
@@ -142,7 +142,7 @@ class Supervisor:
             return None
 
     def pid(self) -> int | None:
-        """Of the running supervisor; None if there is none."""
+        """The pid of the running supervisor; None if there is none."""
         process = self.process()
         return process.pid if process else None
 
@@ -155,7 +155,7 @@ class Supervisor:
         return head + _section(self.service.name, self.service.program(), self.home)
 
     def start(self) -> None:
-        """Have the service running, without waiting for it; supervisord is started before if it does not run."""
+        """Starts the service, and its supervisord if needed, without waiting."""
         if self.pid() is None:
             self._start()
         self._call("startProcess", self.service.name, False, unless=ALREADY_STARTED)
@@ -203,7 +203,7 @@ class Supervisor:
         return LakeError(f"the supervisor of {name} {what}", str(self.socket), f"see: lake logs {LOG_PREFIX}{name}")
 
     def _ask(self, method: str, *arguments: Any, unless: int | None = None) -> Any:
-        """As _call; None when there is no supervisor, or it ends meanwhile."""
+        """Like _call, but None if there is no supervisor, or it ends during the call."""
         try:
             return self._call(method, *arguments, unless=unless) if self.pid() is not None else None
         except LakeError:
@@ -212,14 +212,14 @@ class Supervisor:
             return None
 
     def state(self) -> State:
-        """Of the service; one whose supervisor does not run is stopped."""
+        """The state of the service. It is stopped if its supervisor does not run."""
         item = self._ask("getProcessInfo", self.service.name)
         if item is None:
             return State(self.service.name, STOPPED, 0, 0, "")
         return State(item["name"], item["statename"], item["pid"], item["start"], item["spawnerr"] or "")
 
     def stop(self, wait: bool = True) -> None:
-        """Have the service stopped, until start(); no error if it does not run."""
+        """Stops the service until start(). No error if it does not run."""
         self._ask("stopProcess", self.service.name, wait, unless=NOT_RUNNING)
 
 

@@ -11,7 +11,7 @@ from lake.config.environment import Environment
 from lake.config.home import Home
 from lake.config.secrets import Secrets
 from lake.local import parity
-from lake.local.spark_job import END_BYTES, last_told, new_log
+from lake.local.spark_job import END_BYTES, last_progress, new_log
 
 NOISE = "26/11/22 10:00:00 WARN Utils: verify: is not at the beginning\n"
 TOLD = "verify:    3.1 s  shop.public.a: 7 rows of cow\n"
@@ -37,7 +37,7 @@ def home(tmp_path: Path) -> Home:
 def test_the_last_word_of_a_job(home: Home, log: str, told: str) -> None:
     path = new_log(home, "verify")
     path.write_text(log)
-    assert last_told(path, "verify") == told
+    assert last_progress(path, "verify") == told
 
 
 def test_a_long_proof_tells_how_far_it_is(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
