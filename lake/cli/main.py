@@ -37,26 +37,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for group in (
-    services,
-    status,
-    plan,
-    load,
-    sql,
-    compact,
-    streamer,
-    verify,
-    quarantine,
-    resnapshot,
-    recover,
-    demo,
-    operations,
-    jobs,
-    connectors,
-    topics,
-    cost,
-    package,
-):
+# In the order of `lake --help`.
+FIRST = (services, status, plan, load, sql, compact, streamer, verify, quarantine, resnapshot, recover)
+THEN = (demo, operations, jobs, connectors, topics, cost, package)
+for group in (*FIRST, *THEN):
     group.add_to(app)
 
 
