@@ -125,7 +125,7 @@ class Connect:
 
 def check(connect: Connect, wanted: Declared) -> None:
     """Lets Connect check all declared connectors. BadDeclaration lists all problems of all of them."""
-    plugins = connect.plugins() if wanted else set()
+    plugins = connect.plugins()
     problems = []
     for name, settings in wanted.items():
         if settings["connector.class"] in plugins:
