@@ -15,15 +15,16 @@ MIB = 1024 * 1024
 
 def wait_for_room(folder: str, needed_mib: int) -> None:
     """Returns once the disk of the folder has so much left; says when it has to wait."""
-    if _left_mib(folder) >= needed_mib:
+    if left_mib(folder) >= needed_mib:
         return
-    print(f"{folder}: {_left_mib(folder)} MiB left, {needed_mib} MiB needed; waiting for room", flush=True)
-    while _left_mib(folder) < needed_mib:
+    print(f"{folder}: {left_mib(folder)} MiB left, {needed_mib} MiB needed; waiting for room", flush=True)
+    while left_mib(folder) < needed_mib:
         time.sleep(LOOK_EVERY_S)
     print(f"{folder}: there is room again", flush=True)
 
 
-def _left_mib(folder: str) -> int:
+def left_mib(folder: str) -> int:
+    """The free space of the folder's disk."""
     return shutil.disk_usage(folder).free // MIB
 
 

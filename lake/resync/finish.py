@@ -1,4 +1,4 @@
-"""The end of reading tables again: what the source no longer has is swept, and the lake is proven equal to it."""
+"""A re-snapshot from begin to end: tables are read again, orphaned rows deleted, and equality proven."""
 
 import json
 from typing import Any
@@ -38,13 +38,13 @@ def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: f
     resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
     report("looking for rows that the source no longer has")
     bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
-    found = _ghosts(home, command, bounds, timeout_s)
-    _refuse_unread(home, found, command, list(begun))
-    swept = _swept(tables, found)
+    found = _find_orphans(home, command, bounds, timeout_s)
+    refuse_missed(home, found, command, list(begun))
+    swept = _orphan_counts(tables, found)
     asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
     requests = [request(home, target + SWEEP, json.dumps({"bound": asked[target]})) for target in swept]
     await_done(home, requests, timeout_s, report)
-    given_up = _given_up(home, begun, timeout_s)
+    given_up = _drop_outdated(home, begun, timeout_s)
     result = prove(home, tables, timeout_s, report)
     for database in begun:
         resync.end(home, database)
@@ -52,7 +52,7 @@ def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: f
 
 
 def prove(home: Home, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
-    """{"equal": …, "verify": the proof}. Where all is equal, the guardian takes what is there as being in order."""
+    """{"equal": …, "verify": the proof}. If all is equal, it becomes the guardian's new baseline."""
     report("comparing with the source")
     before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
     proof = compare(home, [f"{table['database']}.{table['table']}" for table in tables], timeout_s, report)
@@ -67,8 +67,8 @@ def _names(tables: Tables, found: Look) -> list[str]:
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
 
 
-def _given_up(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> list[str]:
-    """The messages in quarantine that are older than all that was read again."""
+def _drop_outdated(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> list[str]:
+    """Drops the messages in quarantine that are older than the re-snapshot, and returns their ids."""
     return [
         message
         for database, asked in begun.items()
@@ -76,7 +76,7 @@ def _given_up(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> l
     ]
 
 
-def _ghosts(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
+def _find_orphans(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
     login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", USER]
     arguments = [*login, "--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)]
     content = run_job(home, "ghosts", arguments, {PASSWORD: home.secrets.lake_verify})
@@ -85,8 +85,8 @@ def _ghosts(home: Home, command: str, bounds: dict[str, int], timeout_s: float) 
     return dict(content["tables"])
 
 
-def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
-    """The tables are still to be read, so it stays pending: behind a gap nothing else tells of their ghosts."""
+def refuse_missed(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
+    """LakeError for rows that the re-snapshot missed. It stays pending: only it knows the orphaned rows of a gap."""
     left = [f"{table} lacks {one['unread']}" for table, one in found.items() if one["unread"]]
     if left:
         for database in databases:
@@ -96,8 +96,8 @@ def _refuse_unread(home: Home, found: dict[str, dict[str, Any]], command: str, d
         raise LakeError(what, command, now)
 
 
-def _swept(tables: Tables, found: dict[str, dict[str, Any]]) -> dict[str, int]:
-    """Ghosts by Hudi table, of those that have any."""
+def _orphan_counts(tables: Tables, found: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """The number of orphaned rows by Hudi table, without tables that have none."""
     counted = {
         target: found[table["topic"]]["ghosts"][kind["type"]]
         for table in tables

@@ -14,9 +14,9 @@ from lake.local.status import refuse_stopped
 
 
 def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float) -> list[str]:
-    """Drops what was set aside with an order below its topic's bound; the ids. The rows were read again since.
+    """Drops the messages with an order below their topic's bound, and returns their ids. Their rows were read again.
 
-    A replay would bring it back: a row whose delete was lost has no newer version in the lake than its sweep.
+    A replay would bring such a row back: if its delete was lost, the lake has no newer version of it.
     """
     return list(ask(home, "drop", database, [], timeout_s, bounds=bounds)["settled"])
 

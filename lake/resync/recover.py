@@ -1,4 +1,4 @@
-"""Recovery of a capture: what the guardian names is put right, and what lost changes is read again."""
+"""Recovers a capture: repairs what the guardian reports, and re-snapshots the tables that lost changes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,32 +30,32 @@ DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHE
 
 
 def recovered(home: Home, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
-    """What read_again() or prove() gives, and the drifts that there were."""
+    """The result of read_again() or prove(), with the drifts that were found."""
     before = look(home, database).drifts
     report("putting right what differs from the definition")
     apply_all(LOCAL, report)
     found = look(home, database)
     drifts = list(dict.fromkeys([*before, *found.drifts]))
-    result = _mended(home, replace(found, drifts=drifts), timeout_s, report)
+    result = repair(home, replace(found, drifts=drifts), timeout_s, report)
     return {**result, "drifts": [drift.what for drift in drifts]}
 
 
-def _mended(home: Home, found: Look, timeout_s: float, report: Report) -> dict[str, Any]:
-    """What read_again() gives, or prove() where nothing has to be read."""
+def repair(home: Home, found: Look, timeout_s: float, report: Report) -> dict[str, Any]:
+    """The result of read_again(), or of prove() if nothing has to be read."""
     database, command = found.database, f"lake recover {found.database.database}"
     whole = named_tables(read_pipeline(home.environment), [database.database])
     if any(drift.gap for drift in found.drifts):
         resync.ask_anew(home, database.database)  # what it was asked before the gap, it does not know any more
         return read_again(home, command, whole, partial(_begin_anew, home, found), timeout_s, report)
     _resume(Connect(home.connect), database)
-    if tables := _affected(whole, found.drifts, resync.of_database(home, database)):
+    if tables := affected(whole, found.drifts, resync.of_database(home, database)):
         return read_again(home, command, tables, signal(home), timeout_s, report)
     resync.end(home, database.database)  # of tables that left the definition
     return prove(home, whole, timeout_s, report)
 
 
-def _affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
-    """The tables that lost changes, and those that an interrupted command had begun to read."""
+def affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
+    """The tables that lost changes, and those that an interrupted command began to read."""
     lost = {drift.table for drift in drifts if drift.lost}
     return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
 

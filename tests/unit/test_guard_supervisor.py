@@ -12,6 +12,7 @@ import pytest
 from lake.config.home import Home, load_home
 from lake.config.lock import locked
 from lake.guardian import supervisors
+from lake.local import stack as stack_module
 from lake.local.processes import MARK, SERVICE
 from lake.local.stack import Stack
 from lake.local.supervisor import Supervisor
@@ -76,9 +77,14 @@ def test_only_what_lost_its_supervisor_is_started_again(
 ) -> None:
     """What was stopped by hand has one; a lake that is down, or is stopped right now, has no processes."""
     ran: list[str] = []
-    stack = Stack(home)
+    stack, names = Stack(home), supervised.split()
     stack.services = [service for service in stack.services if service.name in ("postgres", "kafka")]
-    monkeypatch.setattr(Supervisor, "pid", lambda self: 7 if self.service.name in supervised.split() else None)
-    monkeypatch.setattr(stack, "_processes", lambda: supervised.split())
-    monkeypatch.setattr(stack, "_start_one", lambda service, needed: ran.append(service.name) or True)
+    monkeypatch.setattr(Supervisor, "pid", lambda self: 7 if self.service.name in names else None)
+    monkeypatch.setattr(Supervisor, "start", lambda self: ran.append(self.service.name))
+    monkeypatch.setattr(stack_module.processes, "of_lake", lambda data: [SimpleNamespace(pid=7)] * len(names))
+    monkeypatch.setattr(stack_module.processes, "service_of", lambda process: None)
+    monkeypatch.setattr(stack_module, "answers", lambda service: True)
+    for service in stack.services:
+        monkeypatch.setattr(service, "prepare", list)
+        monkeypatch.setattr(service, "initialise", lambda: None)
     assert (stack.revive(), ran) == (bool(started), started)

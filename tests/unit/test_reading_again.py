@@ -139,8 +139,8 @@ def test_rows_left_out_stay_to_be_read(asked: Asked) -> None:
     """Behind a gap no drift is left by now: the next `lake recover` must sweep, and not only prove."""
     asked.begin(RECOVER, ONE)
     with pytest.raises(LakeError, match="left rows out"):
-        finish._refuse_unread(asked.home, {"shop.public.account": {"unread": 2}}, RECOVER, ["shop"])
-    assert recover._affected(BOTH, [], resync.of_database(asked.home, SHOP)) == ONE
+        finish.refuse_missed(asked.home, {"shop.public.account": {"unread": 2}}, RECOVER, ["shop"])
+    assert recover.affected(BOTH, [], resync.of_database(asked.home, SHOP)) == ONE
     assert asked.begin(RECOVER, ONE) == {"shop.public.account": 20}
 
 
@@ -152,5 +152,5 @@ def test_behind_another_gap_the_connector_is_asked_anew(asked: Asked, monkeypatc
     gap = Drift("shop", "", "replication slot lake_shop is gone", RECOVER, lost=True)
     found: Any = SimpleNamespace(database=SHOP, drifts=[gap])
     home: Any = SimpleNamespace(data=asked.home.data, environment=None)
-    assert recover._mended(home, found, 1.0, print) == {"shop.public.account": 20, "shop.public.item": 20}
+    assert recover.repair(home, found, 1.0, print) == {"shop.public.account": 20, "shop.public.item": 20}
     assert len(asked.tables) == 2

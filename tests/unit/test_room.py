@@ -31,7 +31,7 @@ def test_it_goes_on_once_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     left = iter([3, 3, 3, 5])
-    monkeypatch.setattr(room, "_left_mib", lambda folder: next(left))
+    monkeypatch.setattr(room, "left_mib", lambda folder: next(left))
     monkeypatch.setattr(room, "LOOK_EVERY_S", 0.0)
     room.wait_for_room(str(tmp_path), 5)
     assert capsys.readouterr().out.splitlines()[-1] == f"{tmp_path}: there is room again"
