@@ -1,18 +1,11 @@
 """`lake compact`: asks the streaming job to compact and clean now, and waits until it has."""
 
-import typer
-
 from lake.cli import options
 from lake.clients.stream_requests import await_done, request
 from lake.config.home import load_home
 from lake.config.names import named_targets
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("compact")(compact)
 
 
 def compact(names: list[str] = options.TABLES, timeout: float = options.STREAM_TIMEOUT) -> None:

@@ -18,12 +18,9 @@ from lake.deployments.deployment import Connectors
 from lake.deployments.open import open_deployment
 
 NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
-connectors = typer.Typer(no_args_is_help=True, help="Look at the connectors, and keep them as defined.")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the group."""
-    app.add_typer(connectors, name="connectors")
+connectors = typer.Typer(
+    name="connectors", no_args_is_help=True, help="Look at the connectors, and keep them as defined."
+)
 
 
 @connectors.command()

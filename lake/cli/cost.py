@@ -9,11 +9,6 @@ from lake.cli import options
 from lake.config.home import PROJECT
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("cost")(cost)
-
-
 def cost(
     env: str = typer.Option(..., "--env", help="An environment of AWS: environments/<name>.yaml."),
     as_json: bool = options.JSON,

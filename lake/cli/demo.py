@@ -4,7 +4,6 @@ import json
 import time
 
 import psycopg
-import typer
 from rich.markup import escape
 
 from lake.cli import options
@@ -37,11 +36,6 @@ ROW = (
     "select artist_id, name, nationality, birth_year, death_year, __op, __deleted, _hoodie_commit_time "
     "from {} where artist_id in (299, 441)"
 )
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("demo")(demo)
 
 
 def demo() -> None:

@@ -13,12 +13,7 @@ from lake.deployments.open import open_deployment
 
 JOB = typer.Argument(help="Name or step id, as in: lake jobs list")
 GOOD = ("running", "starting", "completed", "pending")
-jobs = typer.Typer(no_args_is_help=True, help="Start, watch and stop the Spark jobs.")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the group."""
-    app.add_typer(jobs, name="jobs")
+jobs = typer.Typer(name="jobs", no_args_is_help=True, help="Start, watch and stop the Spark jobs.")
 
 
 @jobs.command("list")

@@ -7,12 +7,7 @@ from lake.cli import options
 from lake.config.home import load_home
 from lake.samples import moma, tickit
 
-load = typer.Typer(no_args_is_help=True, help="Load sample data into PostgreSQL.")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the group."""
-    app.add_typer(load, name="load")
+load = typer.Typer(name="load", no_args_is_help=True, help="Load sample data into PostgreSQL.")
 
 
 @load.command("moma")

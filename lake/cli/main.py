@@ -37,11 +37,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-# In the order of `lake --help`.
-FIRST = (services, status, plan, load, sql, compact, streamer, verify, quarantine, resnapshot, recover)
-THEN = (demo, operations, jobs, connectors, topics, cost, package)
-for group in (*FIRST, *THEN):
-    group.add_to(app)
+COMMANDS = (
+    *(services.up, services.down, services.restart, status.status, services.logs, services.endpoints),
+    *(plan.plan, plan.apply, sql.sql, compact.compact, verify.verify, resnapshot.resnapshot, recover.recover),
+    *(demo.demo, operations.teardown, operations.rebuild, topics.topics, cost.cost, package.package),
+)
+GROUPS = (load.load, streamer.app, quarantine.quarantine, jobs.jobs, connectors.connectors)
+for command in COMMANDS:
+    app.command()(command)
+for group in GROUPS:
+    app.add_typer(group)
 
 
 @app.callback()

@@ -18,12 +18,6 @@ KEEP = typer.Option(
 SHOW = typer.Option(False, "--plan", help="Show what would be deleted, and change nothing.")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command("teardown")(teardown)
-    app.command("rebuild")(rebuild)
-
-
 def teardown(
     env: str = options.ENV,
     yes: bool = options.YES,

@@ -13,11 +13,6 @@ from lake.config.environment import environment_path
 from lake.config.home import PROJECT
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("package")(package)
-
-
 def package(
     names: list[str] = typer.Option(None, "--env", help="Which environments; default all but local."),
     as_json: bool = options.JSON,

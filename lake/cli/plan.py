@@ -9,12 +9,6 @@ from lake.plan.run import apply_all, planned
 from lake.sources.change import Change
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register plan and apply."""
-    app.command("plan")(plan)
-    app.command("apply")(apply)
-
-
 def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = options.CHECK) -> None:
     """Show what `lake apply` would change, and change nothing.
 

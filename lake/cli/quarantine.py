@@ -19,12 +19,9 @@ from lake.resync.quarantine import ask
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
 IDS = typer.Argument(None, metavar="[ID]...", help="Which, as lake quarantine list names them; default all that wait.")
-quarantine = typer.Typer(no_args_is_help=True, help="Look at messages that were set aside, and settle them.")
-
-
-def add_to(app: typer.Typer) -> None:
-    """Register the group."""
-    app.add_typer(quarantine, name="quarantine")
+quarantine = typer.Typer(
+    name="quarantine", no_args_is_help=True, help="Look at messages that were set aside, and settle them."
+)
 
 
 @quarantine.command("list")

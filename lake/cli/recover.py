@@ -13,11 +13,6 @@ from lake.resync.recover import recovered
 from lake.state.resync import BUSY, LOCK
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("recover")(recover)
-
-
 def recover(
     database: str = typer.Argument(help="As named in databases/."),
     as_json: bool = options.JSON,

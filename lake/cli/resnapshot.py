@@ -14,11 +14,6 @@ from lake.resync.finish import read_again
 from lake.state.resync import BUSY, LOCK
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("resnapshot")(resnapshot)
-
-
 def resnapshot(
     names: list[str] = typer.Argument(metavar="DATABASE[.[SCHEMA.]TABLE]...", help="What to read again."),
     as_json: bool = options.JSON,

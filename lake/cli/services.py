@@ -15,12 +15,6 @@ from lake.local.endpoints import flat
 from lake.local.stack import Stack
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    for command in (up, down, restart, logs, endpoints):
-        app.command()(command)
-
-
 def _report(service: str, what: str, seconds: float) -> None:
     options.out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
 

@@ -15,11 +15,6 @@ from lake.local.spark_job import objects, run_job
 MOMENT = "A Hudi instant, an ISO time (UTC unless it says otherwise) or a PostgreSQL LSN."
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("sql")(sql)
-
-
 def sql(
     statement: str = typer.Argument(help="Spark SQL, for example: select count(*) from moma_mor.artists_rt"),
     as_of: str = typer.Option(None, "--as-of", help="Read every lake table as it was then. " + MOMENT),

@@ -19,11 +19,6 @@ from lake.sources.drift import Drift
 WATCH_S = 2.0
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("status")(status)
-
-
 def status(
     as_json: bool = options.JSON,
     watch: bool = typer.Option(False, "--watch", help="Show it again every two seconds until Ctrl-C."),

@@ -12,7 +12,7 @@ from lake.config.report import silent
 from lake.deployments.open import open_deployment
 from lake.rendering.streamer import RunOptions
 
-app = typer.Typer(no_args_is_help=True, help="HoodieStreamer: tables from the archive on S3.")
+app = typer.Typer(name="streamer", no_args_is_help=True, help="HoodieStreamer: tables from the archive on S3.")
 
 
 class Schemas(StrEnum):
@@ -27,11 +27,6 @@ class Kind(StrEnum):
 
     cow = "cow"
     mor = "mor"
-
-
-def add_to(root: typer.Typer) -> None:
-    """Register the commands."""
-    root.add_typer(app, name="streamer")
 
 
 @app.callback()

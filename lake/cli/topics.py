@@ -7,11 +7,6 @@ from lake.cli import options
 from lake.deployments.open import open_deployment
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("topics")(topics)
-
-
 def topics(env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Show the topic of each captured table: partitions, and the offsets between which its changes lie.
 

@@ -7,11 +7,6 @@ from lake.cli.parity_output import show
 from lake.deployments.open import open_deployment
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("verify")(verify)
-
-
 def verify(
     names: list[str] = options.TABLES,
     as_json: bool = options.JSON,

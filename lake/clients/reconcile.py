@@ -160,14 +160,6 @@ def reconcile(connect: Connect, wanted: Declared, say: Say, owner: str = "") -> 
 # --- The verbs of an operator.
 
 
-def _settings(connect: Connect, wanted: Declared) -> dict[str, Any]:
-    return _compared(connect.running(), wanted)
-
-
-def _apply(connect: Connect, wanted: Declared) -> dict[str, Any]:
-    return _compared(reconcile(connect, wanted, lambda line: None), wanted)
-
-
 def _compared(running: Declared, wanted: Declared) -> dict[str, Any]:
     """The running settings (None without a connector) and the declared ones."""
     return {name: {"running": _shown(running.get(name)), "defined": wanted[name]} for name in wanted}
@@ -196,8 +188,9 @@ def _tell(verb: str, connect: Connect, wanted: Declared) -> dict[str, Any]:
 
 
 VERBS: Mapping[str, Callable[[Connect, Declared], dict[str, Any]]] = {
-    "settings": _settings,
-    "apply": _apply,  # call check() first
+    "settings": lambda connect, wanted: _compared(connect.running(), wanted),
+    # Call check() first.
+    "apply": lambda connect, wanted: _compared(reconcile(connect, wanted, lambda line: None), wanted),
     "status": _status,
     **{verb: partial(_tell, verb) for verb in ("restart", "pause", "resume")},
 }
