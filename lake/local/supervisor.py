@@ -31,25 +31,9 @@ SOCKET_PATH_LIMIT = 95
 START_WITHIN_S = 10
 POLL_S = 0.05
 # Settings of the caller's shell that would change what a service does.
-FOREIGN = tuple(
-    [
-        "APICURIO_",
-        "AWS_",
-        "CLASSPATH",
-        "HADOOP_",
-        "HIVE_",
-        "JAVA_OPTS",
-        "JAVA_TOOL_OPTIONS",
-        "JDK_JAVA_OPTIONS",
-        "KAFKA_",
-        "PG",
-        "PYSPARK_",
-        "PYTHON",
-        "QUARKUS_",
-        "ROOT_",
-        "SPARK_",
-        "VGW_",
-    ]
+FOREIGN = (
+    *("APICURIO_", "AWS_", "CLASSPATH", "HADOOP_", "HIVE_", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"),
+    *("KAFKA_", "PG", "PYSPARK_", "PYTHON", "QUARKUS_", "ROOT_", "SPARK_", "VGW_"),
 )
 RUNNING, STOPPED, BACKOFF = "RUNNING", "STOPPED", "BACKOFF"
 ALREADY_STARTED, NOT_RUNNING = 60, 70  # supervisord's codes of what is no failure here
