@@ -24,12 +24,14 @@ from lake.aws.rendering import (
     REGISTRY_DATABASE,
     REQUESTS,
     SINK,
+    Address,
     sink_connector,
     source_connector,
     source_sql,
     table_topics,
     written_topics,
 )
+from lake.aws.source import roles
 from lake.config import versions
 from lake.config.definition import Database
 from stacks.network import NetworkStack
@@ -97,9 +99,9 @@ class ConnectStack(Part):
     def _preparation(self) -> Chart:
         """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
         users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
-        rights = [right for one in users.by_name.values() for right in read_secret(one, key)]
+        rights = [right for one in users.values() for right in read_secret(one, key)]
         role = self._role("Preparation", PREPARATION, [*rights, *read_secret(admin, self._source.admin_key)])
-        secrets = {name: one.secret_arn for name, one in users.by_name.items()}
+        secrets = {name: one.secret_arn for name, one in users.items()}
         values = {
             "image": {"tag": versions.POSTGRESQL},
             "database": {
@@ -120,7 +122,7 @@ class ConnectStack(Part):
         return self._chart("PreparationChart", PREPARATION, values, role)
 
     def _registry(self) -> Chart:
-        role = self._role("Registry", REGISTRY, read_secret(self._source.users.registry, self._source.secrets_key))
+        role = self._role("Registry", REGISTRY, read_secret(self._source.users[roles.REGISTRY], self._source.secrets_key))
         values = {
             "image": {"tag": versions.from_pom(self._root, "apicurio")},
             "replicas": self.settings.connect.registry_replicas,
@@ -128,7 +130,7 @@ class ConnectStack(Part):
                 "host": self._source.host,
                 "port": self._source.port,
                 "name": REGISTRY_DATABASE,
-                "secretName": self._source.users.registry.secret_arn,
+                "secretName": self._source.users[roles.REGISTRY].secret_arn,
                 "region": self.region,
                 "caBundle": self._authorities,
             },
@@ -156,7 +158,7 @@ class ConnectStack(Part):
                 "region": self.region,
             },
             "security": {"protocol": "MSK_IAM"},
-            "databaseSecret": self._source.users.capture.secret_arn,
+            "databaseSecret": self._source.users[roles.CAPTURE].secret_arn,
             "databasePort": self._source.port,
             "databaseCaBundle": self._authorities,
             "connectors": {**{one.connector: self._connector(one) for one in self._databases}, **sinks},
@@ -181,7 +183,7 @@ class ConnectStack(Part):
             kafka_statements.connect(self._kafka, produce=True),
             kafka_statements.write(self._kafka, written_topics(self._databases)),
             *kafka_statements.keep_state(self._kafka, INTERNAL_TOPICS, GROUP),
-            *read_secret(self._source.users.capture, self._source.secrets_key),
+            *read_secret(self._source.users[roles.CAPTURE], self._source.secrets_key),
         ]
 
     def _connector(self, database: Database) -> str:
@@ -189,10 +191,8 @@ class ConnectStack(Part):
             self._root,
             database,
             self.settings,
-            host=self._source.host,
-            port=self._source.port,
+            address=Address(self._source.host, self._source.port, PASSWORD),
             registry=REGISTRY_URL,
-            password=PASSWORD,
             tls=tls(self._authorities),
         )
         return json.dumps(settings)

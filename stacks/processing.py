@@ -27,6 +27,7 @@ from lake_constructs.private_bucket import write_objects
 from lake.aws import steps
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
+from lake.aws.source import roles
 from lake.rendering.spark import SESSION
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
@@ -115,7 +116,7 @@ class ProcessingStack(Part):
                 "bronze": self._storage.bronze.bucket_name,
             },
             source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
-            secret=self._source.users.verify.secret_arn,
+            secret=self._source.users[roles.VERIFY].secret_arn,
             admin=self._source.admin.secret_arn if self._may_load else "",
         )
 
@@ -178,7 +179,7 @@ class ProcessingStack(Part):
             *write_objects(storage.artifacts, STATE),
             *write_objects(storage.logs, EMR_LOGS),
             read_asset(*self._code.parts, *self._templates.values(), self._streamer, self._reporter, self._bootstrap),
-            *read_secret(self._source.users.verify, self._source.secrets_key),
+            *read_secret(self._source.users[roles.VERIFY], self._source.secrets_key),
             *(read_secret(self._source.admin, self._source.admin_key) if self._may_load else []),
             *self._certificates(),
             use_key(storage.key),

@@ -8,7 +8,7 @@ from lake_constructs.database_users import DatabaseUsers
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.postgres_source import PORT, PostgresSource
 
-from lake.aws.source import ExistingDatabase
+from lake.aws.source import ExistingDatabase, roles
 from lake.config import versions
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
@@ -22,7 +22,8 @@ class SourceStack(Part):
         super().__init__(scope, blueprint)
         removal = blueprint.removal
         self.secrets_key = EncryptionKey(self, "SecretsKey", purpose="secrets", removal_policy=removal)
-        self.users = DatabaseUsers(self, "Users", key=self.secrets_key, removal_policy=removal)
+        users = DatabaseUsers(self, "Users", names=roles.USERS, key=self.secrets_key, removal_policy=removal)
+        self.users = users.by_name
         self.instance: PostgresSource | None = None
         if self.settings.source.existing:
             self._adopt(self.settings.source.existing)
@@ -41,6 +42,7 @@ class SourceStack(Part):
             vpc=network.source_vpc,
             subnets=network.source_subnets,
             database=self.blueprint.databases[0].database,
+            admin=roles.ADMIN,
             storage_gb=source.storage_gb,
             max_slot_wal_gb=source.max_slot_wal_gb,
             multi_az=source.multi_az,

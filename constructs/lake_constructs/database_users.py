@@ -1,5 +1,7 @@
 """The PostgreSQL users of a lake: one secret each, so that no user has the rights of another."""
 
+from collections.abc import Sequence
+
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -7,9 +9,6 @@ from aws_cdk import aws_rds as rds
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
-CAPTURE = "lake_capture"  # reads changes, for Debezium
-VERIFY = "lake_verify"  # reads rows, for data validation
-REGISTRY = "registry"  # owns the registry's database and nothing else
 # Excluded from passwords: they need quoting in JDBC URLs, SQL or properties files.
 AWKWARD = "\"'\\/@:;%$&?#{}[]()<>=+`~^|*!., "
 
@@ -17,21 +16,16 @@ AWKWARD = "\"'\\/@:;%$&?#{}[]()<>=+`~^|*!., "
 class DatabaseUsers(Construct):
     """Secrets Manager generates the passwords and gives them to their owner only."""
 
-    def __init__(self, scope: Construct, id: str, *, key: kms.IKey, removal_policy: RemovalPolicy) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, names: Sequence[str], key: kms.IKey, removal_policy: RemovalPolicy
+    ) -> None:
         super().__init__(scope, id)
-        self._key = key
-        self._removal_policy = removal_policy
-        self.capture = self._user("Capture", CAPTURE)
-        self.verify = self._user("Verify", VERIFY)
-        self.registry = self._user("Registry", REGISTRY)
+        self.by_name = {name: self._user(name, key, removal_policy) for name in names}
 
-    @property
-    def by_name(self) -> dict[str, secretsmanager.ISecret]:
-        return {CAPTURE: self.capture, VERIFY: self.verify, REGISTRY: self.registry}
-
-    def _user(self, id: str, name: str) -> secretsmanager.ISecret:
-        secret = rds.DatabaseSecret(self, id, username=name, encryption_key=self._key, exclude_characters=AWKWARD)
-        secret.apply_removal_policy(self._removal_policy)
+    def _user(self, name: str, key: kms.IKey, removal_policy: RemovalPolicy) -> secretsmanager.ISecret:
+        id = name.removeprefix("lake_").capitalize()
+        secret = rds.DatabaseSecret(self, id, username=name, encryption_key=key, exclude_characters=AWKWARD)
+        secret.apply_removal_policy(removal_policy)
         return secret
 
 

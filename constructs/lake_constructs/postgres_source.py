@@ -10,7 +10,6 @@ from lake_constructs.database_users import AWKWARD
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 PORT = 5432
-ADMIN = "lake_admin"
 PARAMETERS = {
     "rds.logical_replication": "1",
     "rds.force_ssl": "1",
@@ -34,6 +33,7 @@ class PostgresSource(rds.DatabaseInstance):
         vpc: ec2.IVpc,
         subnets: ec2.SubnetSelection,
         database: str,
+        admin: str,
         storage_gb: int,
         max_slot_wal_gb: int,
         multi_az: bool,
@@ -59,7 +59,7 @@ class PostgresSource(rds.DatabaseInstance):
             security_groups=[self.group],
             parameter_group=capture_parameters(scope, f"{id}Parameters", engine, max_slot_wal_gb),
             credentials=rds.Credentials.from_generated_secret(
-                ADMIN, encryption_key=secrets_key, exclude_characters=AWKWARD
+                admin, encryption_key=secrets_key, exclude_characters=AWKWARD
             ),
             database_name=database,
             port=PORT,

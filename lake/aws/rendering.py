@@ -12,12 +12,15 @@ from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnv
 from lake.aws.processing import STREAMER
 from lake.config.definition import Database
 from lake.config.environment import Environment, Kafka
-from lake.rendering.connector import TEMPLATE, render, source_values
+from lake.config.errors import BadInput
+from lake.rendering.connector import render
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, topics
-from lake.sources.postgres.setup import REGISTRY_DATABASE as REGISTRY_DATABASE
-from lake.sources.postgres.setup import database_script, server_script
+from lake.sources.connector import source_values, template
+from lake.sources.engine import Address as Address
+from lake.sources.engines import engine_of
+from lake.sources.postgres.roles import REGISTRY_DATABASE as REGISTRY_DATABASE
 
 IAM_LOGIN = {
     "security.protocol": "SASL_SSL",
@@ -33,6 +36,7 @@ STATE = "state"  # prefix, in the bucket of artifacts, of what the jobs remember
 REQUESTS = "connectors"
 SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
 SINK = "s3-sink"  # prefix, in the bucket of bronze, of what Connect archives
+NOW = "deploy the databases of another engine as another environment"
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
 
 
@@ -80,22 +84,13 @@ def source_connector(
     database: Database,
     environment: AwsEnvironment,
     *,
-    host: str,
-    port: int,
+    address: Address,
     registry: str,
-    password: str,
     tls: Mapping[str, str],
 ) -> dict[str, str]:
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
-    values = source_values(
-        database,
-        host=host,
-        port=port,
-        registry=registry,
-        password=password,
-        largest_message=_largest_message(environment),
-    )
-    settings = render(root / TEMPLATE, values)
+    values = source_values(database, address, registry, _largest_message(environment))
+    settings = render(template(root, database), values)
     return {**settings, **tls, **_topic_creation(database, environment, root)}
 
 
@@ -120,11 +115,11 @@ def sink_name(database: Database) -> str:
 
 
 def source_sql(databases: list[Database]) -> dict[str, Any]:
-    """What psql runs to prepare the server, and each of its databases."""
-    return {
-        "server": server_script(one.database for one in databases),
-        "databases": {one.database: database_script(one) for one in databases},
-    }
+    """What the chart runs to prepare the server, and each of its databases. They lie on one server."""
+    scripts = engine_of(databases[0]).scripts
+    if scripts is None or len({one.engine for one in databases}) > 1:
+        raise BadInput("the databases are not of one engine that the chart can prepare", "databases/, key engine", NOW)
+    return scripts.scripts(databases)
 
 
 def _topic_creation(database: Database, environment: AwsEnvironment, root: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from lake.aws.part import Count, GroupId, Part
+from lake.sources.postgres import roles as roles
 
 Port = Annotated[StrictInt, Field(ge=1, le=65535)]
 

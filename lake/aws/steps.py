@@ -10,14 +10,15 @@ from lake.aws.processing import STREAMER, Job, Size
 from lake.aws.rendering import STATE
 from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
 from lake.rendering.streamer import STATUS, RunOptions, job_arguments
+from lake.sources.postgres import roles
 
 # The cluster's own. The second one holds the first: never both, which Hudi warns of.
 HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
 SCRIPTS = ("stream", "verify", "topics", "load", STREAMER)  # of spark_jobs/, those that are started as steps
 STARTERS = ("start_job", "stop_job", "run_job")
 # Users of the source database, and where their jobs look for the password.
-VERIFY_USER, VERIFY_PASSWORD = "lake_verify", "LAKE_VERIFY_PASSWORD"
-ADMIN_USER, LOAD_PASSWORD = "lake_admin", "LAKE_LOAD_PASSWORD"
+VERIFY_USER, VERIFY_PASSWORD = roles.VERIFY, "LAKE_VERIFY_PASSWORD"
+ADMIN_USER, LOAD_PASSWORD = roles.ADMIN, "LAKE_LOAD_PASSWORD"
 
 
 def parameter(environment: str) -> str:

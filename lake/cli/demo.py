@@ -98,7 +98,7 @@ def _await(home: Home, databases: list[Database]) -> None:
 def _change(home: Home, databases: list[Database]) -> str:
     """Commits each change on its own; returns the source position before the first."""
     _title("3. Change rows in PostgreSQL and watch them arrive")
-    before = stream_status.source_lsn(home, moma.DATABASE)
+    before = stream_status.source_position(home, databases[0])
     for statement in CHANGES:
         with psycopg.connect(home.dsn(moma.DATABASE)) as connection:
             connection.execute(statement)

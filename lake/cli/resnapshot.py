@@ -9,7 +9,7 @@ from lake.config.lock import locked
 from lake.config.names import named_tables
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
-from lake.resync.ask import refuse_sources, signal
+from lake.resync.ask import check_sources, signal
 from lake.resync.finish import read_again
 from lake.state.resync import BUSY, LOCK
 
@@ -30,7 +30,7 @@ def resnapshot(
     home = load_home()
     tables = named_tables(read_pipeline(home.environment), names)
     refuse_stopped(home)
-    refuse_sources(home, {table["database"] for table in tables})
+    check_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"
     with locked(home.data / LOCK, BUSY), options.progress("asking the connector") as report:
         result = read_again(home, command, tables, signal(home), timeout, report)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import psycopg
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from lake.clients.connect import Connect
@@ -15,6 +14,7 @@ from lake.config.errors import LakeError
 from lake.config.home import Home
 from lake.config.report import Report
 from lake.config.waiting import wait_while
+from lake.sources.engines import engine_of
 
 TIMEOUT_S = 10.0
 Offsets = dict[str, int]  # partition to next offset
@@ -41,15 +41,15 @@ def silent_s(home: Home) -> float:
 
 
 def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
-    """Returns once every table holds all that was committed in PostgreSQL when this was called.
+    """Returns once every table holds all that was committed in the sources when this was called.
 
     LakeError names the tables that are behind when the time is over.
     """
     deadline = time.monotonic() + timeout_s
     wait_for_snapshots(home, databases, report, timeout_s)
     for database in databases:
-        goal = source_lsn(home, database.database)
-        _wait(partial(unflushed, home, database, goal), report, deadline - time.monotonic())
+        goal = engine_of(database).capture.position(home.environment, database)
+        _wait(partial(uncaptured, home, database, goal), report, deadline - time.monotonic())
     ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
     _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
 
@@ -80,19 +80,17 @@ def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) ->
     )
 
 
-def source_lsn(home: Home, database: str) -> str:
-    """Where the source's log stands now, "0/1A2B3C4"."""
-    with psycopg.connect(home.dsn(database)) as connection:
-        row = connection.execute("SELECT pg_current_wal_lsn()::text").fetchone()
-    return str(row[0]) if row else "0/0"
+def source_position(home: Home, database: Database) -> str:
+    """Where the source's log stands now, as its engine writes it: "0/1A2B3C4"."""
+    capture = engine_of(database).capture
+    return capture.position_text(capture.position(home.environment, database))
 
 
-def unflushed(home: Home, database: Database, goal: str) -> list[str]:
-    """Empty once Kafka has acknowledged everything before the goal: only then does Debezium move the slot."""
-    query = "SELECT confirmed_flush_lsn >= %s::pg_lsn FROM pg_replication_slots WHERE slot_name = %s"
-    with psycopg.connect(home.dsn()) as connection:
-        row = connection.execute(query, [goal, database.slot]).fetchone()
-    return [] if row and row[0] else [f"{database.connector} before {goal}"]
+def uncaptured(home: Home, database: Database, position: int) -> list[str]:
+    """Empty once Kafka has acknowledged everything before the position."""
+    capture = engine_of(database).capture
+    is_captured = capture.is_captured(home.environment, database, position)
+    return [] if is_captured else [f"{database.connector} before {capture.position_text(position)}"]
 
 
 def end_offsets(home: Home, topics: list[str]) -> dict[str, Offsets]:

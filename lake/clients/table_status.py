@@ -3,22 +3,17 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import psycopg
-
 from lake.clients.connect import Connect, failure
 from lake.clients.stream_status import reported, silent_s
-from lake.config.definition import Database
+from lake.config.definition import DEFAULT_ENGINE, Database
 from lake.config.errors import LakeError
 from lake.config.home import Home
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import BEHIND_S
+from lake.sources.engines import engine_named, engine_of
 
 STALE_S = 15.0
 UNAPPLIED = "not applied"  # a connector that is yet to be made
-SLOT = (
-    "SELECT active, wal_status, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) "
-    "FROM pg_replication_slots WHERE slot_name = %s"
-)
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class TableStatus:
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """One source database: its connector, its tasks, and the log that its slot retains (bytes)."""
+    """One source database: its connector, its tasks, its capture (slot), and the bytes of log kept for that."""
 
     database: str
     connector: str
@@ -81,14 +76,14 @@ def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str,
 def _table(name: str, facts: dict[str, Any]) -> TableStatus:
     lag = facts.get("lag_ms") or {}
     state, reason = _state(facts)
-    lsn = facts.get("lsn")
+    capture = engine_named(facts.get("engine", DEFAULT_ENGINE), f"the report of {name}").capture
     return TableStatus(
         name,
         state,
         facts.get("rows"),
         _seconds(lag.get("p50")),
         _seconds(lag.get("p95")),
-        f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}" if lsn else None,
+        capture.position_text(facts["lsn"]) if facts.get("lsn") else None,
         facts.get("committed_at"),
         reason,
         facts.get("quarantined", 0),
@@ -118,7 +113,7 @@ def _seconds(milliseconds: int | None) -> float | None:
 
 def _source(home: Home, database: Database) -> SourceStatus:
     connector, tasks, reason = _connector(home, database)
-    slot, retained = _slot(home, database)
+    slot, retained = engine_of(database).capture.status(home.environment, database)
     return SourceStatus(database.database, connector, tasks, slot, retained, reason)
 
 
@@ -131,14 +126,3 @@ def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
         applied = database.database in {one["database"] for one in read_pipeline(home.environment).get("tables", [])}
         return "absent" if applied else UNAPPLIED, [], "run: lake apply"
     return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)
-
-
-def _slot(home: Home, database: Database) -> tuple[str, int | None]:
-    try:
-        with psycopg.connect(home.dsn(), connect_timeout=3) as connection:
-            row = connection.execute(SLOT, [database.slot]).fetchone()
-    except psycopg.OperationalError:
-        return "unknown", None
-    if row is None:
-        return "absent", None
-    return f"{'active' if row[0] else 'inactive'}, {row[1]}", int(row[2]) if row[2] is not None else None

@@ -23,9 +23,10 @@ from lake.config.yaml_file import as_model, read_mapping
 DATABASES_VARIABLE = "LAKE_DATABASES_DIR"
 HEARTBEAT = "lake.heartbeat"
 SIGNAL = "lake.signal"
+DEFAULT_ENGINE = "postgres"
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
 IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
-NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # its slot is named lake_<database>
+NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # a source may keep something named lake_<database>
 EPOCH_SIZE = 2**48  # offsets of one life of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 RESERVED_DATABASES = ("template0", "template1")
@@ -73,7 +74,7 @@ def _source_column(name: str) -> str:
 
 def _database_name(name: str) -> str:
     if name in RESERVED_DATABASES:
-        raise ValueError(f"'{name}' belongs to PostgreSQL | choose the database that holds the tables")
+        raise ValueError(f"'{name}' belongs to the server | choose the database that holds the tables")
     if len(name) > NAME_LIMIT_OF_DATABASE:
         raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | use at most {NAME_LIMIT_OF_DATABASE}")
     return _identifier(name)
@@ -125,7 +126,7 @@ class Table:
 
     @property
     def schema(self) -> str:
-        """The PostgreSQL schema, "public"."""
+        """The schema, "public"."""
         return self.full_name.partition(".")[0]
 
     @property
@@ -144,11 +145,12 @@ class Table:
 
 
 class Database(BaseModel):
-    """One PostgreSQL database and its captured tables."""
+    """One source database and its captured tables; engine: what lake/sources/engines.py knows by that name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     database: Annotated[StrictStr, AfterValidator(_database_name)]
+    engine: Identifier = DEFAULT_ENGINE
     by_name: Annotated[dict[str, Table], Field(alias="tables", min_length=1)]
 
     @field_validator("by_name", mode="before")
@@ -165,7 +167,7 @@ class Database(BaseModel):
             if table.name in owner:
                 raise ValueError(
                     f"{owner[table.name]} and {table.full_name} would both become "
-                    f"{self.database}_cow.{table.name} | capture one of them, or rename one in PostgreSQL"
+                    f"{self.database}_cow.{table.name} | capture one of them, or rename one in the source"
                 )
             owner[table.name] = table.full_name
         return self
@@ -176,16 +178,8 @@ class Database(BaseModel):
         return tuple(self.by_name.values())
 
     @property
-    def publication(self) -> str:
-        return f"lake_{self.database}"
-
-    @property
-    def slot(self) -> str:
-        return f"lake_{self.database}"
-
-    @property
     def connector(self) -> str:
-        return f"source_postgres_{self.database}"
+        return f"source_{self.engine}_{self.database}"
 
     @property
     def heartbeat_topic(self) -> str:

@@ -14,6 +14,7 @@ from lake.deployments.cluster import ALIVE
 from lake.deployments.deployment import Resource
 from lake.deployments.stacks import PARTS, Stacks
 from lake.deployments.steps import Steps
+from lake.sources.engines import engine_of
 
 STOP_WITHIN_S = 600.0
 DATA_BUCKETS = ("Bronze", "Silver")  # how their logical ids begin
@@ -39,7 +40,7 @@ class AwsResources:
         existing = self._environment.source.existing
         if not existing:
             return []
-        names = [name for one in self._databases for name in (f"slot {one.slot}", f"publication {one.publication}")]
+        names = [name for one in self._databases for name in engine_of(one).capture.objects(one)]
         return [Resource(f"the database {existing.host}", "to be dropped by hand:", name, "", True) for name in names]
 
     def _tagged(self) -> Iterator[Resource]:

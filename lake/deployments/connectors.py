@@ -11,7 +11,7 @@ from lake.config.definition import Database
 from lake.config.errors import in_the_middle
 from lake.config.home import Home
 from lake.deployments.deployment import Pair
-from lake.rendering.connector import source_connector
+from lake.sources.connector import source_connector
 
 Ask = Callable[[str], dict[str, Any]]
 

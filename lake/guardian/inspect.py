@@ -1,78 +1,81 @@
-"""One look at one source: all facts, judged."""
+"""One inspection of one source: all facts, judged."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from lake.clients.connect import Connect
 from lake.config.definition import Database
 from lake.config.home import Home
+from lake.guardian import rules
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
-from lake.sources.postgres import facts, rules
-from lake.sources.postgres.catalog import connect_source, read_source
-from lake.sources.postgres.facts import Slot, TableFacts
+from lake.sources.engine import CaptureFacts, Observation, TableFacts
+from lake.sources.engines import engine_of, guard_of
 from lake.state import baseline
-from lake.state.baseline import Accepted
+from lake.state.baseline import Baseline
 
-POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
+Applied = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Look:
-    """What was found; there is what accept() may note as being in order, known what was known of it until then.
+class Inspection:
+    """What was found; observed is what accept() may make the baseline, expected the baseline until then.
 
-    position: of the connector in the log, in bytes, as Kafka acknowledged it; 0 before its first record.
+    position: of the connector in the log, as Kafka acknowledged it; 0 before its first record.
     """
 
     database: Database
-    there: Accepted
-    known: Accepted
-    slot: Slot | None
+    observed: Baseline
+    expected: Baseline
+    capture: CaptureFacts | None
     position: int
     drifts: list[Drift]
 
 
-def look(home: Home, database: Database) -> Look:
-    """BadInput when PostgreSQL or Connect does not answer.
-
-    The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot that
-    is ahead of a position read later is not the one that the connector left. The server is read after it: its log is
-    always ahead of what was taken from it, and grows meanwhile.
-    """
-    pipeline = read_pipeline(home.environment)
-    applied = applied_tables(database, pipeline)
-    database = captured(database, pipeline)
-    names = [table.full_name for table in database.tables]
-    connect = Connect(home.connect)
-    with connect_source(home.environment, database.database) as connection:
-        slot = facts.read_slot(connection, database.slot)
-        position, settings = position_of(connect.offset(database.connector)), connect.running()
-        server = facts.read_server(connection)
-        tables = facts.read_tables(connection, database.publication, names)
-    source = read_source(home.environment, database)
-    there = Accepted(server, tables)
-    unread = {name: one for name, one in baseline.noted(home, database.database).items() if name in tables}
-    known = (baseline.load(home, database.database) or Accepted(server, {})).with_new({**tables, **unread})
-    known = known.left(list(applied)).spoiled(_spoiled(database, known, tables, applied)) if pipeline else known
-    known = known.with_columns(tables)
-    baseline.save(home, database.database, known)
+def inspect(home: Home, database: Database) -> Inspection:
+    """BadInput when the source or Connect does not answer."""
+    pipeline, connect, engine = read_pipeline(home.environment), Connect(home.connect), engine_of(database)
+    applied, database = applied_tables(database, pipeline), captured(database, pipeline)
+    seen = guard_of(database).facts.observe(
+        home.environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
+    )
+    expected = _expected(home, database, seen, applied if pipeline else None)
     drifts = [
-        *rules.of_server(database, known.server, server, position),
-        *rules.of_slot(database, slot, position),
-        *(
-            drift
-            for name in names
-            if name in known.tables
-            for drift in rules.of_table(database, known.tables[name], tables.get(name))
+        *_source_drifts(home, database, expected, seen),
+        *rules.of_definition(
+            database,
+            engine.discovery.read_source(home.environment, database),
+            home.environment.kafka.partitions,
         ),
-        *rules.of_definition(database, source),
-        *rules.of_connectors(database, settings),
-        *rules.of_budget(database, slot, home.environment.wal),
+        *rules.of_connectors(database, connect.running()),
+        *guard_of(database).limit.of_limit(home.environment, database, seen.capture),
     ]
-    return Look(database, there, known, slot, position, drifts)
+    return Inspection(database, Baseline(seen.server, seen.tables), expected, seen.capture, seen.position, drifts)
 
 
-def applied_tables(database: Database, pipeline: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def _expected(home: Home, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
+    """The baseline, with what was found just now that it can't forget. applied: None where no pipeline is there yet."""
+    unread = {name: one for name, one in baseline.noted(home, database).items() if name in seen.tables}
+    known = (baseline.load(home, database) or Baseline(seen.server, {})).with_new({**seen.tables, **unread})
+    if applied is not None:
+        known = known.with_only(applied).with_losses(_losses(database, known, seen, applied))
+    known = known.with_columns(seen.tables)
+    baseline.save(home, database, known)
+    return known
+
+
+def _source_drifts(home: Home, database: Database, expected: Baseline, seen: Observation) -> Iterator[Drift]:
+    of_source = guard_of(database).rules
+    yield from of_source.of_server(database, expected.server, seen.server, seen.position)
+    yield from of_source.of_capture(database, seen.capture, seen.position)
+    for table in database.tables:
+        if table.full_name in expected.tables:
+            known = expected.tables[table.full_name]
+            yield from of_source.of_table(database, known, seen.tables.get(table.full_name))
+
+
+def applied_tables(database: Database, pipeline: dict[str, Any]) -> Applied:
     """The entries of the pipeline file that are the database's, by "schema.table"."""
     own = (one for one in pipeline.get("tables", []) if one["database"] == database.database)
     return {f"{one['schema']}.{one['table']}": one for one in own}
@@ -85,36 +88,30 @@ def captured(database: Database, pipeline: dict[str, Any]) -> Database:
     return database.model_copy(update={"by_name": kept})
 
 
-def _spoiled(
-    database: Database, known: Accepted, tables: dict[str, TableFacts], applied: dict[str, dict[str, Any]]
-) -> dict[str, str]:
-    """By table why its changes are being lost; an apply under way may make another identity than was applied."""
-    asked = {
-        name: {one["replica_identity"][0], database.by_name[name].replica_identity[0]}
-        for name, one in applied.items()
-        if name in tables
-    }
+def _losses(database: Database, known: Baseline, seen: Observation, applied: Applied) -> dict[str, str]:
+    """By table why its changes are being lost."""
     found = {
-        name: rules.spoils(tables[name], identities) or rules.moved(known.tables[name], tables[name])
-        for name, identities in asked.items()
+        name: _loss(database, known.tables[name], seen.tables[name], entry["replica_identity"])
+        for name, entry in applied.items()
+        if name in seen.tables
     }
     return {name: why for name, why in found.items() if why}
 
 
-def accept(home: Home, before: Look, names: list[str]) -> None:
-    """Notes as being in order what was there before the tables were proven equal, not what was found since."""
-    database = before.database.database
-    known = (baseline.load(home, database) or before.known).with_new(before.known.tables)
-    baseline.save(home, database, known.in_order(names, before.known, before.there.tables))
+def _loss(database: Database, expected: TableFacts, observed: TableFacts, applied: str) -> str:
+    """An apply under way may make another identity than was applied."""
+    identities = {applied, database.by_name[observed.full_name].replica_identity}
+    reason = guard_of(database).rules.loss_reason(observed, identities)
+    return reason or rules.moved_columns(expected, observed)
 
 
-def accept_server(home: Home, found: Look) -> None:
-    """Notes that capture begins anew with the server that was found."""
-    database = found.database.database
-    known = baseline.load(home, database) or found.there
-    baseline.save(home, database, Accepted(found.there.server, known.tables))
+def accept(home: Home, before: Inspection, names: list[str]) -> None:
+    """Makes what was observed before the tables were proven equal their baseline, not what was found since."""
+    known = (baseline.load(home, before.database) or before.expected).with_new(before.expected.tables)
+    baseline.save(home, before.database, known.in_order(names, before.expected, before.observed.tables))
 
 
-def position_of(offset: dict[str, Any] | None) -> int:
-    """The greatest place in the log, in bytes, that an offset names; 0 when there is none."""
-    return max((int((offset or {}).get(name) or 0) for name in POSITIONS), default=0)
+def accept_server(home: Home, found: Inspection) -> None:
+    """Makes the server that was found the one with which capture begins again."""
+    known = baseline.load(home, found.database) or found.observed
+    baseline.save(home, found.database, Baseline(found.observed.server, known.tables))

@@ -31,7 +31,7 @@ class Restarts:
     def attend(self, connector: str, is_read: bool) -> None:
         """Starts the connector again if a task of it failed or hangs, and the wait is over.
 
-        is_read: whether anybody reads its slot just now.
+        is_read: whether anybody reads the source's log for it just now.
         """
         now, wait = time.monotonic(), self._waits.setdefault(connector, Wait())
         if now < wait.until:
@@ -55,4 +55,4 @@ class Restarts:
             self._idle_since.pop(connector, None)
             return ""
         idle_s = now - self._idle_since.setdefault(connector, now)
-        return f"says RUNNING, and nobody has read its slot for {idle_s:.0f} s" if idle_s >= IDLE_S else ""
+        return f"says RUNNING, and nobody has read the source's log for {idle_s:.0f} s" if idle_s >= IDLE_S else ""

@@ -9,6 +9,7 @@ from lake.config.secrets import write_private
 from lake.local import java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER, client_overrides
+from lake.sources.postgres import roles
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 
@@ -67,7 +68,7 @@ class Connect(Service):
     def prepare(self) -> list[str]:
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "connect-log4j2.properties")
-        capture = f"user=lake_capture\npassword={self.home.secrets.lake_capture}\n"
+        capture = f"user={roles.CAPTURE}\npassword={self.home.secrets.lake_capture}\n"
         write_private(self.home.environment.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
         write_private(self.home.environment.registry_secrets_path, writer)

@@ -9,8 +9,8 @@ from lake.config.environment import LOOPBACK
 from lake.config.home import Home
 from lake.config.report import Report
 from lake.local.spark_job import last_progress, run_job
+from lake.sources.postgres.roles import VERIFY
 
-USER = "lake_verify"
 PASSWORD = "LAKE_VERIFY_PASSWORD"
 
 
@@ -19,7 +19,7 @@ def compare(home: Home, names: list[str], timeout_s: float, report: Report) -> d
     _wait_for_snapshots(home, names, timeout_s, report)
     report("starting Spark")
     url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
-    login = ["--jdbc-url", url, "--user", USER, "--timeout-s", str(timeout_s)]
+    login = ["--jdbc-url", url, "--user", VERIFY, "--timeout-s", str(timeout_s)]
     password = {PASSWORD: home.secrets.lake_verify}
     return run_job(
         home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda log: _tell(log, report)

@@ -15,6 +15,8 @@ from lake.config.errors import BadInput, LakeError
 from lake.config.home import HOST
 from lake.local import processes
 from lake.local.service import Program, Service
+from lake.sources.postgres.preparation import carry_out, server_steps
+from lake.sources.postgres.roles import USERS, VERIFY
 
 NOBODY = 65534
 # The server refuses to run as root. DAC_OVERRIDE lets the other user pass folders that only root may enter.
@@ -54,7 +56,6 @@ SETTINGS = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
-ROLES = {"lake_capture": "LOGIN REPLICATION", "lake_verify": "LOGIN", "registry": "LOGIN"}
 
 
 class Postgres(Service):
@@ -132,25 +133,14 @@ class Postgres(Service):
     def initialise(self) -> None:
         """Roles with the passwords of secrets.json, and the registry's database."""
         with psycopg.connect(self.home.dsn(), autocommit=True) as connection:
-            for role, rights in ROLES.items():
-                _set_role(connection, role, rights, getattr(self.home.secrets, role))
-            connection.execute("GRANT pg_read_all_data TO lake_verify")
-            if not _exists(connection, "SELECT 1 FROM pg_database WHERE datname = %s", "registry"):
-                connection.execute("CREATE DATABASE registry OWNER registry")
+            carry_out(connection, server_steps([]))
+            for role in USERS:
+                _set_password(connection, role, getattr(self.home.secrets, role))
+            connection.execute(f"GRANT pg_read_all_data TO {VERIFY}")
 
 
-def _set_role(connection: psycopg.Connection, role: str, rights: str, password: str) -> None:
+def _set_password(connection: psycopg.Connection, role: str, password: str) -> None:
     """The password travels and is logged as its SCRAM verifier only."""
-    verb = "ALTER" if _exists(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", role) else "CREATE"
     verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
-    statement = sql.SQL("{} ROLE {} {} PASSWORD {}").format(
-        sql.SQL(verb),
-        sql.Identifier(role),
-        sql.SQL(rights),
-        sql.Literal(verifier),
-    )
+    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(verifier))
     connection.execute(statement)
-
-
-def _exists(connection: psycopg.Connection, query: str, name: str) -> bool:
-    return connection.execute(query, [name]).fetchone() is not None

@@ -14,12 +14,11 @@ from lake.config.home import Home
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.plan.facts import Facts
-from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline, write_pipeline
 from lake.sources.change import Change
-from lake.sources.postgres.catalog import connect_source, execute_source, slot_reader
-from lake.sources.postgres.signals import ask_for_snapshot
-from lake.state.baseline import note_unread
+from lake.sources.connector import source_connector
+from lake.sources.engines import engine_of
+from lake.state import baseline
 
 RUNNING_LIMIT_S = 120.0
 
@@ -55,7 +54,8 @@ class _Performer:
         self._readers_before: dict[str, int | None] = {}
 
     def source(self, database: str, group: list[Change]) -> None:
-        execute_source(self._environment, database, [change.detail for change in group])
+        preparation = engine_of(self._databases[database]).preparation
+        preparation.execute(self._environment, database, [change.detail for change in group])
 
     def topic(self, database: str, group: list[Change]) -> None:
         broker = Broker(self._environment.kafka_bootstrap)
@@ -66,17 +66,17 @@ class _Performer:
 
     def connector(self, database: str, group: list[Change]) -> None:
         definition = self._databases[database]
-        note_unread(Home(self._environment), definition)
-        self._readers_before[database] = slot_reader(self._environment, definition)
+        baseline.note(Home(self._environment), definition)
+        self._readers_before[database] = engine_of(definition).capture.reader(self._environment, definition)
         self._connect.put(source_connector(definition, self._environment))
         self._wait(lambda: self._runs(definition), f"connector {definition.connector}")
 
     def snapshot(self, database: str, group: list[Change]) -> None:
-        """Signals once a task that knows the new tables reads the slot: the old one would ignore them."""
+        """Asks once a task that knows the new tables reads: the old one would ignore them."""
         definition = self._databases[database]
-        self._wait(lambda: self._streams_anew(definition), f"slot {definition.slot}")
-        with connect_source(self._environment, database) as connection:
-            ask_for_snapshot(connection, [change.object for change in group])
+        self._wait(lambda: self._is_read_by_another(definition), f"connector {definition.connector}")
+        tables = [change.object for change in group]
+        engine_of(definition).capture.request_snapshot(self._environment, database, tables)
 
     def pipeline(self, database: str, group: list[Change]) -> None:
         write_pipeline(pipeline(list(self._databases.values()), self._environment), self._environment)
@@ -90,8 +90,8 @@ class _Performer:
                 raise LakeError(f"the connector failed: {why}", f"connector {database.connector}", now)
         return runs(status)
 
-    def _streams_anew(self, database: Database) -> bool:
-        reader = slot_reader(self._environment, database)
+    def _is_read_by_another(self, database: Database) -> bool:
+        reader = engine_of(database).capture.reader(self._environment, database)
         before = self._readers_before.get(database.database)
         return self._runs(database) and reader is not None and reader != before
 

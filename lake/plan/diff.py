@@ -6,11 +6,10 @@ from typing import Any
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
 from lake.plan.facts import Facts
-from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import FILE_NAME, pipeline
 from lake.rendering.topics import Topic
 from lake.sources.change import Change
-from lake.sources.postgres.preparation import departures, source_changes
+from lake.sources.connector import source_connector
 
 SECRET = "password"
 
@@ -18,8 +17,8 @@ SECRET = "password"
 def changes(databases: list[Database], environment: Environment, facts: Facts) -> list[Change]:
     """All changes; none when what runs is what is defined.
 
-    Order: a table is published and has its topic before the connector may name it, is snapshotted once the
-    connector streams, and leaves the publication only after the connector has let go of it. The pipeline file
+    Order: a table is prepared and has its topic before the connector may name it, is snapshotted once the
+    connector streams, and leaves the capture only after the connector has let go of it. The pipeline file
     comes last: a table stands in it only when all before is done, so the apply after a broken one resumes.
     """
     return [
@@ -30,11 +29,11 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
 
 def _of_database(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
     source = facts.sources[database.database]
-    yield from source_changes(database, source)
+    yield from source.missing
     yield from _topic_changes(database, facts)
     yield from _connector_changes(database, environment, facts)
     yield from _snapshot_changes(database, facts)
-    yield from departures(database, source)
+    yield from source.departed
 
 
 def _topic_changes(database: Database, facts: Facts) -> Iterator[Change]:

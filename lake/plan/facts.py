@@ -9,7 +9,8 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.rendering.pipeline import read_pipeline
 from lake.rendering.topics import Topic, topics
-from lake.sources.postgres.catalog import Source, read_source
+from lake.sources.engine import SourceFacts
+from lake.sources.engines import engine_of
 
 TableId = tuple[str, str, str]
 
@@ -18,7 +19,7 @@ TableId = tuple[str, str, str]
 class Facts:
     """sources and connectors by database (None: no connector yet), topics by name, the pipeline file."""
 
-    sources: dict[str, Source]
+    sources: dict[str, SourceFacts]
     wanted_topics: list[Topic]
     topics: dict[str, Topic]
     connectors: dict[str, dict[str, str] | None]
@@ -36,7 +37,7 @@ def read_facts(databases: list[Database], environment: Environment) -> Facts:
     wanted = [topic for database in databases for topic in topics(database, environment)]
     connect = Connect(environment.connect_url)
     return Facts(
-        sources={database.database: read_source(environment, database) for database in databases},
+        sources={one.database: engine_of(one).discovery.read_source(environment, one) for one in databases},
         wanted_topics=wanted,
         topics=Broker(environment.kafka_bootstrap).topics(wanted),
         connectors={database.database: connect.config(database.connector) for database in databases},

@@ -7,36 +7,22 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.plan.facts import Facts
 from lake.rendering.pipeline import pipeline
-from lake.sources.postgres.catalog import Source
-from lake.sources.postgres.preconditions import refuse_source
+from lake.sources.engines import engine_of
 
 FIXED = {"keys": "key", "partition": "partition"}
 BUCKETS = "hoodie.bucket.index.num.buckets"
 
 
-def refuse(databases: list[Database], environment: Environment, facts: Facts) -> None:
+def check(databases: list[Database], environment: Environment, facts: Facts) -> None:
     """BadInput for the first thing that cannot work, in the order in which a user would mend them."""
     for database in databases:
-        refuse_source(database, facts.sources[database.database])
-        _refuse_partitions(database, facts.sources[database.database], environment)
-    _refuse_topics(facts)
-    _refuse_rebuilds(pipeline(databases, environment)["tables"], facts)
+        catalog = facts.sources[database.database].catalog
+        engine_of(database).checks.check_source(database, catalog, environment.kafka.partitions)
+    _check_topics(facts)
+    _check_rebuilds(pipeline(databases, environment)["tables"], facts)
 
 
-def _refuse_partitions(database: Database, source: Source, environment: Environment) -> None:
-    """Delete and create of a changed key must stand in one partition, in their order."""
-    for table in database.tables:
-        large = source.tables[table.full_name].toastable
-        if table.replica_identity == "default" and large and environment.kafka.partitions > 1:
-            raise BadInput(
-                f"{', '.join(large)} of {table.full_name} may be large: values are taken over in the order of one "
-                "partition only",
-                f"databases/{database.database}.yaml, key tables.{table.full_name}.replica_identity",
-                "use full, or set kafka.partitions to 1 in the environment",
-            )
-
-
-def _refuse_topics(facts: Facts) -> None:
+def _check_topics(facts: Facts) -> None:
     """The partitions of a topic are fixed for its life: a key must stay in one."""
     applied = {table["topic"]: table.get("partitions") for table in facts.applied.values()}
     for topic in facts.wanted_topics:
@@ -51,15 +37,15 @@ def _refuse_topics(facts: Facts) -> None:
         raise BadInput(what, "environments, key kafka.partitions", now)
 
 
-def _refuse_rebuilds(tables: list[dict[str, Any]], facts: Facts) -> None:
+def _check_rebuilds(tables: list[dict[str, Any]], facts: Facts) -> None:
     """What is fixed for the life of a lake table, compared with what the last apply wrote."""
     for table in tables:
         before = facts.applied.get((table["database"], table["schema"], table["table"]))
         if before:
-            _refuse_rebuild(before, table, facts)
+            _check_rebuild(before, table, facts)
 
 
-def _refuse_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
+def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
     where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
     for field, key in FIXED.items():
         if before[field] != table[field]:

@@ -8,7 +8,7 @@ from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
 from lake.plan.diff import Change, changes
 from lake.plan.facts import Facts, read_facts
-from lake.plan.preconditions import refuse
+from lake.plan.preconditions import check
 
 
 def apply_all(environment: str, report: Report) -> list[Change]:
@@ -25,5 +25,5 @@ def planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]
     place = load_environment(PROJECT, name)
     databases = load_databases(PROJECT)
     facts = read_facts(databases, place)
-    refuse(databases, place, facts)
+    check(databases, place, facts)
     return databases, place, facts, changes(databases, place, facts)

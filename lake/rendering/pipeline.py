@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lake.config.definition import Database, Table, TableType
+from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.rendering.hudi import hudi_options, quarantine_options
 
@@ -28,9 +28,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "silver": environment.silver.model_dump(),
         "metastore": environment.metastore_uri,
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
-        "tables": [
-            _table(database.database, table, environment) for database in databases for table in database.tables
-        ],
+        "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }
 
 
@@ -56,9 +54,11 @@ def write_pipeline(content: dict[str, Any], environment: Environment) -> None:
     draft.replace(path)
 
 
-def _table(database: str, table: Table, environment: Environment) -> dict[str, Any]:
+def _table(captured: Database, table: Table, environment: Environment) -> dict[str, Any]:
+    database, engine = captured.database, captured.engine
     return {
         "database": database,
+        **({} if engine == DEFAULT_ENGINE else {"engine": engine}),
         "schema": table.schema,
         "table": table.name,
         "topic": table.topic(database),

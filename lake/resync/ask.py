@@ -2,24 +2,21 @@
 
 from lake.config.definition import load_databases
 from lake.config.home import Home
-from lake.sources.postgres.catalog import connect_source, read_source
-from lake.sources.postgres.preconditions import refuse_source
-from lake.sources.postgres.signals import ask_for_snapshot
+from lake.sources.engines import engine_of
 from lake.state.resync import Ask
 
 
-def refuse_sources(home: Home, names: set[str]) -> None:
-    """What can't be read whole would be taken for deleted."""
+def check_sources(home: Home, names: set[str]) -> None:
+    """BadInput where a table can't be read whole: what is missing would be taken for deleted."""
+    environment = home.environment
     for database in load_databases(home.root):
         if database.database in names:
-            refuse_source(database, read_source(home.environment, database))
+            engine = engine_of(database)
+            catalog = engine.discovery.read_source(environment, database).catalog
+            engine.checks.check_source(database, catalog, environment.kafka.partitions)
 
 
 def signal(home: Home) -> Ask:
     """Reads tables beside the stream, which goes on."""
-
-    def ask(database: str, tables: list[str]) -> int:
-        with connect_source(home.environment, database) as connection:
-            return ask_for_snapshot(connection, tables)
-
-    return ask
+    by_name = {one.database: one for one in load_databases(home.root)}
+    return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home.environment, name, tables)

@@ -10,10 +10,11 @@ from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
 from lake.config.names import targets_of
 from lake.config.report import Report
-from lake.guardian.inspect import Look, accept, look
-from lake.local.parity import PASSWORD, USER, compare
+from lake.guardian.inspect import Inspection, accept, inspect
+from lake.local.parity import PASSWORD, compare
 from lake.local.spark_job import run_job
 from lake.resync import quarantine
+from lake.sources.postgres.roles import VERIFY
 from lake.state import resync
 from lake.state.resync import Ask, ReadingAgain
 
@@ -54,7 +55,8 @@ def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: f
 def prove(home: Home, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
     """{"equal": …, "verify": the proof}. If all is equal, it becomes the guardian's new baseline."""
     report("comparing with the source")
-    before = [look(home, one) for one in load_databases(home.root) if one.database in {t["database"] for t in tables}]
+    names = {table["database"] for table in tables}
+    before = [inspect(home, one) for one in load_databases(home.root) if one.database in names]
     proof = compare(home, [f"{table['database']}.{table['table']}" for table in tables], timeout_s, report)
     if proof["equal"]:
         for one in before:
@@ -62,7 +64,7 @@ def prove(home: Home, tables: Tables, timeout_s: float, report: Report) -> dict[
     return {"equal": proof["equal"], "verify": proof}
 
 
-def _names(tables: Tables, found: Look) -> list[str]:
+def _names(tables: Tables, found: Inspection) -> list[str]:
     database = found.database.database
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
 
@@ -77,7 +79,7 @@ def _drop_outdated(home: Home, begun: dict[str, ReadingAgain], timeout_s: float)
 
 
 def _find_orphans(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
-    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", USER]
+    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", VERIFY]
     arguments = [*login, "--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)]
     content = run_job(home, "ghosts", arguments, {PASSWORD: home.secrets.lake_verify})
     if "error" in content:

@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import psycopg
-
 from lake.aws.environment import LOCAL
 from lake.clients.connect import Connect, runs, states
 from lake.config.definition import Database
@@ -15,32 +13,30 @@ from lake.config.home import Home
 from lake.config.names import named_tables
 from lake.config.report import Report
 from lake.config.waiting import wait_until
-from lake.guardian.inspect import Look, accept_server, look
+from lake.guardian.inspect import Inspection, accept_server, inspect
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import read_pipeline
 from lake.resync.ask import signal
 from lake.resync.finish import Tables, prove, read_again
 from lake.sources.drift import Drift
-from lake.sources.postgres.catalog import connect_source
-from lake.sources.postgres.signals import POSITION
+from lake.sources.engines import engine_of
 from lake.state import resync
 
 WITHIN_S = 60.0
-DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
 
 
 def recovered(home: Home, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of read_again() or prove(), with the drifts that were found."""
-    before = look(home, database).drifts
+    before = inspect(home, database).drifts
     report("putting right what differs from the definition")
     apply_all(LOCAL, report)
-    found = look(home, database)
+    found = inspect(home, database)
     drifts = list(dict.fromkeys([*before, *found.drifts]))
     result = repair(home, replace(found, drifts=drifts), timeout_s, report)
     return {**result, "drifts": [drift.what for drift in drifts]}
 
 
-def repair(home: Home, found: Look, timeout_s: float, report: Report) -> dict[str, Any]:
+def repair(home: Home, found: Inspection, timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of read_again(), or of prove() if nothing has to be read."""
     database, command = found.database, f"lake recover {found.database.database}"
     whole = named_tables(read_pipeline(home.environment), [database.database])
@@ -60,30 +56,21 @@ def affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
     return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
 
 
-def _begin_anew(home: Home, found: Look, name: str, tables: list[str]) -> int:
-    """A new slot, and a connector that remembers nothing: it reads all tables, and streams from where the slot is.
+def _begin_anew(home: Home, found: Inspection, name: str, tables: list[str]) -> int:
+    """A new capture, and a connector that remembers nothing: it reads all tables, and streams from where it begins.
 
     Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed. The server is in
     order from then on: interrupted, the command goes on, and does not take it for another gap.
     """
-    database, connect = found.database, Connect(home.connect)
+    database, connect, environment = found.database, Connect(home.connect), home.environment
+    capture = engine_of(database).capture
     connect.tell(database.connector, "stop")
     _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")
-    _until(partial(_dropped, home, database), f"slot {database.slot} is still read by somebody")
+    _until(lambda: capture.reset(environment, database), f"the log of {name} is still read by somebody")
     _resume(connect, database)
-    with connect_source(home.environment, database.database) as connection:
-        row = connection.execute(POSITION.encode()).fetchone()
+    position = capture.position(environment, database)
     accept_server(home, found)
-    return int(row[0]) if row else 0
-
-
-def _dropped(home: Home, database: Database) -> bool:
-    try:
-        with connect_source(home.environment, database.database) as connection:
-            connection.execute(DROP, [database.slot])
-    except psycopg.errors.ObjectInUse:
-        return False
-    return True
+    return position
 
 
 def _resume(connect: Connect, database: Database) -> None:

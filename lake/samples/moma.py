@@ -8,7 +8,7 @@ from psycopg import sql
 
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
-from lake.sources.postgres.catalog import connect_source
+from lake.sources.postgres.connection import connect_source
 
 DATABASE = "moma"
 FILES = {"artists": "moma_public_artists.txt", "artworks": "moma_public_artworks_small.txt"}

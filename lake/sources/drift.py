@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from lake.config.definition import Database
+
 BEHIND_S = 30.0  # what is well has a change within five seconds (docs/measured.md)
 
 
@@ -23,3 +25,11 @@ class Drift:
     def gap(self) -> bool:
         """Whether the stream of the whole database can't go on from where it stands."""
         return self.lost and not self.table
+
+
+def gap(database: Database, what: str) -> Drift:
+    return Drift(database.database, "", f"{what}; changes are lost", f"lake recover {database.database}", lost=True)
+
+
+def loss(database: Database, table: str, what: str) -> Drift:
+    return Drift(database.database, table, f"{table} {what}", f"lake recover {database.database}", lost=True)

@@ -1,7 +1,7 @@
-"""What was there when a source was last known to be in order, kept in one file per database."""
+"""What a source was when it was last known to be in order, kept in one file per database."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -9,84 +9,97 @@ from typing import Any
 from lake.config.definition import Database
 from lake.config.home import Home
 from lake.config.secrets import write_private
-from lake.sources.postgres.catalog import connect_source
-from lake.sources.postgres.facts import Server, TableFacts, read_tables
+from lake.sources.engine import ServerFacts, TableFacts
+from lake.sources.engines import engine_of, guard_of
+
+Tables = Mapping[str, TableFacts]
 
 
 @dataclass(frozen=True)
-class Accepted:
+class Baseline:
     """The server, and the tables by name."""
 
-    server: Server
-    tables: dict[str, TableFacts]
+    server: ServerFacts
+    tables: Tables
 
-    def with_new(self, tables: dict[str, TableFacts]) -> "Accepted":
-        """The same, and the tables that were not known."""
-        return Accepted(self.server, {**tables, **self.tables})
+    def with_new(self, tables: Tables) -> "Baseline":
+        """The same, and the tables that it did not have."""
+        return Baseline(self.server, {**tables, **self.tables})
 
-    def spoiled(self, reasons: Mapping[str, str]) -> "Accepted":
+    def with_losses(self, reasons: Mapping[str, str]) -> "Baseline":
         """The same, with why tables have lost changes: the first reason stays."""
         found = {name: self.tables[name] for name in reasons if name in self.tables}
-        told = {
-            name: replace(table, spoiled=table.spoiled or reasons[name], spoils=table.spoils + 1)
+        lost = {
+            name: replace(table, loss_reason=table.loss_reason or reasons[name], loss_count=table.loss_count + 1)
             for name, table in found.items()
         }
-        return Accepted(self.server, {**self.tables, **told})
+        return Baseline(self.server, {**self.tables, **lost})
 
-    def with_columns(self, tables: dict[str, TableFacts]) -> "Accepted":
-        """The same, with the columns that are there now. One that was dropped is known until its name is given again:
-        the lake keeps its values.
+    def with_columns(self, observed: Tables) -> "Baseline":
+        """The same, with the columns that are observed. One that was dropped stays until its name is given again: the
+        lake keeps its values.
         """
         seen = {
-            name: replace(table, columns=_columns(table, tables.get(name, table)))
+            name: replace(table, columns=_columns(table, observed.get(name, table)))
             for name, table in self.tables.items()
         }
-        return Accepted(self.server, seen)
+        return Baseline(self.server, seen)
 
-    def in_order(self, names: list[str], before: "Accepted", there: dict[str, TableFacts]) -> "Accepted":
-        """The same, where tables are as they were there at a look, but for what was found after it.
+    def in_order(self, names: Iterable[str], before: "Baseline", observed: Tables) -> "Baseline":
+        """The same, where tables are as an inspection observed them, but for what was found after it.
 
-        before: what was known at that look.
+        before: the baseline of that inspection.
         """
-        again = {name: _again(self.tables[name], before.tables[name], there[name]) for name in names if name in there}
-        return Accepted(self.server, {**self.tables, **again})
+        again = {
+            name: _again(self.tables[name], before.tables[name], observed[name]) for name in names if name in observed
+        }
+        return Baseline(self.server, {**self.tables, **again})
 
-    def left(self, names: list[str]) -> "Accepted":
-        """The same; tables that are not among the captured ones by now lack what happens until they come back."""
-        return self.spoiled(dict.fromkeys(set(self.tables) - set(names), "was not captured for a while"))
-
-
-def _columns(known: TableFacts, now: TableFacts) -> dict[str, str]:
-    dropped = {number: name for number, name in known.columns.items() if name not in now.columns.values()}
-    return {**dropped, **now.columns} if known.relation == now.relation else now.columns
+    def with_only(self, names: Iterable[str]) -> "Baseline":
+        """The same; tables that are no longer captured lose what happens until they come back."""
+        return self.with_losses(dict.fromkeys(set(self.tables) - set(names), "was not captured for a while"))
 
 
-def _again(known: TableFacts, before: TableFacts, there: TableFacts) -> TableFacts:
-    spoiled = known.spoiled if known.spoils != before.spoils else ""
-    return replace(there, columns=known.columns, spoiled=spoiled, spoils=known.spoils)
+def _columns(expected: TableFacts, observed: TableFacts) -> dict[str, str]:
+    dropped = {number: name for number, name in expected.columns.items() if name not in observed.columns.values()}
+    return {**dropped, **observed.columns} if expected.relation == observed.relation else observed.columns
 
 
-def load(home: Home, database: str) -> Accepted | None:
-    """None before anything was accepted."""
-    content = _read(_path(home, database))
-    return None if content is None else Accepted(Server(**content["server"]), _by_name(content["tables"]))
+def _again(expected: TableFacts, before: TableFacts, observed: TableFacts) -> TableFacts:
+    reason = expected.loss_reason if expected.loss_count != before.loss_count else ""
+    return replace(observed, columns=expected.columns, loss_reason=reason, loss_count=expected.loss_count)
 
 
-def save(home: Home, database: str, accepted: Accepted) -> None:
-    content = {"server": asdict(accepted.server), "tables": [table.as_json() for table in accepted.tables.values()]}
-    if load(home, database) != accepted:
-        write_private(_path(home, database), json.dumps(content, indent=2) + "\n")
+def load(home: Home, database: Database) -> Baseline | None:
+    """None before there is one."""
+    content = _read(_path(home, database.database))
+    if content is None:
+        return None
+    server = guard_of(database).facts.server_from_json(content["server"])
+    return Baseline(server, _by_name(database, content["tables"]))
 
 
-def note(home: Home, database: str, tables: dict[str, TableFacts]) -> None:
-    """Keeps what tables were before `lake apply` had them read."""
+def save(home: Home, database: Database, baseline: Baseline) -> None:
+    content = {"server": asdict(baseline.server), "tables": [table.as_json() for table in baseline.tables.values()]}
+    if load(home, database) != baseline:
+        write_private(_path(home, database.database), json.dumps(content, indent=2) + "\n")
+
+
+def note(home: Home, database: Database) -> None:
+    """Keeps what tables are before `lake apply` has them read: what happens to them from then on is reported.
+
+    A first inspection of what is read already would take values that came without an event for what was always there.
+    """
+    if engine_of(database).guard is None:
+        return
+    tables = guard_of(database).facts.table_facts(home.environment, database)
     content = [table.as_json() for table in tables.values()]
-    write_private(_unread_path(home, database), json.dumps(content, indent=2) + "\n")
+    write_private(_unread_path(home, database.database), json.dumps(content, indent=2) + "\n")
 
 
-def noted(home: Home, database: str) -> dict[str, TableFacts]:
+def noted(home: Home, database: Database) -> dict[str, TableFacts]:
     """By name; {} before anything was noted."""
-    return _by_name(_read(_unread_path(home, database)) or [])
+    return _by_name(database, _read(_unread_path(home, database.database)) or [])
 
 
 def forget(home: Home, database: str) -> None:
@@ -95,7 +108,7 @@ def forget(home: Home, database: str) -> None:
 
 
 def databases(home: Home) -> list[str]:
-    """Those of which anything is accepted."""
+    """Those that have a baseline."""
     return sorted(path.stem for path in (home.data / "guardian").glob("*.json"))
 
 
@@ -107,8 +120,9 @@ def _read(path: Path) -> Any:
         return None
 
 
-def _by_name(tables: list[dict[str, Any]]) -> dict[str, TableFacts]:
-    return {one["full_name"]: TableFacts(**one) for one in tables}
+def _by_name(database: Database, tables: list[dict[str, Any]]) -> dict[str, TableFacts]:
+    read = guard_of(database).facts.table_from_json
+    return {one["full_name"]: read(one) for one in tables}
 
 
 def _path(home: Home, database: str) -> Path:
@@ -117,13 +131,3 @@ def _path(home: Home, database: str) -> Path:
 
 def _unread_path(home: Home, database: str) -> Path:
     return home.data / "guardian" / "unread" / f"{database}.json"
-
-
-def note_unread(home: Home, database: Database) -> None:
-    """Notes tables as they are before they are read for the first time: what happens to them from then on is told.
-
-    A first look at what is read already would take the values that came without an event for what was always there.
-    """
-    names = [table.full_name for table in database.tables]
-    with connect_source(home.environment, database.database) as connection:
-        note(home, database.database, read_tables(connection, database.publication, names))

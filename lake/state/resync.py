@@ -19,6 +19,7 @@ from lake.config.report import Report
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
+from lake.sources.engines import engine_of
 
 LOCK = "reading_again.lock"
 BUSY = "another command reads tables again"
@@ -124,13 +125,13 @@ def await_read(
     )
 
 
-def unread(connect: Connect, database: Database, behind: int) -> list[str]:
+def unread(connect: Connect, database: Database, position: int) -> list[str]:
     """The tables that the connector still has to read, by its own offset, which Kafka acknowledged."""
     _refuse_failed(connect, database)
     if connect.snapshotting(database.connector):
         return [f"the first snapshot of {database.connector}"]
     offset = connect.offset(database.connector) or {}
-    if offset.get("lsn", 0) < behind:
+    if engine_of(database).capture.streamed(offset) < position:
         return [f"what {database.connector} was asked for"]
     return [f"{database.database}.{one[f'{PENDING}_id']}" for one in json.loads(offset.get(PENDING) or "[]")]
 

@@ -180,7 +180,8 @@ class Museum:
         """Now. Nothing is written until the next step."""
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
         instants = {table: self.last_instant(table) for table in TABLES}
-        return Moment(at, stream_status.source_lsn(self.lake.home, "moma"), instants)
+        (moma,) = [one for one in self.lake.definitions() if one.database == "moma"]
+        return Moment(at, stream_status.source_position(self.lake.home, moma), instants)
 
     def picador(self) -> Seen:
         """Artwork 128447 in each view."""

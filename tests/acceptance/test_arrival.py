@@ -13,9 +13,9 @@ from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
 from lake.config.definition import Database
 from lake.config.home import Home
-from lake.rendering.connector import envelope_connector
 from lake.rendering.topics import Topic
 from tests.acceptance.museum import ARTISTS, Museum, Seen
+from tests.envelope import envelope_connector
 from tests.integration import readers
 from tests.remains import delete_topics, drop_slot
 

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from lake.rendering.connector import TEMPLATE, render
+from lake.rendering.connector import render
 from tests.charts.fake_connect import POSTGRES, FakeConnect
 from tests.charts.rendering import ROOT, only, rendered, scenarios
 
@@ -201,7 +201,7 @@ def test_the_project_s_own_connector_arrives_as_it_was_rendered(
     values = {name: name.lower() for name in names.split()}
     values |= {"CAPTURE_PASSWORD": "${directory:/run/lake/database:password}", "KEY_ONLY_TOPICS": "(?!)"}
     values["REGISTRY_URL"] = "${env:REGISTRY_URL}/apis/registry/v2"
-    settings = render(ROOT / TEMPLATE, values)
+    settings = render(ROOT / "connector_configs/source_postgres_kafka.json", values)
     manifests = rendered(scenarios("kafka-connect")[0], {"connectors": {"connector": json.dumps(settings)}})
     for name, text in only(manifests, "ConfigMap", "-connectors")["data"].items():
         (tmp_path / name).write_text(text)

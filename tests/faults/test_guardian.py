@@ -11,8 +11,8 @@ import pytest
 from lake.config.definition import load_database
 from lake.config.environment import Wal
 from lake.config.home import Home
-from lake.guardian import watch
-from lake.guardian.watch import Watch
+from lake.guardian.watch import Guardian
+from lake.sources.postgres import limit
 from tests.faults import checker, source
 from tests.faults.conftest import FIRST, SHOP
 from tests.faults.evidence import Version
@@ -341,7 +341,7 @@ def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPa
 
     def attend(**budget: int) -> list[str]:
         poor = rig.home.environment.model_copy(update={"wal": Wal(**budget)})
-        guardian = Watch(Home(poor))
+        guardian = Guardian(Home(poor))
         guardian.attend(database)
         return [drift.what for drift in guardian.attend(database)]
 
@@ -351,7 +351,7 @@ def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPa
 
     assert any("retains more than 1 bytes" in what for what in attend(warn_bytes=1, pause_bytes=1, drop_bytes=2**40))
     assert rig.source_status(small)["connector"] == "RUNNING", "one that comes further was stopped"
-    monkeypatch.setattr(watch.wal_limit, "STILL_S", 0.0)
+    monkeypatch.setattr(limit, "STILL_S", 0.0)
     pause()
     recovered(rig, small)
     assert rig.source_status(small)["connector"] == "RUNNING"

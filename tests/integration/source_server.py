@@ -17,7 +17,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.home import HOST, PROJECT, Home
 from lake.local.postgres import Postgres
-from lake.sources.postgres import setup
+from lake.sources.postgres import script
 from tests.clocks import HANG_S
 
 PROGRAMS = PROJECT / "helm/source-database/files"
@@ -90,6 +90,6 @@ def write_logins(home: Home, folder: Path, logins: dict[str, tuple[str, str]]) -
 
 def write_sql(folder: Path, databases: list[Database]) -> None:
     (folder / "databases").mkdir(parents=True)
-    (folder / "server.sql").write_text(setup.server_script(one.database for one in databases))
+    (folder / "server.sql").write_text(script.server_script(one.database for one in databases))
     for database in databases:
-        (folder / f"databases/{database.database}.sql").write_text(setup.database_script(database))
+        (folder / f"databases/{database.database}.sql").write_text(script.database_script(database))

@@ -17,8 +17,9 @@ from lake.config.report import silent
 from lake.plan.apply import apply
 from lake.plan.diff import changes
 from lake.plan.facts import read_facts
-from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic, topics
+from lake.sources.connector import source_connector
+from lake.sources.postgres.names import slot
 from tests.charts import hook
 from tests.charts.rendering import Manifest, chart_of, helm, of_kind, only, parsed, scenarios
 from tests.integration import readers
@@ -31,7 +32,7 @@ DATABASE = Database.model_validate({"database": NAME, "tables": {"public.a": {"k
 DECLARED = "declared_by_the_chart"
 BY_LAKE = DATABASE.connector
 PREFIX = f"{NAME}_chart"
-SLOT = f"{DATABASE.slot}_chart"
+SLOT = f"{slot(DATABASE)}_chart"
 TOPICS = [f"{PREFIX}.public.a", f"__debezium-heartbeat.{PREFIX}"]
 Settings = dict[str, str]
 Apply = Callable[..., hook.Done]
@@ -49,8 +50,8 @@ def home(lake: RunningLake) -> Iterator[Home]:
     yield home
     for name in (DECLARED, BY_LAKE):
         httpx.delete(f"{home.connect}/connectors/{name}", trust_env=False)
-    for slot in (SLOT, DATABASE.slot):
-        drop_slot(home, slot)
+    for one in (SLOT, slot(DATABASE)):
+        drop_slot(home, one)
     lake.execute("postgres", f"DROP DATABASE {NAME}")
     made = [*TOPICS, *(topic.name for topic in topics(DATABASE, home.environment))]
     delete_topics(home, made)

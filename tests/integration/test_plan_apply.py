@@ -18,7 +18,7 @@ from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
 from lake.plan.diff import changes
 from lake.plan.facts import read_facts
-from lake.plan.preconditions import refuse
+from lake.plan.preconditions import check
 from lake.sources.change import Change
 from tests.running_lake import RunningLake
 
@@ -77,14 +77,14 @@ def others(home: Home) -> list[Database]:
 def planned(home: Home, database: Database) -> list[Change]:
     databases = [*others(home), database]
     facts = read_facts(databases, home.environment)
-    refuse(databases, home.environment, facts)
+    check(databases, home.environment, facts)
     return changes(databases, home.environment, facts)
 
 
 def applied(home: Home, database: Database) -> list[Change]:
     databases = [*others(home), database]
     facts = read_facts(databases, home.environment)
-    refuse(databases, home.environment, facts)
+    check(databases, home.environment, facts)
     found = changes(databases, home.environment, facts)
     validate(found, databases, home.environment)
     apply(found, databases, home.environment, facts, report=silent)
@@ -163,7 +163,7 @@ def test_life_of_a_definition(home: Home, lake: RunningLake) -> None:
         ),
         ("flagged", {"key": ["id"], "replica_identity": "default"}, "large value of many did not change"),
         ("computed", {"key": ["id"]}, "generated columns: twice"),
-        ("shaped", {"key": ["id"]}, r"types without a place: outline polygon, boxes box\[\]"),
+        ("shaped", {"key": ["id"]}, r"types that the lake can't keep: outline polygon, boxes box\[\]"),
         ("spaced", {"key": ["id"]}, "'a b' can't be named so"),
         ("twins", {"key": ["id"]}, "both 'n' in lower case"),
         ("taken", {"key": ["id"]}, "'__op' has the name of one"),

@@ -17,8 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
-from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic
+from lake.sources.connector import source_connector
 from spark_jobs.events import decode, fencing, flatten
 from spark_jobs.events.flatten import identifier
 from spark_jobs.hudi import timeline

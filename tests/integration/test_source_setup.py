@@ -17,9 +17,9 @@ from lake.config.home import HOST
 from lake.config.waiting import wait_until
 from lake.plan.diff import changes
 from lake.plan.facts import Facts
-from lake.rendering.connector import source_connector
+from lake.sources.connector import source_connector
 from lake.sources.postgres.catalog import read_source
-from lake.sources.postgres.setup import CAPTURE_USER, REGISTRY_USER, USERS, VERIFY_USER
+from lake.sources.postgres.roles import CAPTURE, REGISTRY, USERS, VERIFY
 from tests.clocks import HANG_S
 from tests.integration import readers
 from tests.integration.source_server import PROGRAMS, SourceServer, prepare, run_psql
@@ -138,12 +138,12 @@ def test_every_user_has_the_rights_of_its_work_and_no_more(prepared: Prepared) -
     query = "SELECT rolname, rolreplication, rolsuper, rolcreatedb, rolcreaterole, rolcanlogin FROM pg_roles"
     roles = {row[0]: row[1:] for row in prepared.server.execute(query)}
     replication = prepared.kind == "plain"
-    assert roles[CAPTURE_USER] == (replication, False, False, False, True)
-    assert roles[VERIFY_USER] == roles[REGISTRY_USER] == (False, False, False, False, True)
+    assert roles[CAPTURE] == (replication, False, False, False, True)
+    assert roles[VERIFY] == roles[REGISTRY] == (False, False, False, False, True)
     if prepared.kind == "rds":
         assert prepared.server.execute("SELECT pg_has_role('lake_capture', 'rds_replication', 'MEMBER')") == [(True,)]
-    assert owner(prepared, "registry") == REGISTRY_USER
-    with prepared.login(VERIFY_USER, prepared.passwords[VERIFY_USER]) as connection:
+    assert owner(prepared, "registry") == REGISTRY
+    with prepared.login(VERIFY, prepared.passwords[VERIFY]) as connection:
         assert connection.execute("SELECT count(*) FROM items").fetchone() == (0,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT * FROM lake.signal")
@@ -155,17 +155,17 @@ def owner(prepared: Prepared, database: str) -> str:
 
 
 def test_the_registry_makes_its_tables(prepared: Prepared) -> None:
-    with prepared.login(REGISTRY_USER, prepared.passwords[REGISTRY_USER], "registry") as connection:
+    with prepared.login(REGISTRY, prepared.passwords[REGISTRY], "registry") as connection:
         connection.execute("CREATE TABLE artifacts (id int)")
 
 
 def test_a_new_password_of_the_secret_is_that_of_the_user(prepared: Prepared) -> None:
-    before = prepared.passwords[VERIFY_USER]
-    prepared.passwords[VERIFY_USER] = "second-lake_verify-password"
+    before = prepared.passwords[VERIFY]
+    prepared.passwords[VERIFY] = "second-lake_verify-password"
     assert "password of lake_verify: as in its secret" in prepared.run()
-    prepared.login(VERIFY_USER, prepared.passwords[VERIFY_USER]).close()
+    prepared.login(VERIFY, prepared.passwords[VERIFY]).close()
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-        prepared.login(VERIFY_USER, before)
+        prepared.login(VERIFY, before)
 
 
 def test_no_password_is_in_the_log_of_the_server(prepared: Prepared) -> None:
@@ -184,7 +184,7 @@ def test_an_administrator_who_does_not_own_the_table_is_told_in_one_line(prepare
     assert done.returncode == 3
     (problem,) = [line for line in done.stderr.splitlines() if "ERROR" in line]
     assert problem.endswith("ERROR:  must be owner of table items")
-    assert "ALTER TABLE items REPLICA IDENTITY FULL" in done.stderr
+    assert "ALTER TABLE public.items REPLICA IDENTITY FULL" in done.stderr
     assert prepared.members() == MEMBERS
 
 

@@ -11,6 +11,8 @@ from lake.config.errors import BadInput, LakeError, in_the_middle
 from lake.plan import apply
 from lake.plan.facts import Facts
 from lake.sources.change import Change
+from lake.sources.postgres import capture, preparation
+from lake.state import baseline
 
 SHOP = Database.model_validate({"database": "shop", "tables": {"public.a": {"key": ["id"]}}})
 PLANNED = [
@@ -24,9 +26,9 @@ def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, mon
         raise BadInput("PostgreSQL does not answer", "PostgreSQL at 127.0.0.1:1", "run: lake up")
 
     executed: list[str] = []
-    monkeypatch.setattr(apply, "execute_source", lambda place, database, statements: executed.extend(statements))
-    monkeypatch.setattr(apply, "note_unread", lambda *_: None)
-    monkeypatch.setattr(apply, "slot_reader", gone)
+    monkeypatch.setattr(preparation, "execute", lambda place, database, statements: executed.extend(statements))
+    monkeypatch.setattr(baseline, "note", lambda *_: None)
+    monkeypatch.setattr(capture, "reader", gone)
     with pytest.raises(LakeError, match=r"does not answer, and part of it may be done.*then run: lake apply") as failed:
         apply.apply(PLANNED, [SHOP], Environment(name="local", root=tmp_path), Facts({}, [], {}, {}, {}), print)
     assert (failed.value.exit_code, executed) == (1, ["CREATE PUBLICATION lake_shop"])

@@ -11,17 +11,17 @@ from lake.config.definition import load_database, load_databases
 from lake.config.environment import load_environment
 from lake.plan import run
 from lake.plan.facts import Facts
-from lake.plan.preconditions import refuse_source
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import Topic, topics
-from lake.sources.postgres.catalog import Publication, Source, SourceTable
+from lake.sources.engine import SourceFacts
+from lake.sources.postgres.catalog import Catalog, SourceTable
+from lake.sources.postgres.checks import check_source
 from tests.unit.refused import LOCAL, SHOP, Capture, Case, assert_refused, lay_out, table
 
 
 def relation(**changed: object) -> SourceTable:
-    name = "public.a"
     return replace(
-        SourceTable(name, "r", "p", ["id", "kind", "note"], [], ["id"], [], {name: "f"}),
+        SourceTable("public.a", "r", "p", ["id", "kind", "note"], [], ["id"], []),
         **changed,  # type: ignore[arg-type]
     )
 
@@ -29,12 +29,16 @@ def relation(**changed: object) -> SourceTable:
 Spoil = Callable[[Facts], Facts]
 
 
-def with_source(**changed: object) -> Spoil:
-    return lambda facts: replace(facts, sources={"shop": replace(facts.sources["shop"], **changed)})  # type: ignore[arg-type]
+def with_catalog(**changed: object) -> Spoil:
+    def spoil(facts: Facts) -> Facts:
+        source = facts.sources["shop"]
+        return replace(facts, sources={"shop": replace(source, catalog=replace(source.catalog, **changed))})
+
+    return spoil
 
 
 def with_table(**changed: object) -> Spoil:
-    return with_source(tables={"public.a": relation(**changed)})
+    return with_catalog(tables={"public.a": relation(**changed)})
 
 
 def with_applied(**changed: object) -> Spoil:
@@ -51,13 +55,13 @@ def with_partitions(found: int, applied: int) -> Spoil:
 
 
 REALITY: list[tuple[str, Spoil, str, list[str]]] = [
-    ("wal_level", with_source(wal_level="replica"), SHOP, ["wal_level is 'replica'", "ALTER SYSTEM"]),
-    ("no capture role", with_source(has_capture_user=False), SHOP, ["no role lake_capture", "lake up"]),
-    ("no replication", with_source(may_replicate=False), SHOP, ["may not replicate", "rds_replication"]),
+    ("wal_level", with_catalog(wal_level="replica"), SHOP, ["wal_level is 'replica'", "ALTER SYSTEM"]),
+    ("no capture role", with_catalog(missing_roles=["lake_capture"]), SHOP, ["no role lake_capture", "lake up"]),
+    ("no replication", with_catalog(may_replicate=False), SHOP, ["may not replicate", "rds_replication"]),
     ("hidden rows", with_table(hidden_from=["lake_verify"]), SHOP, ["row-level security", "BYPASSRLS for lake_verify"]),
     (
         "no table",
-        with_source(tables={}),
+        with_catalog(tables={}),
         SHOP,
         ["no table public.a", "shop.yaml, key tables.public.a", "create it"],
     ),
@@ -84,7 +88,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         "type without a place",
         with_table(unmapped=["area polygon"]),
         SHOP,
-        ["types without a place: area polygon", "docs/types.md"],
+        ["types that the lake can't keep: area polygon", "docs/types.md"],
     ),
     (
         "large values and no row to take them from",
@@ -168,8 +172,8 @@ def test_reality(
 )
 def test_what_only_looks_like_what_is_refused(changed: dict[str, Any], shop: str, tmp_path: Path) -> None:
     (tmp_path / "shop.yaml").write_text(shop)
-    source = Source("logical", True, frozenset(), {"public.a": relation(**changed)}, None, {}, frozenset())
-    refuse_source(load_database(tmp_path / "shop.yaml"), source)
+    catalog = Catalog("logical", [], True, {"public.a": relation(**changed)})
+    check_source(load_database(tmp_path / "shop.yaml"), catalog, partitions=1)
 
 
 def test_large_values_keep_their_order_in_one_partition_only(
@@ -184,9 +188,7 @@ def test_large_values_keep_their_order_in_one_partition_only(
 def settled(root: Path) -> Facts:
     """The facts of a lake to which the definition has been applied, as far as the rules look."""
     databases, local = load_databases(root), load_environment(root)
-    members = frozenset({"public.a", "lake.heartbeat", "lake.signal"})
-    published = Publication(members, as_wanted=True)
-    found = Source("logical", True, members, {"public.a": relation()}, published, {}, frozenset())
+    found = SourceFacts(Catalog("logical", [], True, {"public.a": relation()}), [], [])
     wanted = topics(databases[0], local)
     present = {topic.name: topic for topic in wanted}
     return Facts({"shop": found}, wanted, present, {"shop": None}, pipeline(databases, local))

@@ -8,8 +8,11 @@ import pytest
 from lake.config.definition import Database, load_database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
-from lake.rendering.connector import envelope_connector, key_only_topics, render, source_connector
+from lake.rendering.connector import render
 from lake.rendering.topics import LARGEST_MESSAGE
+from lake.sources.connector import source_connector
+from lake.sources.postgres.connector import key_only_topics
+from tests.envelope import envelope_connector
 
 PROJECT = Path(__file__).parents[2]
 

@@ -6,6 +6,7 @@ import pytest
 
 from lake.config.definition import Table, is_added_column, load_database, load_databases
 from lake.config.errors import BadInput
+from lake.sources.postgres import names
 
 PROJECT = Path(__file__).parents[2]
 
@@ -35,7 +36,8 @@ def test_the_collection_of_the_museum() -> None:
         ("public.artists", ("artist_id",), "nationality"),
         ("public.artworks", ("artwork_id",), "classification"),
     ]
-    assert (moma.publication, moma.slot, moma.connector) == ("lake_moma", "lake_moma", "source_postgres_moma")
+    assert (moma.engine, moma.connector) == ("postgres", "source_postgres_moma")
+    assert (names.publication(moma), names.slot(moma)) == ("lake_moma", "lake_moma")
     assert moma.heartbeat_topic == "__debezium-heartbeat.moma"
 
 

@@ -1,20 +1,24 @@
 """Which facts of a source are drift."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lake.config.definition import Database
-from lake.config.environment import Wal
-from lake.guardian.inspect import captured, position_of
-from lake.sources.postgres import rules
-from lake.sources.postgres.facts import Server, Slot, TableFacts
-from lake.state.baseline import Accepted
+from lake.config.environment import Environment, Wal
+from lake.guardian import rules as neutral
+from lake.guardian.inspect import captured
+from lake.sources.change import Change
+from lake.sources.postgres import capture, limit, rules
+from lake.sources.postgres.facts import ServerFacts, Slot, TableFacts
+from lake.state.baseline import Baseline
 from tests.unit.test_plan import shop, source
 
 DATABASE: Database = shop(a={"key": ["id"]})
-SERVER = Server("7", "00000001", 1000)
+SERVER = ServerFacts("7", "00000001", 1000)
+GRANT = Change("source", "shop", "public.a", "grant to lake_capture", "GRANT SELECT")
 SLOT = Slot("pgoutput", "shop", "reserved", 500, 100, True, "lake_capture")
 TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
 
@@ -25,10 +29,10 @@ TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
         (SERVER, 1000, []),
         (replace(SERVER, position=900), 1000, ["the server's log ends before"]),
         (replace(SERVER, timeline="00000002"), 500, ["the server was restored or promoted"]),
-        (Server("8", "00000002", 10), 500, ["this is another server"]),
+        (ServerFacts("8", "00000002", 10), 500, ["this is another server"]),
     ],
 )
-def test_server(server: Server, position: int, told: list[str]) -> None:
+def test_server(server: ServerFacts, position: int, told: list[str]) -> None:
     found = list(rules.of_server(DATABASE, SERVER, server, position))
     assert [drift.what.startswith(text) for drift, text in zip(found, told, strict=True)] == [True] * len(told)
     assert all(drift.gap for drift in found)
@@ -40,21 +44,21 @@ def test_server(server: Server, position: int, told: list[str]) -> None:
         (SLOT, ""),
         (replace(SLOT, active=False, reader=None), ""),
         (None, "is gone"),
-        (replace(SLOT, wal_status="lost", confirmed=None, retained_bytes=None), "wal_status lost"),
+        (replace(SLOT, wal_status="lost", captured=None, retained_bytes=None), "wal_status lost"),
         (replace(SLOT, plugin="wal2json"), "a foreign one"),
         (replace(SLOT, database="other"), "a foreign one"),
         (replace(SLOT, reader="somebody"), "is read by somebody"),
-        (replace(SLOT, confirmed=501), "is ahead"),
+        (replace(SLOT, captured=501), "is ahead"),
     ],
 )
 def test_slot(slot: Slot | None, told: str) -> None:
-    found = list(rules.of_slot(DATABASE, slot, position=500))
+    found = list(rules.of_capture(DATABASE, slot, position=500))
     assert [told in drift.what and drift.gap for drift in found] == ([True] if told else [])
 
 
 @pytest.mark.parametrize("slot", [None, SLOT])
 def test_nothing_is_expected_of_a_slot_before_the_first_record(slot: Slot | None) -> None:
-    assert list(rules.of_slot(DATABASE, slot, position=0)) == []
+    assert list(rules.of_capture(DATABASE, slot, position=0)) == []
 
 
 @pytest.mark.parametrize(
@@ -77,10 +81,10 @@ def test_table(now: TableFacts | None, told: list[str]) -> None:
 
 
 def test_definition() -> None:
-    assert list(rules.of_definition(DATABASE, source("a"))) == []
-    (drift,) = rules.of_definition(DATABASE, replace(source("a"), missing_rights={"public.a": ["SELECT"]}))
+    assert list(neutral.of_definition(DATABASE, source("a"), 1)) == []
+    (drift,) = neutral.of_definition(DATABASE, source("a", missing=[GRANT]), 1)
     assert ("public.a" in drift.what, drift.lost) == (True, False)
-    (drift,) = rules.of_definition(DATABASE, source())
+    (drift,) = neutral.of_definition(DATABASE, source(), 1)
     assert "PostgreSQL has no table public.a" in drift.what
 
 
@@ -95,29 +99,30 @@ def test_definition() -> None:
 )
 def test_connectors(settings: dict[str, str], told: list[str]) -> None:
     own = {"slot.name": "lake_shop", "topic.prefix": "shop"}
-    found = list(rules.of_connectors(DATABASE, {"source_postgres_shop": own, "second": settings}))
+    found = list(neutral.of_connectors(DATABASE, {"source_postgres_shop": own, "second": settings}))
     assert [text in drift.what for drift, text in zip(found, told, strict=True)] == [True] * len(told)
     assert not any(drift.lost for drift in found)
 
 
-def test_budget_is_told_in_words_that_stay() -> None:
-    spent = [list(rules.of_budget(DATABASE, replace(SLOT, retained_bytes=n), Wal(warn_bytes=10))) for n in (10, 11, 12)]
+def test_the_limit_is_reported_in_words_that_stay() -> None:
+    local = Environment(name="local", root=Path(), wal=Wal(warn_bytes=10))
+    spent = [list(limit.of_limit(local, DATABASE, replace(SLOT, retained_bytes=n))) for n in (10, 11, 12)]
     assert (len(spent[0]), spent[1] == spent[2], len(spent[1])) == (0, True, 1)
-    assert list(rules.of_budget(DATABASE, None, Wal())) == []
+    assert list(limit.of_limit(local, DATABASE, None)) == []
 
 
 def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
-    known = Accepted(SERVER, {"public.a": TABLE})
+    known = Baseline(SERVER, {"public.a": TABLE})
     found = {"public.a": replace(TABLE, relation=9), "public.b": replace(TABLE, full_name="public.b")}
     assert known.with_new(found).tables == {"public.a": TABLE, "public.b": found["public.b"]}
-    assert known.with_new(found).left(["public.a", "public.b"]) == known.with_new(found)
+    assert known.with_new(found).with_only(["public.a", "public.b"]) == known.with_new(found)
 
 
 def test_what_was_spoiled_stays_so_whatever_the_source_is_by_now() -> None:
-    once = Accepted(SERVER, {"public.a": TABLE}).spoiled({"public.a": "lost its deletes", "public.new": "so, too"})
-    twice = once.spoiled({"public.a": "lost more"}).left([])
-    assert once.tables == {"public.a": replace(TABLE, spoiled="lost its deletes", spoils=1)}
-    assert twice.tables == {"public.a": replace(TABLE, spoiled="lost its deletes", spoils=3)}
+    once = Baseline(SERVER, {"public.a": TABLE}).with_losses({"public.a": "lost its deletes", "public.new": "so, too"})
+    twice = once.with_losses({"public.a": "lost more"}).with_only([])
+    assert once.tables == {"public.a": replace(TABLE, loss_reason="lost its deletes", loss_count=1)}
+    assert twice.tables == {"public.a": replace(TABLE, loss_reason="lost its deletes", loss_count=3)}
     (drift,) = rules.of_table(DATABASE, twice.tables["public.a"], TABLE)
     assert (drift.what, drift.lost, drift.now) == ("public.a lost its deletes", True, "lake recover shop")
 
@@ -137,59 +142,59 @@ NAMED = replace(TABLE, columns={"1": "id", "2": "note"})
     ],
 )
 def test_a_column_that_has_the_values_of_another_one(columns: dict[str, str], told: str) -> None:
-    found = rules.moved(NAMED, replace(TABLE, columns=columns))
+    found = neutral.moved_columns(NAMED, replace(TABLE, columns=columns))
     assert told in found and bool(told) == bool(found)
-    assert rules.moved(NAMED, replace(TABLE, relation=9, columns=columns)) == ""
-    assert rules.moved(TABLE, replace(TABLE, columns=columns)) == "", (
+    assert neutral.moved_columns(NAMED, replace(TABLE, relation=9, columns=columns)) == ""
+    assert neutral.moved_columns(TABLE, replace(TABLE, columns=columns)) == "", (
         "of before columns were looked at nothing is known"
     )
 
 
 def test_columns_are_followed_and_a_dropped_one_is_known_until_its_name_is_given_again() -> None:
-    known = Accepted(SERVER, {"public.a": NAMED})
+    known = Baseline(SERVER, {"public.a": NAMED})
     added = known.with_columns({"public.a": replace(TABLE, columns={"1": "id", "2": "note", "3": "extra"})})
     dropped = added.with_columns({"public.a": replace(TABLE, columns={"1": "id", "2": "note"})})
     again = replace(TABLE, columns={"1": "id", "2": "note", "4": "extra"})
-    assert "extra dropped and added" in rules.moved(dropped.tables["public.a"], again)
+    assert "extra dropped and added" in neutral.moved_columns(dropped.tables["public.a"], again)
     assert dropped.with_columns({"public.a": again}).tables["public.a"].columns == again.columns
     assert dropped.with_columns({}) == dropped
 
 
 def test_what_is_found_while_a_table_is_proven_equal_stays_told() -> None:
-    before = Accepted(SERVER, {"public.a": replace(NAMED, spoiled="lost its deletes", spoils=3)})
+    before = Baseline(SERVER, {"public.a": replace(NAMED, loss_reason="lost its deletes", loss_count=3)})
     there = {"public.a": replace(TABLE, relation=9)}
     (calm,) = before.in_order(["public.a"], before, there).tables.values()
     assert (calm.relation, calm.spoiled, calm.columns) == (9, "", NAMED.columns)
-    (meanwhile,) = before.spoiled({"public.a": "lost more"}).in_order(["public.a"], before, there).tables.values()
+    (meanwhile,) = before.with_losses({"public.a": "lost more"}).in_order(["public.a"], before, there).tables.values()
     assert (meanwhile.relation, meanwhile.spoiled) == (9, "lost its deletes")
     assert before.in_order(["public.a"], before, {}) == before.in_order([], before, there) == before
 
 
 def test_a_table_that_is_captured_no_more_comes_back_with_a_gap() -> None:
-    (drift,) = rules.of_table(DATABASE, Accepted(SERVER, {"public.a": TABLE}).left([]).tables["public.a"], TABLE)
+    (drift,) = rules.of_table(DATABASE, Baseline(SERVER, {"public.a": TABLE}).with_only([]).tables["public.a"], TABLE)
     assert (drift.what, drift.lost) == ("public.a was not captured for a while", True)
 
 
 @pytest.mark.parametrize(
     ("changed", "identities", "told"),
     [
-        ({}, {"f"}, ""),
-        ({"identities": ["f"]}, {"d"}, ""),  # more than was asked for
-        ({"identities": ["d"]}, {"d", "f"}, ""),  # an apply makes the one of the other
-        ({"identities": ["d", "f"]}, {"f"}, "identity DEFAULT"),  # of one partition
-        ({"identities": ["i"]}, {"d"}, "identity USING INDEX"),
-        ({"published": False}, {"f"}, "does not tell of all changes"),
-        ({"narrowed": True}, {"f"}, "row filter or a column list"),
+        ({}, {"full"}, ""),
+        ({"identities": ["f"]}, {"default"}, ""),  # more than was asked for
+        ({"identities": ["d"]}, {"default", "full"}, ""),  # an apply makes the one of the other
+        ({"identities": ["d", "f"]}, {"full"}, "identity DEFAULT"),  # of one partition
+        ({"identities": ["i"]}, {"default"}, "identity USING INDEX"),
+        ({"published": False}, {"full"}, "does not tell of all changes"),
+        ({"narrowed": True}, {"full"}, "row filter or a column list"),
     ],
 )
 def test_a_source_that_tells_a_part_of_its_changes(changed: dict[str, Any], identities: set[str], told: str) -> None:
-    found = rules.spoils(replace(TABLE, **changed), identities)
+    found = rules.loss_reason(replace(TABLE, **changed), identities)
     assert told in found and bool(told) == bool(found)
 
 
 def test_the_position_of_a_connector_is_the_greatest_that_its_offset_names() -> None:
-    assert position_of({"lsn": 5, "lsn_commit": 7, "lsn_proc": None}) == 7
-    assert (position_of({}), position_of(None)) == (0, 0)
+    assert capture.acknowledged({"lsn": 5, "lsn_commit": 7, "lsn_proc": None}) == 7
+    assert (capture.acknowledged({}), capture.acknowledged(None)) == (0, 0)
 
 
 def test_a_table_that_was_not_applied_yet_is_not_looked_at() -> None:
@@ -201,5 +206,5 @@ def test_a_table_that_was_not_applied_yet_is_not_looked_at() -> None:
 
 @pytest.mark.parametrize(("age_s", "told"), [(29.0, 0), (31.0, 1)])
 def test_a_source_of_which_kafka_lacks_much(age_s: float, told: int) -> None:
-    found = list(rules.of_delay(DATABASE, age_s))
+    found = list(neutral.of_lag(DATABASE, age_s))
     assert [drift.lost for drift in found] == [False] * told

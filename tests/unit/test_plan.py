@@ -1,45 +1,38 @@
 """What a plan finds between a definition and the facts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.plan.diff import changes
 from lake.plan.facts import Facts
-from lake.rendering.connector import source_connector
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import topics
 from lake.sources.change import Change
-from lake.sources.postgres.catalog import Publication, Source, SourceTable
+from lake.sources.connector import source_connector
+from lake.sources.engine import SourceFacts
+from lake.sources.postgres.catalog import Catalog, SourceTable
 
 PROJECT = Path(__file__).parents[2]
 LOCAL = Environment(name="local", root=PROJECT)
 A = {"key": ["id"]}
-MEMBERS = frozenset({"public.a", "lake.heartbeat", "lake.signal"})
+PUBLISHED = Change("source", "shop", "lake_shop", "add public.b", "ALTER PUBLICATION")
+DROPPED = Change("source", "shop", "lake_shop", "drop public.b", "ALTER PUBLICATION")
 
 
 def shop(**tables: dict[str, object]) -> Database:
     return Database.model_validate({"database": "shop", "tables": {f"public.{name}": tables[name] for name in tables}})
 
 
-def relation(name: str, identity: str = "f") -> SourceTable:
-    full_name = f"public.{name}"
-    return SourceTable(full_name, "r", "p", ["id"], [], ["id"], [], {full_name: identity})
+def relation(name: str) -> SourceTable:
+    return SourceTable(f"public.{name}", "r", "p", ["id"], [], ["id"], [])
 
 
-def source(*names: str) -> Source:
-    return Source(
-        wal_level="logical",
-        has_capture_user=True,
-        existing=frozenset({"lake", "lake.heartbeat", "lake.signal"}),
-        tables={f"public.{name}": relation(name) for name in names},
-        publication=Publication(MEMBERS, as_wanted=True),
-        missing_rights={},
-        schemas_without_usage=frozenset(),
-    )
+def source(*names: str, missing: Sequence[Change] = (), departed: Sequence[Change] = ()) -> SourceFacts:
+    catalog = Catalog("logical", [], True, {f"public.{name}": relation(name) for name in names})
+    return SourceFacts(catalog, list(missing), list(departed))
 
 
 def settled(database: Database) -> Facts:
@@ -68,24 +61,9 @@ def test_nothing_to_do_when_what_runs_is_what_is_defined() -> None:
 
 def test_the_first_apply_makes_everything_in_safe_order() -> None:
     database = shop(a=A)
-    bare = replace(
-        source("a"),
-        existing=frozenset(),
-        tables={"public.a": relation("a", identity="d")},
-        publication=None,
-        missing_rights={"public.a": ["SELECT"], "lake.heartbeat": ["SELECT", "INSERT", "UPDATE"]},
-        schemas_without_usage=frozenset({"lake"}),
-    )
-    facts = Facts({"shop": bare}, topics(database, LOCAL), {}, {"shop": None}, {})
+    facts = Facts({"shop": source("a", missing=[PUBLISHED])}, topics(database, LOCAL), {}, {"shop": None}, {})
     assert kinds(database, facts) == [
-        ("source", "create schema", "lake"),
-        ("source", "create table", "lake.heartbeat"),
-        ("source", "create table", "lake.signal"),
-        ("source", "replica identity full", "public.a"),
-        ("source", "create publication", "lake_shop"),
-        ("source", "grant to lake_capture", "lake"),
-        ("source", "grant to lake_capture", "public.a"),
-        ("source", "grant to lake_capture", "lake.heartbeat"),
+        ("source", "add public.b", "lake_shop"),
         ("topic", "create", "shop.public.a"),
         ("topic", "create", "__debezium-heartbeat.shop"),
         ("connector", "create", "source_postgres_shop"),
@@ -96,7 +74,7 @@ def test_the_first_apply_makes_everything_in_safe_order() -> None:
 def test_a_table_added_is_published_before_it_is_captured_and_snapshotted_after() -> None:
     before, after = shop(a=A), shop(a=A, b=A)
     facts = settled(before)
-    facts = replace(facts, sources={"shop": source("a", "b")}, wanted_topics=topics(after, LOCAL))
+    facts = replace(facts, sources={"shop": source("a", "b", missing=[PUBLISHED])}, wanted_topics=topics(after, LOCAL))
     found = planned(after, facts)
     assert kinds(after, facts) == [
         ("source", "add public.b", "lake_shop"),
@@ -105,7 +83,6 @@ def test_a_table_added_is_published_before_it_is_captured_and_snapshotted_after(
         ("snapshot", "read", "public.b"),
         ("pipeline", "write", "pipeline.json"),
     ]
-    assert found[0].detail == 'ALTER PUBLICATION "lake_shop" ADD TABLE "public"."b"'
     assert found[2].detail == "table.include.list: public.a -> public.a,public.b"
     assert found[4].detail == "add shop.public.b"
 
@@ -113,11 +90,10 @@ def test_a_table_added_is_published_before_it_is_captured_and_snapshotted_after(
 def test_a_table_removed_leaves_the_publication_last_and_keeps_its_topic() -> None:
     before, after = shop(a=A, b=A), shop(a=A)
     facts = settled(before)
-    published = Publication(MEMBERS | {"public.b"}, as_wanted=True)
-    facts = replace(facts, sources={"shop": replace(source("a", "b"), publication=published)})
+    facts = replace(facts, sources={"shop": source("a", "b", departed=[DROPPED])})
     assert kinds(after, facts) == [
         ("connector", "update", "source_postgres_shop"),
-        ("source", "drop public.b (its topic and its lake tables are kept)", "lake_shop"),
+        ("source", "drop public.b", "lake_shop"),
         ("pipeline", "write", "pipeline.json"),
     ]
 
@@ -125,8 +101,7 @@ def test_a_table_removed_leaves_the_publication_last_and_keeps_its_topic() -> No
 def test_an_apply_that_broke_before_the_pipeline_file_is_resumed_with_the_snapshot() -> None:
     database = shop(a=A, b=A)
     facts = settled(database)
-    published = Publication(MEMBERS | {"public.b"}, as_wanted=True)
-    facts = replace(facts, sources={"shop": replace(source("a", "b"), publication=published)})
+    facts = replace(facts, sources={"shop": source("a", "b")})
     facts = replace(facts, pipeline=pipeline([shop(a=A)], LOCAL))
     assert kinds(database, facts) == [
         ("snapshot", "read", "public.b"),
@@ -150,38 +125,6 @@ def test_the_password_is_never_printed() -> None:
     assert change.detail == "database.password changed"
 
 
-@pytest.mark.parametrize(
-    ("drift", "expected"),
-    [
-        (
-            {"publication": Publication(MEMBERS - {"public.a"}, as_wanted=True)},
-            ("source", "add public.a", "lake_shop"),
-        ),
-        (
-            {"publication": Publication(MEMBERS, as_wanted=False)},
-            ("source", "set publication options", "lake_shop"),
-        ),
-        (
-            {"tables": {"public.a": relation("a", identity="n")}},
-            ("source", "replica identity full", "public.a"),
-        ),
-        (
-            {"missing_rights": {"lake.signal": ["DELETE"]}},
-            ("source", "grant to lake_capture", "lake.signal"),
-        ),
-        (
-            {"existing": frozenset({"lake", "lake.signal"})},
-            ("source", "create table", "lake.heartbeat"),
-        ),
-    ],
-)
-def test_drift_in_the_source_is_found(drift: dict[str, object], expected: tuple[str, str, str]) -> None:
-    database = shop(a=A)
-    facts = settled(database)
-    drifted = replace(facts.sources["shop"], **drift)  # type: ignore[arg-type]
-    assert kinds(database, replace(facts, sources={"shop": drifted})) == [expected]
-
-
 def test_a_topic_setting_that_drifted_is_set_again() -> None:
     database = shop(a=A)
     facts = settled(database)
@@ -189,18 +132,6 @@ def test_a_topic_setting_that_drifted_is_set_again() -> None:
     drifted = {**facts.topics, topic.name: replace(topic, config={**topic.config, "retention.ms": "1"})}
     (change,) = planned(database, replace(facts, topics=drifted))
     assert (change.action, change.detail) == ("set", "retention.ms=604800000")
-
-
-def test_a_table_of_which_the_publication_tells_a_part_is_put_in_anew() -> None:
-    database = shop(a=A)
-    narrowed = Publication(MEMBERS, as_wanted=True, narrowed=frozenset({"public.a", "public.another"}))
-    facts = settled(database)
-    drifted = {"shop": replace(facts.sources["shop"], publication=narrowed)}
-    dropped, added = planned(database, replace(facts, sources=drifted))
-    assert (dropped.detail, added.detail) == (
-        'ALTER PUBLICATION "lake_shop" DROP TABLE "public"."a"',
-        'ALTER PUBLICATION "lake_shop" ADD TABLE "public"."a"',
-    )
 
 
 def test_a_type_that_joins_is_read_from_the_source() -> None:

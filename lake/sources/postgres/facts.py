@@ -1,12 +1,18 @@
 """What the guardian reads of a source: its server, the slot, and of each table what changes when rows do unseen."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-import psycopg
 from psycopg.rows import class_row
 
-from lake.sources.postgres.catalog import NARROWED
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.sources import engine
+from lake.sources.engine import Observation
+from lake.sources.postgres import names
+from lake.sources.postgres.connection import Connection, connect_source
+from lake.sources.postgres.preparation import NARROWED
 
 # The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
 SERVER = """
@@ -15,7 +21,7 @@ SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_ident
   (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint AS position
 """
 SLOT = """
-SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS confirmed,
+SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS captured,
   pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader,
   (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent
 FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
@@ -43,7 +49,7 @@ FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
 
 
 @dataclass(frozen=True)
-class Server:
+class ServerFacts:
     """Which server this is (kept across restarts), its timeline, and the end of its log in bytes."""
 
     system_identifier: str
@@ -53,65 +59,89 @@ class Server:
 
 @dataclass(frozen=True)
 class Slot:
-    """A replication slot; confirmed and retained_bytes are None where PostgreSQL has none.
+    """A replication slot; captured and retained_bytes are None where PostgreSQL has none.
 
-    reader: None if nobody reads. sent: up to where the log was decoded for the reader, None if nobody reads.
+    captured: what it calls confirmed_flush_lsn. reader: None if nobody reads. sent: up to where the log was decoded for
+    the reader, None if nobody reads.
     """
 
     plugin: str
     database: str
     wal_status: str
-    confirmed: int | None
+    captured: int | None
     retained_bytes: int | None
     active: bool
     reader: str | None
     sent: int | None = None
 
+    @property
+    def progress(self) -> tuple[int | None, ...]:
+        """A large transaction moves the first while PostgreSQL decodes it."""
+        return self.sent, self.captured
+
 
 @dataclass(frozen=True)
-class TableFacts:
+class TableFacts(engine.TableFacts):
     """What changes when rows of a table change without events.
 
-    relation: the table itself, by oid. membership: its place in the publication, another one each time it is put in.
+    membership: its entry in the publication, another one each time it is put in.
     files: by oid of what holds rows, its file, another one when all rows are written anew (TRUNCATE, ALTER TYPE).
     defaulted: columns whose DEFAULT stands for rows that were there before them.
     published: the publication tells of all that happens to rows. narrowed: by a row filter or a column list, of some.
     identities: those of what holds rows, as PostgreSQL abbreviates them ("f", "d", "i", "n").
-    columns: names by number; a name keeps its number for as long as its values are the same column's.
-    spoiled: for what is accepted, why changes have been lost since; it stays until the table was read again.
-    spoils: at how many looks so far something was found that spoils it.
     """
 
-    full_name: str
-    relation: int
     membership: int | None
     files: dict[str, int] | None
     defaulted: list[str]
     published: bool = True
     narrowed: bool = False
     identities: list[str] = field(default_factory=list)
-    columns: dict[str, str] = field(default_factory=dict)
-    spoiled: str = ""
-    spoils: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
-def read_server(connection: psycopg.Connection[Any]) -> Server:
-    with connection.cursor(row_factory=class_row(Server)) as cursor:
+def server_from_json(content: dict[str, Any]) -> ServerFacts:
+    return ServerFacts(**content)
+
+
+def table_from_json(content: dict[str, Any]) -> TableFacts:
+    return TableFacts.from_json(content)
+
+
+def read_server(connection: Connection) -> ServerFacts:
+    with connection.cursor(row_factory=class_row(ServerFacts)) as cursor:
         found = cursor.execute(SERVER.encode()).fetchone()
     assert found is not None  # a SELECT without FROM has one row
     return found
 
 
-def read_slot(connection: psycopg.Connection[Any], name: str) -> Slot | None:
+def read_slot(connection: Connection, database: Database) -> Slot | None:
     with connection.cursor(row_factory=class_row(Slot)) as cursor:
-        return cursor.execute(SLOT.encode(), [name]).fetchone()
+        return cursor.execute(SLOT.encode(), [names.slot(database)]).fetchone()
 
 
-def read_tables(connection: psycopg.Connection[Any], publication: str, names: list[str]) -> dict[str, TableFacts]:
-    """Those of the tables that exist, by name."""
+def read_tables(connection: Connection, database: Database) -> dict[str, TableFacts]:
+    wanted = [table.full_name for table in database.tables]
     with connection.cursor(row_factory=class_row(TableFacts)) as cursor:
-        found = cursor.execute(TABLES.encode(), {"publication": publication, "names": names}).fetchall()
+        values = {"publication": names.publication(database), "names": wanted}
+        found = cursor.execute(TABLES.encode(), values).fetchall()
     return {table.full_name: table for table in found}
+
+
+def read_capture(environment: Environment, database: Database) -> Slot | None:
+    with connect_source(environment, database.database) as connection:
+        return read_slot(connection, database)
+
+
+def table_facts(environment: Environment, database: Database) -> dict[str, TableFacts]:
+    with connect_source(environment, database.database) as connection:
+        return read_tables(connection, database)
+
+
+def observe(environment: Environment, database: Database, position: Callable[[], int]) -> Observation:
+    """The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot
+    that is ahead of a position read later is not the one that the connector left. The server is read after it: its log
+    is always ahead of what was taken from it, and grows meanwhile.
+    """
+    with connect_source(environment, database.database) as connection:
+        slot, acknowledged = read_slot(connection, database), position()
+        return Observation(slot, acknowledged, read_server(connection), read_tables(connection, database))

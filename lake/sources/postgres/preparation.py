@@ -1,75 +1,249 @@
-"""What capture needs of a source database and does not find."""
+"""What capture needs of a PostgreSQL server: one list. `lake plan` asks it, `lake apply` and the chart carry it out.
 
-from collections.abc import Iterator
+Nothing else knows what is needed, and asking neither writes nor locks.
+"""
 
-from lake.config.definition import HEARTBEAT, SIGNAL, Database
-from lake.rendering.connector import CAPTURE_USER
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from lake.config.definition import HEARTBEAT, SIGNAL, Database, Table
+from lake.config.environment import Environment
+from lake.config.errors import LakeError
 from lake.sources.change import Change
-from lake.sources.postgres import publication
-from lake.sources.postgres.catalog import Source
+from lake.sources.postgres import names
+from lake.sources.postgres.connection import Connection, connect_source, refusal
+from lake.sources.postgres.roles import CAPTURE, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
+
+LOCK_TIMEOUT = "5s"
+RDS_REPLICATION = "rds_replication"  # RDS gives nobody the attribute REPLICATION: it has a role instead
+OPTIONS = "publish = 'insert, update, delete, truncate', publish_via_partition_root = true"
+AS_WANTED = "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
+# Not every version of PostgreSQL has the columns: 15 brought both.
+NARROWED = "(to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL)"
+LAKE_TABLES = {
+    # Debezium updates its one row, so that the slot moves on while the captured tables are idle (F15).
+    HEARTBEAT: "CREATE TABLE lake.heartbeat (id int PRIMARY KEY, at timestamptz NOT NULL)",
+    # Rows inserted here ask the running connector for an incremental snapshot.
+    SIGNAL: "CREATE TABLE lake.signal (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)",
+}
+# Debezium writes its watermarks of incremental snapshots into the signal table.
+LAKE_RIGHTS = {HEARTBEAT: ("SELECT", "INSERT", "UPDATE"), SIGNAL: ("SELECT", "INSERT", "DELETE")}
+TABLE_RIGHTS = ("SELECT",)
 
 
-def source_changes(database: Database, source: Source) -> Iterator[Change]:
-    """What capture needs of the source and does not find: the first changes of a plan."""
-    yield from _schema_changes(database, source)
-    yield from _identity_changes(database, source)
-    yield from _publication_changes(database, source)
-    yield from _right_changes(database, source)
+@dataclass(frozen=True)
+class Step:
+    """One need. object, action and statement are SQL expressions, condition SQL that is true where the need is met.
+
+    each: the FROM clause of what the step is repeated for.
+    """
+
+    object: str
+    action: str
+    statement: str
+    condition: str
+    each: str = ""
+
+    @property
+    def unmet(self) -> str:
+        """The query of what is to be done: object, action, statement."""
+        columns = f"{self.object} AS object, {self.action} AS action, {self.statement} AS statement"
+        return f"SELECT {columns} {self.each}\n  WHERE ({self.condition}) IS NOT TRUE ORDER BY 1"
 
 
-def _schema_changes(database: Database, source: Source) -> Iterator[Change]:
-    if "lake" not in source.existing:
-        yield _sql(database, "lake", "create schema", publication.create_schema())
-    for name, create in publication.LAKE_TABLES.items():
-        if name not in source.existing:
-            yield _sql(database, name, "create table", create())
+def unmet(connection: Connection, database: str, steps: Iterable[Step]) -> list[Change]:
+    """What is still to be done, in the order of the steps; one question, so that all answers are of one moment."""
+    asked = (f"SELECT {n} AS n, * FROM ({step.unmet}) step_{n}" for n, step in enumerate(steps))
+    rows = connection.execute(f"{' UNION ALL '.join(asked)} ORDER BY n, object, action".encode()).fetchall()
+    return [Change("source", database, *row[1:]) for row in rows]
 
 
-def _identity_changes(database: Database, source: Source) -> Iterator[Change]:
-    for table in database.tables:
-        for leaf, identity in sorted(source.tables[table.full_name].leaves.items()):
-            if identity != table.replica_identity[0]:
-                statement = publication.set_replica_identity(leaf, table.replica_identity)
-                yield _sql(database, leaf, f"replica identity {table.replica_identity}", statement)
+def carry_out(connection: Connection, steps: Iterable[Step]) -> None:
+    """Step by step, as the scripts do it."""
+    for step in steps:
+        for change in unmet(connection, "", [step]):
+            connection.execute(change.detail.encode())
 
 
-def _publication_changes(database: Database, source: Source) -> Iterator[Change]:
-    name, names = database.publication, [table.full_name for table in database.tables]
-    found = source.publication
-    if found is None:
-        yield _sql(database, name, "create publication", publication.create_publication(name, names))
-        return
-    if not found.as_wanted:
-        yield _sql(database, name, "set publication options", publication.set_publication_options(name))
-    for table in sorted(found.narrowed.intersection([*names, HEARTBEAT, SIGNAL])):
-        action = f"drop {table}, of which it tells a part only"
-        yield _sql(database, name, action, publication.drop_from_publication(name, table))
-    for table in [*names, HEARTBEAT, SIGNAL]:
-        if table not in found.members - found.narrowed:
-            yield _sql(database, name, f"add {table}", publication.add_to_publication(name, table))
+def execute(environment: Environment, database: str, statements: list[str]) -> None:
+    """Runs the statements in one transaction: all of them or none; LakeError names the one that failed."""
+    with connect_source(environment, database) as connection:
+        connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+        for statement in statements:
+            try:
+                connection.execute(statement.encode())
+            except psycopg.errors.LockNotAvailable:
+                raise LakeError(
+                    f"another session holds a lock for more than {LOCK_TIMEOUT}",
+                    f"{database}: {statement}",
+                    "end its transaction (see pg_stat_activity), then run: lake apply",
+                ) from None
+            except psycopg.Error as error:
+                raise LakeError(refusal(error), f"{database}: {statement}", "nothing of it was kept") from None
 
 
-def _right_changes(database: Database, source: Source) -> Iterator[Change]:
-    for schema in sorted(source.schemas_without_usage):
-        yield _sql(database, schema, f"grant to {CAPTURE_USER}", publication.grant_usage(schema, CAPTURE_USER))
-    for table in publication.required_rights(table.full_name for table in database.tables):
-        if missing := source.missing_rights.get(table):
-            statement = publication.grant(missing, table, CAPTURE_USER)
-            yield _sql(database, table, f"grant to {CAPTURE_USER}", statement)
+def server_steps(databases: Iterable[str]) -> Iterator[Step]:
+    """Users without passwords, the registry's database, and the databases that do not exist; for `postgres`."""
+    for user in USERS:
+        exists = f"to_regrole({literal(user)}) IS NOT NULL"
+        yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
+    yield from _replication()
+    yield from _registry()
+    for database in databases:
+        yield _create_database(database)
+        yield from (_connect(database, user) for user in (CAPTURE, VERIFY))
 
 
-def departures(database: Database, source: Source) -> Iterator[Change]:
-    kept = {HEARTBEAT, SIGNAL, *(table.full_name for table in database.tables)}
-    members = source.publication.members if source.publication else frozenset()
-    for table in sorted(members - kept):
-        action = f"drop {table} (its topic and its lake tables are kept)"
-        yield _sql(
-            database,
-            database.publication,
-            action,
-            publication.drop_from_publication(database.publication, table),
-        )
+def database_steps(database: Database) -> Iterator[Step]:
+    """What makes one database capturable; for that database. Its tables may be still to come."""
+    yield _step("lake", "create schema", "CREATE SCHEMA IF NOT EXISTS lake", "to_regnamespace('lake') IS NOT NULL")
+    for table, create in LAKE_TABLES.items():
+        yield _step(table, "create table", create, f"{relation(table)} IS NOT NULL")
+    yield from map(_identity, database.tables)
+    yield from _publication(database)
+    yield from _rights(database)
 
 
-def _sql(database: Database, object_: str, action: str, statement: str) -> Change:
-    return Change("source", database.database, object_, action, statement)
+def departures(database: Database) -> Step:
+    """The tables that are published and no longer defined."""
+    kept = ", ".join(map(literal, published(database)))
+    publication, table = literal(names.publication(database)), "n.nspname || '.' || c.relname"
+    return Step(
+        publication,
+        f"'drop ' || {table} || ' (its topic and its lake tables are kept)'",
+        f"format('ALTER PUBLICATION %I DROP TABLE %I.%I', {publication}, n.nspname, c.relname)",
+        f"{table} = ANY (ARRAY[{kept}])",
+        members(database),
+    )
+
+
+def published(database: Database) -> list[str]:
+    return [*(table.full_name for table in database.tables), *LAKE_TABLES]
+
+
+def members(database: Database) -> str:
+    """The relations of the publication, as a FROM clause."""
+    return (
+        f"FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid"
+        f" AND p.pubname = {literal(names.publication(database))}\n"
+        "  JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace"
+    )
+
+
+def _replication() -> Iterator[Step]:
+    user, role = literal(CAPTURE), literal(RDS_REPLICATION)
+    member = f"to_regrole({role}) IS NULL OR pg_has_role({user}, to_regrole({role}), 'MEMBER')"
+    yield _step(CAPTURE, "grant replication", f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}", member)
+    allowed = f"to_regrole({role}) IS NOT NULL OR (SELECT rolreplication FROM pg_roles WHERE rolname = {user})"
+    yield _step(CAPTURE, "allow replication", f"ALTER ROLE {name(CAPTURE)} REPLICATION", allowed)
+
+
+def _registry() -> Iterator[Step]:
+    """An administrator who is no superuser may give a database only to a role that it can become."""
+    right = "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END"
+    able = f"{_is_database(REGISTRY_DATABASE)} OR pg_has_role({literal(REGISTRY)}, {right})"
+    yield _step(REGISTRY, "grant to the administrator", f"GRANT {name(REGISTRY)} TO CURRENT_USER", able)
+    yield _create_database(REGISTRY_DATABASE, f" OWNER {name(REGISTRY)}")
+
+
+def _create_database(database: str, owner: str = "") -> Step:
+    return _step(database, "create database", f"CREATE DATABASE {name(database)}{owner}", _is_database(database))
+
+
+def _is_database(database: str) -> str:
+    return f"EXISTS (SELECT FROM pg_database WHERE datname = {literal(database)})"
+
+
+def _connect(database: str, user: str) -> Step:
+    statement = f"GRANT CONNECT ON DATABASE {name(database)} TO {name(user)}"
+    allowed = f"has_database_privilege({literal(user)}, {literal(database)}, 'CONNECT')"
+    return _step(database, f"grant to {user}", statement, allowed)
+
+
+def _identity(table: Table) -> Step:
+    """On the relations that hold the rows: a partitioned table's partitions, or the table itself.
+
+    pg_partition_tree() would lock the table.
+    """
+    parts = (
+        "WITH RECURSIVE part AS (\n"
+        f"    SELECT oid, relkind FROM pg_class WHERE oid = {relation(table.full_name)} UNION ALL\n"
+        "    SELECT c.oid, c.relkind FROM part JOIN pg_inherits i ON i.inhparent = part.oid\n"
+        "      JOIN pg_class c ON c.oid = i.inhrelid WHERE part.relkind = 'p')\n"
+        "  SELECT n.nspname, c.relname, c.relreplident FROM part JOIN pg_class c USING (oid)\n"
+        "    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE part.relkind <> 'p'"
+    )
+    identity = table.replica_identity
+    return Step(
+        "nspname || '.' || relname",
+        literal(f"replica identity {identity}"),
+        f"format('ALTER TABLE %I.%I REPLICA IDENTITY {identity.upper()}', nspname, relname)",
+        f"relreplident = {literal(identity[0])}",
+        f"FROM ({parts}) leaf",
+    )
+
+
+def _publication(database: Database) -> Iterator[Step]:
+    """It is made empty: a table may be still to come."""
+    published_as, quoted = names.publication(database), name(names.publication(database))
+    found = f"FROM pg_publication WHERE pubname = {literal(published_as)}"
+    create = f"CREATE PUBLICATION {quoted} WITH ({OPTIONS})"
+    yield _step(published_as, "create publication", create, f"EXISTS (SELECT {found})")
+    options = f"ALTER PUBLICATION {quoted} SET ({OPTIONS})"
+    yield _step(published_as, "set publication options", options, f"NOT EXISTS (SELECT {found} AND NOT ({AS_WANTED}))")
+    for table in published(database):
+        member = f"SELECT {members(database)} AND c.oid = {relation(table)}"
+        drop = f"ALTER PUBLICATION {quoted} DROP TABLE {qualified(table)}"
+        action = f"drop {table}, which is published in part only"
+        yield _step(published_as, action, drop, f"NOT EXISTS ({member} AND {NARROWED})")
+        add = f"ALTER PUBLICATION {quoted} ADD TABLE {qualified(table)}"
+        whole = f"EXISTS ({member} AND NOT {NARROWED})"
+        yield _step(published_as, f"add {table}", add, f"{_still_to_come(table)}{whole}")
+
+
+def _rights(database: Database) -> Iterator[Step]:
+    tables = dict.fromkeys((table.full_name for table in database.tables), TABLE_RIGHTS)
+    for user, needed in ((CAPTURE, {**tables, **LAKE_RIGHTS}), (VERIFY, tables)):
+        for schema in sorted({table.partition(".")[0] for table in needed}):
+            yield _usage(schema, user)
+        for table, rights in needed.items():
+            held = [f"has_table_privilege({literal(user)}, {relation(table)}, '{right}')" for right in rights]
+            statement = f"GRANT {', '.join(rights)} ON {qualified(table)} TO {name(user)}"
+            yield _step(table, f"grant to {user}", statement, f"{_still_to_come(table)}{' AND '.join(held)}")
+
+
+def _usage(schema: str, user: str) -> Step:
+    statement = f"GRANT USAGE ON SCHEMA {name(schema)} TO {name(user)}"
+    namespace = f"to_regnamespace({literal(schema)})"
+    to_come = "" if schema == "lake" else f"{namespace} IS NULL OR "
+    held = f"has_schema_privilege({literal(user)}, {namespace}, 'USAGE')"
+    return _step(schema, f"grant to {user}", statement, to_come + held)
+
+
+def _still_to_come(table: str) -> str:
+    """Nothing is needed of a table that does not exist yet. The lake's own do, by the steps before."""
+    return "" if table in LAKE_TABLES else f"{relation(table)} IS NULL OR "
+
+
+def _step(object_: str, action: str, statement: str, condition: str) -> Step:
+    return Step(literal(object_), literal(action), literal(statement), condition)
+
+
+def relation(table: str) -> str:
+    """NULL where there is no such table."""
+    return f"to_regclass({literal(table)})"
+
+
+def name(identifier: str) -> str:
+    return sql.Identifier(identifier).as_string(None)
+
+
+def qualified(table: str) -> str:
+    return sql.Identifier(*table.split(".", 1)).as_string(None)
+
+
+def literal(text: str) -> str:
+    return sql.Literal(text).as_string(None).strip()

@@ -9,12 +9,15 @@ import pytest
 from lake.config.errors import BadInput
 from lake.config.home import load_home
 from lake.guardian import watch
-from lake.guardian.inspect import Look
-from lake.guardian.watch import Watch
+from lake.guardian.inspect import Inspection
+from lake.guardian.lag import LagTracker
+from lake.guardian.progress import CaptureProgress
+from lake.guardian.watch import Guardian
 from lake.sources.drift import Drift
+from lake.sources.postgres import facts, limit
 from lake.sources.postgres.facts import Slot
 from lake.state import baseline
-from lake.state.baseline import Accepted
+from lake.state.baseline import Baseline
 from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT
 
 SPENT = Slot("pgoutput", "shop", "extended", 500, 10**12, True, "lake_capture")
@@ -57,20 +60,20 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> FakeConnect:
 
 @pytest.fixture
 def enforced(monkeypatch: pytest.MonkeyPatch) -> list[Slot | None]:
-    """The slots that the budget was held against."""
+    """The slots for which the limit was enforced."""
     found: list[Slot | None] = []
-    monkeypatch.setattr(watch.wal_limit, "enforce", lambda home, database, slot: found.append(slot))
-    monkeypatch.setattr(watch.wal_limit, "read", lambda home, database: SPENT)
+    monkeypatch.setattr(limit, "enforce", lambda environment, database, slot: found.append(slot))
+    monkeypatch.setattr(facts, "read_capture", lambda environment, database: SPENT)
     return found
 
 
-def sees(monkeypatch: pytest.MonkeyPatch, slot: Slot, *drifts: Drift) -> Watch:
-    found = Look(DATABASE, Accepted(SERVER, {}), Accepted(SERVER, {}), slot, 500, list(drifts))
-    monkeypatch.setattr(watch, "look", lambda home, database: found)
-    return Watch(load_home())
+def sees(monkeypatch: pytest.MonkeyPatch, slot: Slot, *drifts: Drift) -> Guardian:
+    found = Inspection(DATABASE, Baseline(SERVER, {}), Baseline(SERVER, {}), slot, 500, list(drifts))
+    monkeypatch.setattr(watch, "inspect", lambda home, database: found)
+    return Guardian(load_home())
 
 
-def test_without_connect_the_last_word_stays_and_the_budget_holds(
+def test_without_connect_the_last_word_stays_and_the_limit_holds(
     connect: FakeConnect, enforced: list[Slot | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guardian = sees(monkeypatch, SLOT, GAP)
@@ -80,20 +83,20 @@ def test_without_connect_the_last_word_stays_and_the_budget_holds(
     assert enforced == [SLOT, SLOT, SPENT]
 
 
-def test_beside_a_command_only_the_budget_stops_a_connector(
+def test_beside_a_command_only_the_limit_stops_a_connector(
     connect: FakeConnect, enforced: list[Slot | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "is_locked", lambda path: True)
     behind_a_gap = sees(monkeypatch, SLOT, GAP)
     assert [behind_a_gap.attend(DATABASE), behind_a_gap.attend(DATABASE), connect.told] == [[], [GAP], []]
-    monkeypatch.setattr(watch.wal_limit, "STILL_S", 0.0)
+    monkeypatch.setattr(limit, "STILL_S", 0.0)
     sees(monkeypatch, MUCH).attend(DATABASE)
     assert connect.told == [], "what drains the slot is not stopped by the guardian"
     sees(monkeypatch, SPENT).attend(DATABASE)
     assert (connect.told, enforced) == (["stop"], [SLOT, SLOT, MUCH, SPENT])
 
 
-@pytest.mark.parametrize(("still_s", "told"), [(watch.wal_limit.STILL_S - 1, []), (watch.wal_limit.STILL_S, ["stop"])])
+@pytest.mark.parametrize(("still_s", "told"), [(limit.STILL_S - 1, []), (limit.STILL_S, ["stop"])])
 def test_between_the_bounds_only_a_connector_that_comes_no_further_is_stopped(
     connect: FakeConnect,
     enforced: list[Slot | None],
@@ -101,7 +104,7 @@ def test_between_the_bounds_only_a_connector_that_comes_no_further_is_stopped(
     still_s: float,
     told: list[str],
 ) -> None:
-    monkeypatch.setattr(watch.Advance, "still_s", lambda *_: still_s)
+    monkeypatch.setattr(CaptureProgress, "still_s", lambda *_: still_s)
     sees(monkeypatch, MUCH).attend(DATABASE)
     assert connect.told == told
 
@@ -110,14 +113,14 @@ def test_a_source_that_is_behind_is_told_but_for_a_first_snapshot(
     connect: FakeConnect, enforced: list[Slot | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guardian = sees(monkeypatch, SLOT)
-    monkeypatch.setattr(watch.Delay, "age_s", lambda self, server, slot: 40.0)
+    monkeypatch.setattr(LagTracker, "age_s", lambda self, captured, position: 40.0)
     assert ["lacks what was committed" in one.what for one in guardian.attend(DATABASE)] == [True]
     connect.reads = True
     assert guardian.attend(DATABASE) == []
 
 
 @pytest.mark.parametrize(("applied", "told"), [([], 0), ([{"database": "shop", "schema": "public", "table": "a"}], 1)])
-def test_a_connector_that_was_deleted_is_told_and_its_slot_kept_within_the_budget(
+def test_a_connector_that_was_deleted_is_told_and_its_slot_kept_within_the_limit(
     connect: FakeConnect,
     enforced: list[Slot | None],
     monkeypatch: pytest.MonkeyPatch,
@@ -143,7 +146,7 @@ def test_a_definition_that_is_away_is_forgotten_once_nothing_of_it_is_applied(
 ) -> None:
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
     home = load_home()
-    baseline.save(home, "shop", Accepted(SERVER, {}))
+    baseline.save(home, DATABASE, Baseline(SERVER, {}))
     monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
-    Watch(home)._forget_departed(defined=set())
+    Guardian(home).forget_departed(defined=set())
     assert baseline.databases(home) == kept

@@ -1,11 +1,11 @@
-"""For how long a connector comes no further."""
+"""For how long a connector makes no progress."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lake.sources.postgres import slot_progress
+from lake.guardian import progress
 from lake.sources.postgres.facts import Slot
 from tests.clocks import replace_time
 
@@ -19,18 +19,18 @@ READ = Slot("pgoutput", "shop", "extended", 500, 10**10, True, "lake_capture", 7
         ({"retained_bytes": 2 * 10**10}, 500, 10.0),  # the log grows, that is all
         ({"sent": 900}, 500, 0.0),  # a large transaction is decoded
         ({}, 501, 0.0),  # it is read
-        ({"confirmed": 501}, 500, 0.0),
+        ({"captured": 501}, 500, 0.0),
         ({"active": False, "sent": None}, 500, 0.0),  # as during a first snapshot
     ],
 )
-def test_advance(later: dict[str, Any], position: int, still_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress(later: dict[str, Any], position: int, still_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    replace_time(monkeypatch, slot_progress, monotonic=lambda: now)
-    seen = slot_progress.Advance()
+    replace_time(monkeypatch, progress, monotonic=lambda: now)
+    seen = progress.CaptureProgress()
     assert seen.still_s(READ, 500) == 0.0
     now += 10
     assert seen.still_s(replace(READ, **later), position) == still_s
 
 
 def test_without_a_slot_nothing_stands_still() -> None:
-    assert slot_progress.Advance().still_s(None, 500) == pytest.approx(0.0, abs=1.0)
+    assert progress.CaptureProgress().still_s(None, 500) == pytest.approx(0.0, abs=1.0)

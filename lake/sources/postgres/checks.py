@@ -1,11 +1,11 @@
-"""What a definition may not ask of a PostgreSQL database, given its catalogue: each rule raises BadInput."""
+"""What a definition may not ask of a PostgreSQL database, given its catalog: each rule raises BadInput."""
 
 from collections import Counter
 
 from lake.config.definition import IDENTIFIER, Database, Table, is_added_column
 from lake.config.errors import BadInput
-from lake.rendering.connector import CAPTURE_USER
-from lake.sources.postgres.catalog import ORDINARY_KINDS, Source, SourceTable
+from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
+from lake.sources.postgres.roles import CAPTURE
 
 PERMANENT = "p"
 BYTES = "bytea"
@@ -24,38 +24,39 @@ PARTITION_TYPES = (
 )
 
 
-def refuse_source(database: Database, source: Source) -> None:
-    """The rules between one database's definition and its PostgreSQL catalogue."""
+def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
+    """BadInput for the first rule that the definition breaks; partitions: those of each topic."""
     where = f"PostgreSQL database {database.database}"
-    if source.wal_level != "logical":
+    if catalog.wal_level != "logical":
         now = "ALTER SYSTEM SET wal_level = logical and restart it (Amazon RDS: rds.logical_replication = 1)"
-        raise BadInput(f"wal_level is '{source.wal_level}', capture needs 'logical'", where, now)
-    if not source.has_capture_user:
-        raise BadInput(f"there is no role {CAPTURE_USER}", where, "run: lake up, which creates it")
-    if not source.may_replicate:
-        now = f"ALTER ROLE {CAPTURE_USER} REPLICATION (Amazon RDS: GRANT rds_replication), and GRANT CONNECT to it"
-        raise BadInput(f"role {CAPTURE_USER} may not replicate the database", where, now)
+        raise BadInput(f"wal_level is '{catalog.wal_level}', capture needs 'logical'", where, now)
+    if catalog.missing_roles:
+        raise BadInput(f"there is no role {catalog.missing_roles[0]}", where, "run: lake up, which creates it")
+    if not catalog.may_replicate:
+        now = f"ALTER ROLE {CAPTURE} REPLICATION (Amazon RDS: GRANT rds_replication), and GRANT CONNECT to it"
+        raise BadInput(f"role {CAPTURE} may not replicate the database", where, now)
     for table in database.tables:
-        _refuse_table(database, table, source.tables.get(table.full_name))
+        _check_table(database, table, catalog.tables.get(table.full_name), partitions)
 
 
-def _refuse_table(database: Database, table: Table, found: SourceTable | None) -> None:
+def _check_table(database: Database, table: Table, found: SourceTable | None, partitions: int) -> None:
     where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
     if found is None:
         now = "create it, or correct the name"
         raise BadInput(f"PostgreSQL has no table {table.full_name}", where, now)
-    _refuse_kind(found, where)
-    _refuse_key(table, found, where)
-    _refuse_columns(table, found, where)
-    _refuse_partition(table, found, where)
-    _refuse_large_values(table, found, where)
-    _refuse_bytes_in_key(table, found, where)
+    _check_kind(found, where)
+    _check_key(table, found, where)
+    _check_columns(table, found, where)
+    _check_partition(table, found, where)
+    _check_large_values(table, found, where)
+    _check_order(table, found, where, partitions)
+    _check_bytes_in_key(table, found, where)
     if found.hidden_from:
         now = f"ALTER ROLE ... BYPASSRLS for {' and '.join(found.hidden_from)}, or leave the table out"
         raise BadInput(f"row-level security may hide rows of {found.full_name} from the lake", where, now)
 
 
-def _refuse_large_values(table: Table, found: SourceTable, where: str) -> None:
+def _check_large_values(table: Table, found: SourceTable, where: str) -> None:
     """Under this identity a large value that did not change is taken from the stored row (ADR 18)."""
     if table.replica_identity == "full" or not found.toastable:
         return
@@ -72,7 +73,18 @@ def _refuse_large_values(table: Table, found: SourceTable, where: str) -> None:
         raise BadInput(problem, f"{where}.replica_identity", now)
 
 
-def _refuse_bytes_in_key(table: Table, found: SourceTable, where: str) -> None:
+def _check_order(table: Table, found: SourceTable, where: str, partitions: int) -> None:
+    """Delete and create of a changed key must stand in one partition, in their order."""
+    if table.replica_identity == "default" and found.toastable and partitions > 1:
+        raise BadInput(
+            f"{', '.join(found.toastable)} of {table.full_name} may be large: values are taken over in the order of "
+            "one partition only",
+            f"{where}.replica_identity",
+            "use full, or set kafka.partitions to 1 in the environment",
+        )
+
+
+def _check_bytes_in_key(table: Table, found: SourceTable, where: str) -> None:
     """As a part of a text, where a key is one, bytes that are no text all look alike: rows would be taken for one."""
     of_bytes = [name for name in found.key if found.types.get(name) == BYTES]
     is_text = len(found.key) > 1 or (table.replica_identity == "default" and found.toastable)
@@ -85,14 +97,14 @@ def _refuse_bytes_in_key(table: Table, found: SourceTable, where: str) -> None:
         raise BadInput(f"{problem} {kind}", f"{where}.key", now)
 
 
-def _refuse_partition(table: Table, found: SourceTable, where: str) -> None:
+def _check_partition(table: Table, found: SourceTable, where: str) -> None:
     if table.partition and found.types.get(table.partition, "text") not in PARTITION_TYPES:
         problem = f"column {table.partition} is {found.types[table.partition]}, which no folder can be named by"
         now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
         raise BadInput(problem, f"{where}.partition", now)
 
 
-def _refuse_kind(found: SourceTable, where: str) -> None:
+def _check_kind(found: SourceTable, where: str) -> None:
     if found.kind not in ORDINARY_KINDS:
         raise BadInput(f"{found.full_name} is not a table", where, "capture the tables that it is made of")
     if found.persistence != PERMANENT:
@@ -100,7 +112,7 @@ def _refuse_kind(found: SourceTable, where: str) -> None:
         raise BadInput(f"{found.full_name} is not in the write-ahead log (unlogged or temporary)", where, now)
 
 
-def _refuse_key(table: Table, found: SourceTable, where: str) -> None:
+def _check_key(table: Table, found: SourceTable, where: str) -> None:
     if not found.key:
         now = f"ALTER TABLE {table.full_name} ADD PRIMARY KEY (...), or leave the table out"
         raise BadInput(f"{table.full_name} has no primary key", where, now)
@@ -112,7 +124,7 @@ def _refuse_key(table: Table, found: SourceTable, where: str) -> None:
         )
 
 
-def _refuse_columns(table: Table, found: SourceTable, where: str) -> None:
+def _check_columns(table: Table, found: SourceTable, where: str) -> None:
     if table.partition and table.partition not in found.columns:
         now = f"choose one of {', '.join(found.columns)}"
         raise BadInput(f"{table.full_name} has no column '{table.partition}'", f"{where}.partition", now)
@@ -123,12 +135,12 @@ def _refuse_columns(table: Table, found: SourceTable, where: str) -> None:
     if found.unmapped:
         now = "change the type (text holds anything), or leave the table out; docs/types.md lists what the lake keeps"
         raise BadInput(
-            f"{table.full_name} has columns of types without a place: {', '.join(found.unmapped)}", where, now
+            f"{table.full_name} has columns of types that the lake can't keep: {', '.join(found.unmapped)}", where, now
         )
-    _refuse_names(found.columns, where)
+    _check_names(found.columns, where)
 
 
-def _refuse_names(columns: list[str], where: str) -> None:
+def _check_names(columns: list[str], where: str) -> None:
     for column in columns:
         if is_added_column(column):
             now = "rename it in PostgreSQL, or leave the table out"

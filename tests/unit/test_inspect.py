@@ -10,12 +10,10 @@ import pytest
 
 from lake.config.home import load_home
 from lake.guardian import inspect
+from lake.sources.postgres import catalog, facts
 from lake.state import baseline
 from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT, TABLE
-
-
-class Enough(Exception):
-    """Ends the look: all positions are read."""
+from tests.unit.test_plan import source
 
 
 def test_a_server_is_never_behind_what_was_taken_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,20 +23,10 @@ def test_a_server_is_never_behind_what_was_taken_from_it(monkeypatch: pytest.Mon
     def reads(name: str) -> Any:
         return lambda *_: read.append(name)
 
-    def enough(*_: Any) -> None:
-        raise Enough
-
-    class Connect:
-        def __init__(self, url: str) -> None:
-            self.offset, self.running = reads("connector"), dict
-
-    monkeypatch.setattr(inspect, "Connect", Connect)
-    monkeypatch.setattr(inspect, "connect_source", lambda *_: nullcontext())
-    monkeypatch.setattr(inspect, "read_source", enough)
+    monkeypatch.setattr(facts, "connect_source", lambda *_: nullcontext())
     for name in ("slot", "server", "tables"):
-        monkeypatch.setattr(inspect.facts, f"read_{name}", reads(name))
-    with pytest.raises(Enough):
-        inspect.look(load_home(), DATABASE)
+        monkeypatch.setattr(facts, f"read_{name}", reads(name))
+    facts.observe(load_home().environment, DATABASE, reads("connector"))
     assert [name for name in read if name != "tables"] == ["slot", "connector", "server"]
 
 
@@ -48,18 +36,18 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
 ) -> None:
     """The first look comes when the snapshot is under way: what it finds may have been rewritten already."""
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(facts, "connect_source", lambda *_: nullcontext())
     home = load_home()
     if is_noted:
-        baseline.note(home, "shop", {"public.a": replace(TABLE, files={"1": 10})})
+        monkeypatch.setattr(facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 10})})
+        baseline.note(home, DATABASE)
     applied = [{"database": "shop", "schema": "public", "table": "a", "replica_identity": "full"}]
     monkeypatch.setattr(inspect, "read_pipeline", lambda environment: {"tables": applied})
     monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, running=dict))
-    monkeypatch.setattr(inspect, "connect_source", lambda *_: nullcontext())
-    monkeypatch.setattr(inspect, "read_source", lambda *_: None)
-    monkeypatch.setattr(inspect.rules, "of_definition", lambda *_: [])
-    monkeypatch.setattr(inspect.facts, "read_slot", lambda *_: SLOT)
-    monkeypatch.setattr(inspect.facts, "read_server", lambda *_: SERVER)
-    monkeypatch.setattr(inspect.facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 11})})
+    monkeypatch.setattr(catalog, "read_source", lambda *_: source("a"))
+    monkeypatch.setattr(facts, "read_slot", lambda *_: SLOT)
+    monkeypatch.setattr(facts, "read_server", lambda *_: SERVER)
+    monkeypatch.setattr(facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 11})})
     for _ in range(2):  # the second goes by what the first has kept
-        found = [drift.what for drift in inspect.look(home, DATABASE).drifts]
+        found = [drift.what for drift in inspect.inspect(home, DATABASE).drifts]
         assert [word for word in told if word in " ".join(found)] == told and len(found) == len(told), found

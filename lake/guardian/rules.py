@@ -1,0 +1,60 @@
+"""The rules for a source of any engine: which facts are drift."""
+
+from collections.abc import Iterator, Mapping
+
+from lake.config.definition import Database
+from lake.config.errors import BadInput
+from lake.sources.drift import BEHIND_S, Drift
+from lake.sources.engine import SourceFacts, TableFacts
+from lake.sources.engines import engine_of
+
+
+def of_definition(database: Database, source: SourceFacts, partitions: int) -> Iterator[Drift]:
+    """What the definition may not ask for by now, and what `lake apply` would put right."""
+    try:
+        engine_of(database).checks.check_source(database, source.catalog, partitions)
+    except BadInput as problem:
+        yield Drift(database.database, "", f"{problem.what} ({problem.where})", problem.now)
+        return
+    for change in source.missing:
+        yield Drift(
+            database.database, "", f"differs from the definition: {change.object}", f"{change.action}: lake apply"
+        )
+
+
+def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
+    """Another connector that writes to the same topics, or reads the log in the same name: one's older changes, or rows
+    of its snapshot, land after newer ones of the other. settings: of all connectors, by name.
+    """
+    for name, one in settings.items():
+        shared = {"topic.prefix": database.database, **engine_of(database).connector.exclusive(database)}
+        named = [f"{key} {value}" for key, value in shared.items() if one.get(key) == value]
+        if named and name != database.connector:
+            what = f"connector {name} has the {' and the '.join(named)} of {database.connector}, too"
+            now = f"delete {name} in Kafka Connect, then: lake verify {database.database}"
+            yield Drift(database.database, "", what, now)
+
+
+def without_connector(database: Database) -> Drift:
+    """Nothing reads the log for tables that are applied."""
+    what = f"Kafka Connect has no connector {database.connector}: nothing is captured"
+    return Drift(database.database, "", what, "lake apply")
+
+
+def of_lag(database: Database, age_s: float) -> Iterator[Drift]:
+    """What is on its way to Kafka, and for how long."""
+    if age_s > BEHIND_S:
+        what = f"Kafka lacks what was committed more than {BEHIND_S:.0f} s ago"
+        now = f"wait while {database.connector} has much to read at once; else: lake logs connect"
+        yield Drift(database.database, "", what, now)
+
+
+def moved_columns(expected: TableFacts, observed: TableFacts) -> str:
+    """Why a column has the values of another one, '' when none has: rows that do not change send no event of that."""
+    numbers = {name: number for number, name in expected.columns.items()}
+    for number, name in observed.columns.items() if observed.relation == expected.relation else ():
+        if (before := expected.columns.get(number, name)) != name:
+            return f"had its column {before} renamed to {name}"
+        if numbers.get(name, number) != number:
+            return f"had its column {name} dropped and added again"
+    return ""

@@ -1,0 +1,40 @@
+"""The connector that captures one database: the template of its engine, filled."""
+
+from pathlib import Path
+
+from lake.config.definition import Database
+from lake.config.environment import LOOPBACK, Environment
+from lake.rendering.connector import registry_login, render
+from lake.rendering.topics import LARGEST_MESSAGE, largest_row
+from lake.sources.engine import Address
+from lake.sources.engines import engine_of
+
+
+def template(root: Path, database: Database) -> Path:
+    return root / "connector_configs" / f"source_{engine_of(database).name}_kafka.json"
+
+
+def source_connector(database: Database, environment: Environment) -> dict[str, str]:
+    """The connector of a lake on this machine; its rows are flat."""
+    return {
+        **render(template(environment.root, database), local_values(database, environment)),
+        **registry_login(environment),
+    }
+
+
+def local_values(database: Database, environment: Environment) -> dict[str, str]:
+    password = f"${{file:{environment.capture_secrets_path}:password}}"
+    address = Address(LOOPBACK, environment.ports.postgres, password)
+    return source_values(database, address, environment.registry_url, LARGEST_MESSAGE)
+
+
+def source_values(database: Database, address: Address, registry: str, largest_message: int) -> dict[str, str]:
+    """What the placeholders of a template stand for; those of the engine, and those of every engine."""
+    return {
+        "CONNECTOR": database.connector,
+        "TOPIC_PREFIX": database.database,
+        "TABLES": ",".join(table.full_name for table in database.tables),
+        "LARGEST_ROW": str(largest_row(largest_message)),
+        "REGISTRY_URL": f"{registry}/apis/registry/v2",
+        **engine_of(database).connector.values(database, address),
+    }

@@ -1,0 +1,28 @@
+"""All source engines. A new one is a folder beside this file, and a line here."""
+
+from lake.config.definition import Database
+from lake.config.errors import BadInput
+from lake.sources.engine import Engine, Guard
+from lake.sources.postgres.engine import POSTGRES
+
+ENGINES = {engine.name: engine for engine in (POSTGRES,)}
+
+
+def engine_of(database: Database) -> Engine:
+    """BadInput for an engine that is not known."""
+    return engine_named(database.engine, f"databases/{database.database}.yaml, key engine")
+
+
+def engine_named(name: str, where: str) -> Engine:
+    if name not in ENGINES:
+        raise BadInput(f"there is no source engine '{name}'", where, f"choose from: {', '.join(sorted(ENGINES))}")
+    return ENGINES[name]
+
+
+def guard_of(database: Database) -> Guard:
+    """BadInput for an engine whose sources are not watched."""
+    engine = engine_of(database)
+    if engine.guard is None:
+        where = f"databases/{database.database}.yaml, key engine"
+        raise BadInput(f"sources of engine '{engine.name}' are not watched", where, "use lake resnapshot")
+    return engine.guard

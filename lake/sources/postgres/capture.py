@@ -1,0 +1,95 @@
+"""The replication slot and the positions in the write-ahead log; a position is an LSN in bytes."""
+
+import json
+import uuid
+
+import psycopg
+
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.config.errors import LakeError
+from lake.sources.engine import Offset
+from lake.sources.postgres import names
+from lake.sources.postgres.connection import Connection, connect_source, value
+
+POSITION = "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
+CAPTURED = "SELECT confirmed_flush_lsn - '0/0'::pg_lsn >= %s FROM pg_replication_slots WHERE slot_name = %s"
+READER = "SELECT active_pid FROM pg_replication_slots WHERE slot_name = %s"
+DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
+STATUS = (
+    "SELECT active, wal_status, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) "
+    "FROM pg_replication_slots WHERE slot_name = %s"
+)
+REQUEST = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapshot', %s)"
+OFFSET_POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
+
+
+def position(environment: Environment, database: Database) -> int:
+    with connect_source(environment, database.database) as connection:
+        return _position(connection)
+
+
+def position_text(position: int) -> str:
+    """An LSN, "0/1A2B3C4"."""
+    return f"{position >> 32:X}/{position & 0xFFFFFFFF:X}"
+
+
+def is_captured(environment: Environment, database: Database, position: int) -> bool:
+    """Debezium moves the slot once Kafka has acknowledged."""
+    with connect_source(environment, database.database) as connection:
+        return bool(value(connection, CAPTURED, position, names.slot(database)))
+
+
+def reader(environment: Environment, database: Database) -> int | None:
+    """The process id of the walsender that streams from the slot."""
+    with connect_source(environment, database.database) as connection:
+        found: int | None = value(connection, READER, names.slot(database))
+    return found
+
+
+def status(environment: Environment, database: Database) -> tuple[str, int | None]:
+    try:
+        with connect_source(environment, "postgres") as connection:
+            row = connection.execute(STATUS, [names.slot(database)]).fetchone()
+    except LakeError:
+        return "unknown", None
+    if row is None:
+        return "absent", None
+    active, wal_status, retained = row
+    return f"{'active' if active else 'inactive'}, {wal_status}", None if retained is None else int(retained)
+
+
+def request_snapshot(environment: Environment, database: str, tables: list[str]) -> int:
+    """By the signal table; commits before it takes the position."""
+    data = {"data-collections": tables, "type": "incremental"}
+    with connect_source(environment, database) as connection:
+        connection.execute(REQUEST, [f"lake-{uuid.uuid4()}", json.dumps(data)])
+        connection.commit()
+        return _position(connection)
+
+
+def reset(environment: Environment, database: Database) -> bool:
+    """Drops the slot."""
+    with connect_source(environment, database.database) as connection:
+        try:
+            connection.execute(DROP, [names.slot(database)])
+        except psycopg.errors.ObjectInUse:
+            connection.rollback()
+            return False
+    return True
+
+
+def objects(database: Database) -> list[str]:
+    return [f"slot {names.slot(database)}", f"publication {names.publication(database)}"]
+
+
+def acknowledged(offset: Offset | None) -> int:
+    return max(int((offset or {}).get(name) or 0) for name in OFFSET_POSITIONS)
+
+
+def streamed(offset: Offset) -> int:
+    return int(offset.get("lsn") or 0)
+
+
+def _position(connection: Connection) -> int:
+    return int(value(connection, POSITION))

@@ -1,0 +1,60 @@
+"""Connections to a PostgreSQL source as its administrator."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from lake.config.environment import LOOPBACK, Environment
+from lake.config.errors import BadInput, LakeError
+from lake.config.home import Home
+
+Connection = psycopg.Connection[Any]
+CONNECT_TIMEOUT_S = 5
+# A server behind a broken network is given up after 20 s, not after the hours of the kernel's defaults.
+GIVEN_UP: dict[str, Any] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 20_000,
+}
+
+
+@contextmanager
+def connect_source(environment: Environment, database: str) -> Iterator[Connection]:
+    """A connection that commits at its end.
+
+    BadInput when PostgreSQL can't be reached, LakeError when it refuses a statement.
+    """
+    try:
+        connected = psycopg.connect(Home(environment).dsn(database), connect_timeout=CONNECT_TIMEOUT_S, **GIVEN_UP)
+    except psycopg.OperationalError as error:
+        raise _connection_problem(str(error), database, environment) from None
+    try:
+        with connected as connection:
+            yield connection
+    except psycopg.Error as error:
+        raise LakeError(refusal(error), f"database {database}", "see: lake logs postgres") from None
+
+
+def refusal(error: psycopg.Error) -> str:
+    """Why PostgreSQL refused a statement; no value of a row."""
+    return f"PostgreSQL refused: {error.diag.message_primary or type(error).__name__}"
+
+
+def value(connection: Connection, query: str, *values: object) -> Any:
+    """The first column of the first row; None where there is no row."""
+    row = connection.execute(query.encode(), values or None).fetchone()
+    return row[0] if row else None
+
+
+def _connection_problem(text: str, database: str, environment: Environment) -> BadInput:
+    where = f"PostgreSQL at {LOOPBACK}:{environment.ports.postgres}"
+    if "password authentication failed" in text:
+        now = f"restore {environment.secrets_path}, made by this lake's first start"
+        return BadInput("PostgreSQL refuses the password of user postgres", where, now)
+    if f'database "{database}" does not exist' in text:
+        now = f"create and load it, or correct databases/{database}.yaml"
+        return BadInput(f"there is no database '{database}'", where, now)
+    return BadInput("PostgreSQL does not answer", where, "run: lake up (lake status and lake logs postgres say more)")

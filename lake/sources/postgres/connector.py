@@ -1,0 +1,31 @@
+"""PostgreSQL's part of the connector template."""
+
+from lake.config.definition import Database
+from lake.sources.engine import Address
+from lake.sources.postgres import names
+from lake.sources.postgres.roles import CAPTURE
+
+NO_TOPIC = "(?!)"  # a pattern that nothing matches
+
+
+def values(database: Database, address: Address) -> dict[str, str]:
+    return {
+        "DB_HOST": address.host,
+        "DB_PORT": str(address.port),
+        "DATABASE": database.database,
+        "CAPTURE_USER": CAPTURE,
+        "CAPTURE_PASSWORD": address.password,
+        "PUBLICATION": names.publication(database),
+        "SLOT": names.slot(database),
+        "KEY_ONLY_TOPICS": key_only_topics(database),
+    }
+
+
+def exclusive(database: Database) -> dict[str, str]:
+    return {"slot.name": names.slot(database)}
+
+
+def key_only_topics(database: Database) -> str:
+    """A pattern of the topics whose messages may lack values: those of tables under REPLICA IDENTITY DEFAULT."""
+    topics = [table.topic(database.database) for table in database.tables if table.replica_identity == "default"]
+    return "|".join(topic.replace(".", "[.]") for topic in topics) or NO_TOPIC

@@ -1,0 +1,17 @@
+"""PostgreSQL, by capability."""
+
+from lake.sources.engine import Engine, Guard
+from lake.sources.postgres import capture, catalog, checks, connector, facts, limit, preparation, rules, script
+from lake.sources.postgres.types import MAPPED
+
+POSTGRES = Engine(
+    name="postgres",
+    discovery=catalog,
+    checks=checks,
+    preparation=preparation,
+    connector=connector,
+    capture=capture,
+    types=MAPPED,
+    scripts=script,
+    guard=Guard(facts, rules, limit),
+)

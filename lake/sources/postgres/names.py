@@ -1,0 +1,11 @@
+"""The names of what the lake makes in a PostgreSQL database."""
+
+from lake.config.definition import Database
+
+
+def publication(database: Database) -> str:
+    return f"lake_{database.database}"
+
+
+def slot(database: Database) -> str:
+    return f"lake_{database.database}"

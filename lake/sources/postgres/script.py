@@ -1,0 +1,117 @@
+"""The preparation of a PostgreSQL server as scripts for psql, which a pod runs where no command line is.
+
+A script can be repeated at any time, and shows each statement before it runs. What only the running lake knows enters
+as the psql variable `captured`: the tables that the connector of the database knows now, separated by commas, or
+nothing where it does not run. What it is to learn leaves by the file `unread`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from lake.config.definition import Database
+from lake.sources.postgres import names
+from lake.sources.postgres.preparation import (
+    LOCK_TIMEOUT,
+    Step,
+    database_steps,
+    departures,
+    literal,
+    members,
+    relation,
+    server_steps,
+)
+
+LOCK = 7163  # of all scripts, so that a deployment and the schedule wait for each other; any number will do
+START = f"""\
+\\set ON_ERROR_STOP on
+\\set VERBOSITY terse
+SET lock_timeout = '{LOCK_TIMEOUT}';
+"""
+REFUSE_OTHER_WAL = """\
+DO $$ BEGIN
+  IF current_setting('wal_level') <> 'logical' THEN
+    RAISE EXCEPTION 'wal_level is %: set rds.logical_replication = 1 (RDS) or wal_level = logical, restart PostgreSQL',
+      current_setting('wal_level');
+  END IF;
+END $$;"""
+# psql runs both columns of each row, one after the other.
+SHOWN = "format('DO %L', format('BEGIN RAISE NOTICE ''%%'', %L; END', statement)), statement"
+
+
+def scripts(databases: list[Database]) -> dict[str, Any]:
+    """What psql runs to prepare the server, and each of its databases."""
+    return {
+        "server": server_script(one.database for one in databases),
+        "databases": {one.database: database_script(one) for one in databases},
+    }
+
+
+def server_script(databases: Iterable[str]) -> str:
+    """For the database `postgres`; outside of a transaction, as CREATE DATABASE must be."""
+    return _script([START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, server_steps(databases))])
+
+
+def database_script(database: Database) -> str:
+    """For the database, in one transaction."""
+    parts = [START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL]
+    parts += [*map(_carried_out, database_steps(database)), _snapshots(database), *_departures(database)]
+    return _script([*parts, _waiting(database), "COMMIT;", _left_unread(database)])
+
+
+def _carried_out(step: Step) -> str:
+    return f"SELECT {SHOWN} FROM ({step.unmet}) unmet \\gexec"
+
+
+def _snapshots(database: Database) -> str:
+    """Asks the connector for the rows that a table had before it was published; once per table and epoch.
+
+    A connector that has no slot yet reads all tables at its first start: they are only noted. The note's type is one
+    that Debezium takes for a line of its log.
+    """
+    return (
+        "INSERT INTO lake.signal (id, type, data)\n"
+        "  SELECT note, CASE WHEN streams THEN 'execute-snapshot' ELSE 'log' END,\n"
+        "    CASE WHEN streams THEN json_build_object('data-collections', json_build_array(name), "
+        "'type', 'incremental')\n"
+        "      ELSE json_build_object('message', name || ' is read by the first snapshot') END\n"
+        f"  {_unread(database)} AND (NOT streams OR name = ANY (string_to_array(:'captured', ',')))\n"
+        "  RETURNING type || ': ' || data;"
+    )
+
+
+def _left_unread(database: Database) -> str:
+    """The published tables whose rows are still to be asked for, into the file that the variable `unread` names."""
+    query = f"SELECT coalesce(string_agg(name, ','), '') {_unread(database)};"
+    return f"\\o :unread\n{query}\n\\o"
+
+
+def _unread(database: Database) -> str:
+    """The published tables that no note says anything of, as the rest of a query; streams: there is a slot."""
+    epochs = ", ".join(f"({literal(table.full_name)}, {table.epoch})" for table in database.tables)
+    slot = f"EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = {literal(names.slot(database))})"
+    member = f"SELECT format('snapshot-%s-%s', r.prrelid, epoch) AS note, {slot} AS streams"
+    return (
+        f"FROM (VALUES {epochs}) AS defined (name, epoch)\n"
+        f"  JOIN LATERAL ({member} {members(database)} AND r.prrelid = to_regclass(name)) found ON true\n"
+        "  WHERE NOT EXISTS (SELECT FROM lake.signal WHERE id = note)"
+    )
+
+
+def _departures(database: Database) -> list[str]:
+    """A table that is no longer defined leaves once the connector has let go of it; its return is a new arrival."""
+    step = departures(database)
+    read = "n.nspname || '.' || c.relname = ANY (string_to_array(:'captured', ','))"
+    leaving = replace(step, condition=f"{step.condition} OR :'captured' = '' OR {read}")
+    notes = f"SELECT format('snapshot-%s-%%', r.prrelid) {step.each} WHERE ({leaving.condition}) IS NOT TRUE"
+    return [f"DELETE FROM lake.signal WHERE id LIKE ANY (ARRAY(\n  {notes}));", _carried_out(leaving)]
+
+
+def _waiting(database: Database) -> str:
+    listed = ", ".join(f"({literal(one.full_name)}, {relation(one.full_name)})" for one in database.tables)
+    said = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
+    return f"SELECT {said} FROM (VALUES {listed}) AS defined (name, found) WHERE found IS NULL;"
+
+
+def _script(parts: Iterable[str]) -> str:
+    return "\n".join(parts) + "\n"
