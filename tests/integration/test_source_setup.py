@@ -15,8 +15,6 @@ from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.home import HOST
 from lake.config.waiting import wait_until
-from lake.plan.diff import changes
-from lake.plan.facts import Facts
 from lake.sources.connector import source_connector
 from lake.sources.postgres.catalog import read_source
 from lake.sources.postgres.roles import CAPTURE, REGISTRY, USERS, VERIFY
@@ -52,6 +50,7 @@ TABLES = (
     "CREATE TABLE sales.parts (id int PRIMARY KEY) PARTITION BY RANGE (id)",
     "CREATE TABLE sales.parts_1 PARTITION OF sales.parts FOR VALUES FROM (0) TO (9)",
 )
+ADDED = [(f"add {table}", "lake_shop") for table in ("public.items", "sales.parts", "lake.heartbeat", "lake.signal")]
 MEMBERS = {"public.items", "sales.parts", "lake.heartbeat", "lake.signal"}
 
 
@@ -125,13 +124,62 @@ def test_twice_is_once(prepared: Prepared) -> None:
     ]
 
 
+THERE = Database.model_validate(
+    {"database": "shop", "tables": {"public.items": {"key": ["id"]}, "sales.parts": {"key": ["id"]}}}
+)
+
+
 def test_nothing_is_left_for_lake_apply_to_do_in_the_source(prepared: Prepared) -> None:
-    there = Database.model_validate(
-        {"database": "shop", "tables": {"public.items": {"key": ["id"]}, "sales.parts": {"key": ["id"]}}}
-    )
+    found = read_source(prepared.server.home.environment, THERE)
+    assert (found.missing, found.departed) == ([], [])
+
+
+NARROW = "ALTER PUBLICATION lake_shop {} TABLE public.items"
+
+
+@pytest.mark.parametrize(
+    ("drift", "missing"),
+    [
+        (NARROW.format("DROP"), [("add public.items", "lake_shop")]),
+        (
+            f"{NARROW.format('DROP')}; {NARROW.format('ADD')} WHERE (id > 1)",
+            [("drop public.items, which is published in part only", "lake_shop"), ("add public.items", "lake_shop")],
+        ),
+        ("ALTER PUBLICATION lake_shop SET (publish = 'insert')", [("set publication options", "lake_shop")]),
+        ("ALTER TABLE sales.parts_1 REPLICA IDENTITY NOTHING", [("replica identity full", "sales.parts_1")]),
+        ("REVOKE DELETE ON lake.signal FROM lake_capture", [("grant to lake_capture", "lake.signal")]),
+        ("REVOKE USAGE ON SCHEMA sales FROM lake_verify", [("grant to lake_verify", "sales")]),
+        ("REVOKE SELECT ON items FROM lake_verify", [("grant to lake_verify", "public.items")]),
+        ("DROP PUBLICATION lake_shop", [("create publication", "lake_shop"), *ADDED]),
+        (
+            "DROP TABLE lake.heartbeat",
+            [
+                ("create table", "lake.heartbeat"),
+                ("add lake.heartbeat", "lake_shop"),
+                ("grant to lake_capture", "lake.heartbeat"),
+            ],
+        ),
+    ],
+)
+def test_drift_is_found_and_put_right_by_the_same_list(
+    prepared: Prepared, drift: str, missing: list[tuple[str, str]]
+) -> None:
     environment = prepared.server.home.environment
-    facts = Facts({"shop": read_source(environment, there)}, [], {}, {"shop": None}, {})
-    assert [change for change in changes([there], environment, facts) if change.kind == "source"] == []
+    prepared.as_admin(*drift.split("; "))
+    found = read_source(environment, THERE).missing
+    assert [(change.action, change.object) for change in found] == missing
+    prepared.as_admin(*(change.detail for change in found))
+    assert read_source(environment, THERE).missing == []
+
+
+def test_the_question_waits_for_no_lock_and_writes_nothing(prepared: Prepared) -> None:
+    """A plan beside somebody's ALTER TABLE, which may hold its lock for hours."""
+    environment = prepared.server.home.environment
+    locked = ("LOCK items, sales.parts, lake.signal IN ACCESS EXCLUSIVE MODE", "SELECT pg_current_wal_insert_lsn()")
+    with prepared.login(*prepared.admin) as connection:
+        before = [connection.execute(statement.encode()) for statement in locked][1].fetchone()
+        assert read_source(environment, THERE).missing == []
+        assert connection.execute(b"SELECT pg_current_wal_insert_lsn()").fetchone() == before
 
 
 def test_every_user_has_the_rights_of_its_work_and_no_more(prepared: Prepared) -> None:

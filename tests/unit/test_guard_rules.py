@@ -164,9 +164,9 @@ def test_what_is_found_while_a_table_is_proven_equal_stays_told() -> None:
     before = Baseline(SERVER, {"public.a": replace(NAMED, loss_reason="lost its deletes", loss_count=3)})
     there = {"public.a": replace(TABLE, relation=9)}
     (calm,) = before.in_order(["public.a"], before, there).tables.values()
-    assert (calm.relation, calm.spoiled, calm.columns) == (9, "", NAMED.columns)
+    assert (calm.relation, calm.loss_reason, calm.columns) == (9, "", NAMED.columns)
     (meanwhile,) = before.with_losses({"public.a": "lost more"}).in_order(["public.a"], before, there).tables.values()
-    assert (meanwhile.relation, meanwhile.spoiled) == (9, "lost its deletes")
+    assert (meanwhile.relation, meanwhile.loss_reason) == (9, "lost its deletes")
     assert before.in_order(["public.a"], before, {}) == before.in_order([], before, there) == before
 
 

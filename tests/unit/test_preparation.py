@@ -52,8 +52,8 @@ def test_a_table_has_the_identity_that_the_definition_gives_it() -> None:
     found = [re.search(r"'public\.a'|'sales\.b'", step.each) for step in preparation.database_steps(SHOP) if step.each]
     assert [match[0] for match in found if match] == ["'public.a'", "'sales.b'"]
     assert [text for text in statements() if "REPLICA IDENTITY" in text] == [
-        "format('ALTER TABLE %I.%I REPLICA IDENTITY FULL', nspname, relname)",
-        "format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', nspname, relname)",
+        "format('ALTER TABLE %I.%I REPLICA IDENTITY FULL', n.nspname, c.relname)",
+        "format('ALTER TABLE %I.%I REPLICA IDENTITY DEFAULT', n.nspname, c.relname)",
     ]
 
 

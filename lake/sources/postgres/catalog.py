@@ -9,6 +9,7 @@ from lake.config.environment import Environment
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres import preparation
 from lake.sources.postgres.connection import Connection, connect_source, value
+from lake.sources.postgres.relations import leaves
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
 
@@ -73,7 +74,7 @@ SELECT true FROM pg_roles r WHERE rolname = %s AND has_database_privilege(r.oid,
   AND (rolsuper OR rolreplication
     OR pg_has_role(r.oid, (SELECT oid FROM pg_roles WHERE rolname = 'rds_replication'), 'MEMBER'))
 """
-TABLES = """
+TABLES = f"""
 SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS persistence,
   ARRAY(SELECT a.attname::text FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns,
@@ -100,8 +101,7 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
 FROM unnest(%(names)s::text[]) name
 JOIN pg_class c ON c.oid = to_regclass(name)
 LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
-CROSS JOIN LATERAL (SELECT CASE WHEN c.relkind = 'p' THEN ARRAY(
-    SELECT t.relid::oid FROM pg_partition_tree(c.oid) t WHERE t.isleaf) ELSE ARRAY[c.oid] END AS oids) l
+CROSS JOIN LATERAL (SELECT ARRAY({leaves("c.oid")}) AS oids) l
 CROSS JOIN LATERAL (
     WITH RECURSIVE base AS (
       SELECT a.attnum, a.attname, a.atttypid AS type FROM pg_attribute a
@@ -110,10 +110,10 @@ CROSS JOIN LATERAL (
       SELECT b.attnum, b.attname, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
     )
     SELECT coalesce(jsonb_object_agg(b.attname,
-        CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{}') AS types,
+        CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{{}}') AS types,
       coalesce(array_agg(b.attname || ' ' || format_type(b.type, NULL) ORDER BY b.attnum) FILTER (
         WHERE coalesce(e.typtype, t.typtype) <> 'e'
-          AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s)), '{}') AS unmapped
+          AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s)), '{{}}') AS unmapped
     FROM base b JOIN pg_type t ON t.oid = b.type
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
     WHERE t.typtype <> 'd') typed
@@ -123,5 +123,5 @@ CROSS JOIN LATERAL (
 def _tables(connection: Connection, names: list[str]) -> dict[str, SourceTable]:
     with connection.cursor(row_factory=class_row(SourceTable)) as cursor:
         values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
-        found = cursor.execute(TABLES, values).fetchall()
+        found = cursor.execute(TABLES.encode(), values).fetchall()
     return {table.full_name: table for table in found}

@@ -12,7 +12,7 @@ from lake.sources import engine
 from lake.sources.engine import Observation
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source
-from lake.sources.postgres.preparation import NARROWED
+from lake.sources.postgres.relations import NARROWED, leaves
 
 # The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
 SERVER = """
@@ -32,8 +32,7 @@ SELECT name AS full_name, c.oid::bigint AS relation,
   (SELECT r.oid::bigint FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
    WHERE r.prrelid = c.oid AND p.pubname = %(publication)s) AS membership,
   (SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) FROM pg_class leaf
-   WHERE leaf.relkind = 'r' AND (leaf.oid = c.oid
-     OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf))) AS files,
+   WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) AS files,
   ARRAY(SELECT a.attname::text FROM pg_attribute a
         WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted,
   (SELECT coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') FROM pg_attribute a
@@ -42,8 +41,8 @@ SELECT name AS full_name, c.oid::bigint AS relation,
    WHERE pubname = %(publication)s) IS NOT FALSE AS published,
   coalesce((SELECT {NARROWED} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
    WHERE r.prrelid = c.oid AND p.pubname = %(publication)s), false) AS narrowed,
-  ARRAY(SELECT DISTINCT leaf.relreplident::text FROM pg_class leaf WHERE leaf.relkind = 'r' AND (leaf.oid = c.oid
-     OR leaf.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)) ORDER BY 1) AS identities
+  ARRAY(SELECT DISTINCT leaf.relreplident::text FROM pg_class leaf WHERE leaf.relkind = 'r'
+     AND leaf.oid IN ({leaves("c.oid")}) ORDER BY 1) AS identities
 FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
 """
 

@@ -15,14 +15,13 @@ from lake.config.errors import LakeError
 from lake.sources.change import Change
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, refusal
+from lake.sources.postgres.relations import NARROWED, leaves
 from lake.sources.postgres.roles import CAPTURE, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
 
 LOCK_TIMEOUT = "5s"
 RDS_REPLICATION = "rds_replication"  # RDS gives nobody the attribute REPLICATION: it has a role instead
 OPTIONS = "publish = 'insert, update, delete, truncate', publish_via_partition_root = true"
 AS_WANTED = "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
-# Not every version of PostgreSQL has the columns: 15 brought both.
-NARROWED = "(to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL)"
 LAKE_TABLES = {
     # Debezium updates its one row, so that the slot moves on while the captured tables are idle (F15).
     HEARTBEAT: "CREATE TABLE lake.heartbeat (id int PRIMARY KEY, at timestamptz NOT NULL)",
@@ -164,25 +163,15 @@ def _connect(database: str, user: str) -> Step:
 
 
 def _identity(table: Table) -> Step:
-    """On the relations that hold the rows: a partitioned table's partitions, or the table itself.
-
-    pg_partition_tree() would lock the table.
-    """
-    parts = (
-        "WITH RECURSIVE part AS (\n"
-        f"    SELECT oid, relkind FROM pg_class WHERE oid = {relation(table.full_name)} UNION ALL\n"
-        "    SELECT c.oid, c.relkind FROM part JOIN pg_inherits i ON i.inhparent = part.oid\n"
-        "      JOIN pg_class c ON c.oid = i.inhrelid WHERE part.relkind = 'p')\n"
-        "  SELECT n.nspname, c.relname, c.relreplident FROM part JOIN pg_class c USING (oid)\n"
-        "    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE part.relkind <> 'p'"
-    )
+    """On the relations that hold the rows."""
     identity = table.replica_identity
     return Step(
-        "nspname || '.' || relname",
+        "n.nspname || '.' || c.relname",
         literal(f"replica identity {identity}"),
-        f"format('ALTER TABLE %I.%I REPLICA IDENTITY {identity.upper()}', nspname, relname)",
-        f"relreplident = {literal(identity[0])}",
-        f"FROM ({parts}) leaf",
+        f"format('ALTER TABLE %I.%I REPLICA IDENTITY {identity.upper()}', n.nspname, c.relname)",
+        f"c.relreplident = {literal(identity[0])}",
+        f"FROM ({leaves(relation(table.full_name))}) leaf\n"
+        "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace",
     )
 
 
