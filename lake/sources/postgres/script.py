@@ -23,9 +23,11 @@ from lake.sources.postgres.preparation import (
 )
 
 LOCK = 7163  # of all scripts, so that a deployment and the schedule wait for each other; any number will do
+# shown: psql runs both columns of each row, one after the other.
 START = f"""\
 \\set ON_ERROR_STOP on
 \\set VERBOSITY terse
+\\set shown 'format(''DO %L'', format(''BEGIN RAISE NOTICE ''''%%'''', %L; END'', statement)), statement'
 SET lock_timeout = '{LOCK_TIMEOUT}';
 """
 REFUSE_OTHER_WAL = """\
@@ -35,8 +37,6 @@ DO $$ BEGIN
       current_setting('wal_level');
   END IF;
 END $$;"""
-# psql runs both columns of each row, one after the other.
-SHOWN = "format('DO %L', format('BEGIN RAISE NOTICE ''%%'', %L; END', statement)), statement"
 
 
 def scripts(databases: list[Database]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def database_script(database: Database) -> str:
 
 
 def _carried_out(step: Step) -> str:
-    return f"SELECT {SHOWN} FROM ({step.unmet}) unmet \\gexec"
+    return f"SELECT :shown FROM ({step.unmet}) unmet \\gexec"
 
 
 def _snapshots(database: Database) -> str:

@@ -1,0 +1,98 @@
+"""The capabilities of the toy. A table of SQLite is captured by a trigger that writes into lake_log."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.config.errors import BadInput
+from lake.sources.change import Change
+from lake.sources.engine import Address, Engine, Offset, SourceFacts
+
+TYPES = frozenset({"INTEGER", "TEXT"})
+LOG = "CREATE TABLE lake_log (position INTEGER PRIMARY KEY, captured INTEGER)"
+Columns = dict[str, dict[str, str]]  # types by column, by table
+
+
+def connect(environment: Environment, database: str) -> "closing[sqlite3.Connection]":
+    return closing(sqlite3.connect(environment.data_path / f"{database}.sqlite", isolation_level=None))
+
+
+class Discovery:
+    def read_source(self, environment: Environment, database: Database) -> SourceFacts:
+        with connect(environment, database.database) as connection:
+            tables = {
+                table.full_name: {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table.name})")}
+                for table in database.tables
+            }
+            found = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+        return SourceFacts(tables, [change for change in needed(database) if change.object not in found], [])
+
+
+def needed(database: Database) -> Iterator[Change]:
+    yield Change("source", database.database, "lake_log", "create table", LOG)
+    for table in database.tables:
+        insert = "INSERT INTO lake_log (captured) VALUES (NULL);"
+        trigger = f"CREATE TRIGGER lake_{table.name} AFTER INSERT ON {table.name} BEGIN {insert} END"
+        yield Change("source", database.database, f"lake_{table.name}", "create trigger", trigger)
+
+
+class Checks:
+    def check_source(self, database: Database, catalog: Columns, partitions: int) -> None:
+        for table, columns in catalog.items():
+            if unknown := {name for name, kind in columns.items() if kind not in TYPES}:
+                where = f"databases/{database.database}.yaml, key tables.{table}"
+                raise BadInput(f"the lake can't keep {', '.join(unknown)}", where, "leave the table out")
+
+
+class Preparation:
+    def execute(self, environment: Environment, database: str, statements: list[str]) -> None:
+        with connect(environment, database) as connection:
+            connection.executescript(";".join(["BEGIN", *statements, "COMMIT"]))
+
+
+class Connector:
+    def values(self, database: Database, address: Address) -> dict[str, str]:
+        return {"FILE": f"{database.database}.sqlite"}
+
+    def exclusive(self, database: Database) -> dict[str, str]:
+        return {"sqlite.file": f"{database.database}.sqlite"}
+
+
+class Capture:
+    def position(self, environment: Environment, database: Database) -> int:
+        with connect(environment, database.database) as connection:
+            return int(connection.execute("SELECT coalesce(max(position), 0) FROM lake_log").fetchone()[0])
+
+    def position_text(self, position: int) -> str:
+        return f"#{position}"
+
+    def is_captured(self, environment: Environment, database: Database, position: int) -> bool:
+        query = "SELECT count(*) FROM lake_log WHERE captured IS NULL AND position < ?"
+        with connect(environment, database.database) as connection:
+            return connection.execute(query, [position]).fetchone() == (0,)
+
+    def reader(self, environment: Environment, database: Database) -> int | None:
+        return None
+
+    def status(self, environment: Environment, database: Database) -> tuple[str, int | None]:
+        return "inactive", None
+
+    def request_snapshot(self, environment: Environment, database: str, tables: list[str]) -> int:
+        raise BadInput("the toy reads no table again", database, "begin anew")
+
+    def reset(self, environment: Environment, database: Database) -> bool:
+        return True
+
+    def objects(self, database: Database) -> list[str]:
+        return ["table lake_log"]
+
+    def acknowledged(self, offset: Offset | None) -> int:
+        return int((offset or {}).get("position", 0))
+
+    def streamed(self, offset: Offset) -> int:
+        return self.acknowledged(offset)
+
+
+TOY = Engine("toy", Discovery(), Checks(), Preparation(), Connector(), Capture(), TYPES)
