@@ -122,7 +122,8 @@ class ConnectStack(Part):
         return self._chart("PreparationChart", PREPARATION, values, role)
 
     def _registry(self) -> Chart:
-        role = self._role("Registry", REGISTRY, read_secret(self._source.users[roles.REGISTRY], self._source.secrets_key))
+        secret = self._source.users[roles.REGISTRY]
+        role = self._role("Registry", REGISTRY, read_secret(secret, self._source.secrets_key))
         values = {
             "image": {"tag": versions.from_pom(self._root, "apicurio")},
             "replicas": self.settings.connect.registry_replicas,
@@ -130,7 +131,7 @@ class ConnectStack(Part):
                 "host": self._source.host,
                 "port": self._source.port,
                 "name": REGISTRY_DATABASE,
-                "secretName": self._source.users[roles.REGISTRY].secret_arn,
+                "secretName": secret.secret_arn,
                 "region": self.region,
                 "caBundle": self._authorities,
             },
