@@ -9,8 +9,8 @@ from lake.config.lock import locked
 from lake.config.names import named_tables
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
-from lake.resync.ask import check_sources, signal
 from lake.resync.finish import read_again
+from lake.resync.request import check_sources, snapshot_request
 from lake.state.resync import BUSY, LOCK
 
 
@@ -33,6 +33,6 @@ def resnapshot(
     check_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"
     with locked(home.data / LOCK, BUSY), options.progress("asking the connector") as report:
-        result = read_again(home, command, tables, signal(home), timeout, report)
+        result = read_again(home, command, tables, snapshot_request(home), timeout, report)
     options.print_json(result) if as_json else show_resync(result)
     raise typer.Exit(0 if result["equal"] else 1)

@@ -16,31 +16,35 @@ from lake.local.spark_job import run_job
 from lake.resync import quarantine
 from lake.sources.postgres.roles import VERIFY
 from lake.state import resync
-from lake.state.resync import Ask, ReadingAgain
+from lake.state.resync import Request, Resync
 
 SWEEP = ".sweep"
 Tables = list[dict[str, Any]]
 
 
-def read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, report: Report) -> dict[str, Any]:
+def read_again(
+    home: Home, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
+) -> dict[str, Any]:
     """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
 
-    Given up is what was in quarantine and is older than what was read. LakeError when it can't be carried out.
+    Given up are messages in quarantine that are older than what was read. LakeError when it can't be carried out.
 
-    tables: of the pipeline file. command: what to run after an interruption. BadInput as reading_again.refuse_less.
+    tables: of the pipeline file. command: what to run after an interruption. BadInput as check_interrupted().
     """
-    resync.refuse_less(home, command, tables)
+    resync.check_interrupted(home, command, tables)
     with in_the_middle(command):
-        return _read_again(home, command, tables, ask, timeout_s, report)
+        return _read_again(home, command, tables, request_rows, timeout_s, report)
 
 
-def _read_again(home: Home, command: str, tables: Tables, ask: Ask, timeout_s: float, report: Report) -> dict[str, Any]:
-    begun = resync.begin(home, command, tables, ask)
+def _read_again(
+    home: Home, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
+) -> dict[str, Any]:
+    begun = resync.begin(home, command, tables, request_rows)
     resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
     report("looking for rows that the source no longer has")
     bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
     found = _find_orphans(home, command, bounds, timeout_s)
-    refuse_missed(home, found, command, list(begun))
+    check_none_missed(home, found, command, list(begun))
     swept = _orphan_counts(tables, found)
     asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
     requests = [request(home, target + SWEEP, json.dumps({"bound": asked[target]})) for target in swept]
@@ -69,7 +73,7 @@ def _names(tables: Tables, found: Inspection) -> list[str]:
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
 
 
-def _drop_outdated(home: Home, begun: dict[str, ReadingAgain], timeout_s: float) -> list[str]:
+def _drop_outdated(home: Home, begun: dict[str, Resync], timeout_s: float) -> list[str]:
     """Drops the messages in quarantine that are older than the re-snapshot, and returns their ids."""
     return [
         message
@@ -87,14 +91,14 @@ def _find_orphans(home: Home, command: str, bounds: dict[str, int], timeout_s: f
     return dict(content["tables"])
 
 
-def refuse_missed(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
+def check_none_missed(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
     """LakeError for rows that the re-snapshot missed. It stays pending: only it knows the orphaned rows of a gap."""
-    left = [f"{table} lacks {one['unread']}" for table, one in found.items() if one["unread"]]
+    left = [f"{one['unread']} of {table}" for table, one in found.items() if one["unread"]]
     if left:
         for database in databases:
-            resync.ask_anew(home, database)
+            resync.request_again(home, database)
         what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
-        now = "see: lake quarantine list, lake logs connect; once they can be read run it again, it begins anew"
+        now = "see: lake quarantine list, lake logs connect; then run it again, it starts from the beginning"
         raise LakeError(what, command, now)
 
 

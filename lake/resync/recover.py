@@ -16,8 +16,8 @@ from lake.config.waiting import wait_until
 from lake.guardian.inspect import Inspection, accept_server, inspect
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import read_pipeline
-from lake.resync.ask import signal
 from lake.resync.finish import Tables, prove, read_again
+from lake.resync.request import snapshot_request
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
 from lake.state import resync
@@ -28,7 +28,7 @@ WITHIN_S = 60.0
 def recovered(home: Home, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of read_again() or prove(), with the drifts that were found."""
     before = inspect(home, database).drifts
-    report("putting right what differs from the definition")
+    report("correcting what differs from the definition")
     apply_all(LOCAL, report)
     found = inspect(home, database)
     drifts = list(dict.fromkeys([*before, *found.drifts]))
@@ -41,11 +41,11 @@ def repair(home: Home, found: Inspection, timeout_s: float, report: Report) -> d
     database, command = found.database, f"lake recover {found.database.database}"
     whole = named_tables(read_pipeline(home.environment), [database.database])
     if any(drift.gap for drift in found.drifts):
-        resync.ask_anew(home, database.database)  # what it was asked before the gap, it does not know any more
-        return read_again(home, command, whole, partial(_begin_anew, home, found), timeout_s, report)
+        resync.request_again(home, database.database)  # after the gap the connector does not know the request
+        return read_again(home, command, whole, partial(_start_again, home, found), timeout_s, report)
     _resume(Connect(home.connect), database)
-    if tables := affected(whole, found.drifts, resync.of_database(home, database)):
-        return read_again(home, command, tables, signal(home), timeout_s, report)
+    if tables := affected(whole, found.drifts, resync.unfinished_topics(home, database)):
+        return read_again(home, command, tables, snapshot_request(home), timeout_s, report)
     resync.end(home, database.database)  # of tables that left the definition
     return prove(home, whole, timeout_s, report)
 
@@ -56,7 +56,7 @@ def affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
     return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
 
 
-def _begin_anew(home: Home, found: Inspection, name: str, tables: list[str]) -> int:
+def _start_again(home: Home, found: Inspection, name: str, tables: list[str]) -> int:
     """A new capture, and a connector that remembers nothing: it reads all tables, and streams from where it begins.
 
     Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed. The server is in

@@ -40,7 +40,7 @@ def worker(offset: dict[str, Any], connector: str = "RUNNING", task: str = "RUNN
     ("offset", "left"),
     [
         pytest.param({}, ["the first snapshot of source_postgres_moma"], id="nothing sent yet"),
-        pytest.param({"lsn": 99}, ["what source_postgres_moma was asked for"], id="the signal is not read"),
+        pytest.param({"lsn": 99}, ["what source_postgres_moma was requested to read"], id="the signal is not read"),
         pytest.param({"lsn": 100, "incremental_snapshot_collections": LEFT}, ["moma.public.artists"], id="reading"),
         pytest.param({"lsn": 100}, [], id="all is in Kafka"),
     ],
@@ -71,7 +71,7 @@ class Asked:
     def begin(self, command: str, tables: list[dict[str, Any]], fails: bool = False) -> dict[str, int]:
         """The bounds by topic."""
         self.end += 10
-        resync.refuse_less(self.home, command, tables)
+        resync.check_interrupted(self.home, command, tables)
         begun = resync.begin(self.home, command, tables, self._failing if fails else self._ask)
         return {topic: bound for one in begun.values() for topic, bound in one.bounds.items()}
 
@@ -127,24 +127,24 @@ def test_databases_are_kept_apart(asked: Asked) -> None:
 def test_what_is_to_be_asked_anew_has_new_bounds(asked: Asked, void: bool) -> None:
     if void:
         asked.begin(RECOVER, ONE)
-        resync.ask_anew(asked.home, "shop")
+        resync.request_again(asked.home, "shop")
     else:
         with pytest.raises(LakeError):
             asked.begin(RECOVER, ONE, fails=True)
-    assert (asked.told(), resync.of_database(asked.home, SHOP)) == ([RECOVER], {"shop.public.account"})
+    assert (asked.told(), resync.unfinished_topics(asked.home, SHOP)) == ([RECOVER], {"shop.public.account"})
     assert asked.begin(RECOVER, ONE) == {"shop.public.account": 20}
 
 
 def test_rows_left_out_stay_to_be_read(asked: Asked) -> None:
-    """Behind a gap no drift is left by now: the next `lake recover` must sweep, and not only prove."""
+    """After a gap no drift is left by now: the next `lake recover` must delete orphaned rows, and not only prove."""
     asked.begin(RECOVER, ONE)
     with pytest.raises(LakeError, match="left rows out"):
-        finish.refuse_missed(asked.home, {"shop.public.account": {"unread": 2}}, RECOVER, ["shop"])
-    assert recover.affected(BOTH, [], resync.of_database(asked.home, SHOP)) == ONE
+        finish.check_none_missed(asked.home, {"shop.public.account": {"unread": 2}}, RECOVER, ["shop"])
+    assert recover.affected(BOTH, [], resync.unfinished_topics(asked.home, SHOP)) == ONE
     assert asked.begin(RECOVER, ONE) == {"shop.public.account": 20}
 
 
-def test_behind_another_gap_the_connector_is_asked_anew(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_another_gap_the_request_is_sent_again(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     asked.begin(RECOVER, BOTH)
     monkeypatch.setattr(recover, "named_tables", lambda *_: BOTH)
     monkeypatch.setattr(recover, "read_pipeline", lambda *_: {})

@@ -1,9 +1,9 @@
-"""Asking a connector to read tables again beside the stream."""
+"""Requests to a connector to read tables again beside the stream."""
 
 from lake.config.definition import load_databases
 from lake.config.home import Home
 from lake.sources.engines import engine_of
-from lake.state.resync import Ask
+from lake.state.resync import Request
 
 
 def check_sources(home: Home, names: set[str]) -> None:
@@ -16,7 +16,7 @@ def check_sources(home: Home, names: set[str]) -> None:
             engine.checks.check_source(database, catalog, environment.kafka.partitions)
 
 
-def signal(home: Home) -> Ask:
-    """Reads tables beside the stream, which goes on."""
+def snapshot_request(home: Home) -> Request:
+    """Has tables read beside the stream, which goes on."""
     by_name = {one.database: one for one in load_databases(home.root)}
     return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home.environment, name, tables)
