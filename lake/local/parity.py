@@ -1,5 +1,6 @@
 """The comparison of the lake with its source, run here as a Spark job."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,16 @@ def compare(home: Home, names: list[str], timeout_s: float, report: Report) -> d
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
     _wait_for_snapshots(home, names, timeout_s, report)
     report("starting Spark")
-    url = f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}"
-    login = ["--jdbc-url", url, "--user", VERIFY, "--timeout-s", str(timeout_s)]
-    password = {PASSWORD: home.secrets.lake_verify}
-    return run_job(
-        home, "verify", [*login, "--tables", ",".join(names)], password, watch=lambda log: _tell(log, report)
-    )
+    arguments = ["--tables", ",".join(names), "--timeout-s", str(timeout_s)]
+    return run_reader(home, "verify", arguments, watch=lambda log: _tell(log, report))
+
+
+def run_reader(
+    home: Home, job: str, arguments: list[str], watch: Callable[[Path], None] | None = None
+) -> dict[str, Any]:
+    """The result of a job that reads the source, too."""
+    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", VERIFY]
+    return run_job(home, job, [*login, *arguments], {PASSWORD: home.secrets.lake_verify}, watch=watch)
 
 
 def _tell(log: Path, report: Report) -> None:

@@ -5,16 +5,13 @@ from typing import Any
 
 from lake.clients.stream_requests import await_done, request
 from lake.config.definition import load_databases
-from lake.config.environment import LOOPBACK
 from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
 from lake.config.names import targets_of
 from lake.config.report import Report
 from lake.guardian.inspect import Inspection, accept, inspect
-from lake.local.parity import PASSWORD, compare
-from lake.local.spark_job import run_job
+from lake.local.parity import compare, run_reader
 from lake.resync import quarantine
-from lake.sources.postgres.roles import VERIFY
 from lake.state import resync
 from lake.state.resync import Request, Resync
 
@@ -83,9 +80,7 @@ def _drop_outdated(home: Home, begun: dict[str, Resync], timeout_s: float) -> li
 
 
 def _find_orphans(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
-    login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", VERIFY]
-    arguments = [*login, "--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)]
-    content = run_job(home, "ghosts", arguments, {PASSWORD: home.secrets.lake_verify})
+    content = run_reader(home, "ghosts", ["--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)])
     if "error" in content:
         raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
     return dict(content["tables"])
