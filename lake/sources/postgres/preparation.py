@@ -89,11 +89,22 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
     for user in USERS:
         exists = f"to_regrole({literal(user)}) IS NOT NULL"
         yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
-    yield from _replication()
-    yield from _registry()
+    rds = f"to_regrole({literal(RDS_REPLICATION)})"
+    member = f"pg_has_role({literal(CAPTURE)}, {rds}, 'MEMBER')"
+    yield _grant(RDS_REPLICATION, CAPTURE, RDS_REPLICATION, f"{rds} IS NULL OR {member}")
+    allowed = f"(SELECT rolreplication FROM pg_roles WHERE rolname = {literal(CAPTURE)})"
+    statement = f"ALTER ROLE {name(CAPTURE)} REPLICATION"
+    yield _step(CAPTURE, "allow replication", statement, f"{rds} IS NOT NULL OR {allowed}")
+    # An administrator who is no superuser may give a database only to a role that it can become.
+    right = "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END"
+    able = f"{_is_database(REGISTRY_DATABASE)} OR pg_has_role({literal(REGISTRY)}, {right})"
+    yield _step(REGISTRY, "grant to the administrator", f"GRANT {name(REGISTRY)} TO CURRENT_USER", able)
+    yield _create_database(REGISTRY_DATABASE, f" OWNER {name(REGISTRY)}")
     for database in databases:
         yield _create_database(database)
-        yield from (_connect(database, user) for user in (CAPTURE, VERIFY))
+        for user in (CAPTURE, VERIFY):
+            held = f"has_database_privilege({literal(user)}, {literal(database)}, 'CONNECT')"
+            yield _grant(database, user, f"CONNECT ON DATABASE {name(database)}", held)
 
 
 def database_steps(database: Database) -> Iterator[Step]:
@@ -132,34 +143,12 @@ def members(database: Database) -> str:
     )
 
 
-def _replication() -> Iterator[Step]:
-    user, role = literal(CAPTURE), literal(RDS_REPLICATION)
-    member = f"to_regrole({role}) IS NULL OR pg_has_role({user}, to_regrole({role}), 'MEMBER')"
-    yield _step(CAPTURE, "grant replication", f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}", member)
-    allowed = f"to_regrole({role}) IS NOT NULL OR (SELECT rolreplication FROM pg_roles WHERE rolname = {user})"
-    yield _step(CAPTURE, "allow replication", f"ALTER ROLE {name(CAPTURE)} REPLICATION", allowed)
-
-
-def _registry() -> Iterator[Step]:
-    """An administrator who is no superuser may give a database only to a role that it can become."""
-    right = "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END"
-    able = f"{_is_database(REGISTRY_DATABASE)} OR pg_has_role({literal(REGISTRY)}, {right})"
-    yield _step(REGISTRY, "grant to the administrator", f"GRANT {name(REGISTRY)} TO CURRENT_USER", able)
-    yield _create_database(REGISTRY_DATABASE, f" OWNER {name(REGISTRY)}")
-
-
 def _create_database(database: str, owner: str = "") -> Step:
     return _step(database, "create database", f"CREATE DATABASE {name(database)}{owner}", _is_database(database))
 
 
 def _is_database(database: str) -> str:
     return f"EXISTS (SELECT FROM pg_database WHERE datname = {literal(database)})"
-
-
-def _connect(database: str, user: str) -> Step:
-    statement = f"GRANT CONNECT ON DATABASE {name(database)} TO {name(user)}"
-    allowed = f"has_database_privilege({literal(user)}, {literal(database)}, 'CONNECT')"
-    return _step(database, f"grant to {user}", statement, allowed)
 
 
 def _identity(table: Table) -> Step:
@@ -189,32 +178,30 @@ def _publication(database: Database) -> Iterator[Step]:
         action = f"drop {table}, which is published in part only"
         yield _step(published_as, action, drop, f"NOT EXISTS ({member} AND {NARROWED})")
         add = f"ALTER PUBLICATION {quoted} ADD TABLE {qualified(table)}"
-        whole = f"EXISTS ({member} AND NOT {NARROWED})"
-        yield _step(published_as, f"add {table}", add, f"{_still_to_come(table)}{whole}")
+        whole = _once_there(table, relation(table), f"EXISTS ({member} AND NOT {NARROWED})")
+        yield _step(published_as, f"add {table}", add, whole)
 
 
 def _rights(database: Database) -> Iterator[Step]:
     tables = dict.fromkeys((table.full_name for table in database.tables), TABLE_RIGHTS)
     for user, needed in ((CAPTURE, {**tables, **LAKE_RIGHTS}), (VERIFY, tables)):
         for schema in sorted({table.partition(".")[0] for table in needed}):
-            yield _usage(schema, user)
+            namespace = f"to_regnamespace({literal(schema)})"
+            held = f"has_schema_privilege({literal(user)}, {namespace}, 'USAGE')"
+            yield _grant(schema, user, f"USAGE ON SCHEMA {name(schema)}", _once_there(schema, namespace, held))
         for table, rights in needed.items():
-            held = [f"has_table_privilege({literal(user)}, {relation(table)}, '{right}')" for right in rights]
-            statement = f"GRANT {', '.join(rights)} ON {qualified(table)} TO {name(user)}"
-            yield _step(table, f"grant to {user}", statement, f"{_still_to_come(table)}{' AND '.join(held)}")
+            held = " AND ".join(f"has_table_privilege({literal(user)}, {relation(table)}, '{one}')" for one in rights)
+            granted = f"{', '.join(rights)} ON {qualified(table)}"
+            yield _grant(table, user, granted, _once_there(table, relation(table), held))
 
 
-def _usage(schema: str, user: str) -> Step:
-    statement = f"GRANT USAGE ON SCHEMA {name(schema)} TO {name(user)}"
-    namespace = f"to_regnamespace({literal(schema)})"
-    to_come = "" if schema == "lake" else f"{namespace} IS NULL OR "
-    held = f"has_schema_privilege({literal(user)}, {namespace}, 'USAGE')"
-    return _step(schema, f"grant to {user}", statement, to_come + held)
+def _once_there(object_: str, found: str, condition: str) -> str:
+    """Nothing is needed of a table or schema that does not exist yet. The lake's own do, by the steps before."""
+    return condition if object_ in ("lake", *LAKE_TABLES) else f"{found} IS NULL OR {condition}"
 
 
-def _still_to_come(table: str) -> str:
-    """Nothing is needed of a table that does not exist yet. The lake's own do, by the steps before."""
-    return "" if table in LAKE_TABLES else f"{relation(table)} IS NULL OR "
+def _grant(object_: str, user: str, right: str, held: str) -> Step:
+    return _step(object_, f"grant to {user}", f"GRANT {right} TO {name(user)}", held)
 
 
 def _step(object_: str, action: str, statement: str, condition: str) -> Step:
