@@ -45,7 +45,10 @@ FILES = [
     Case("tables is a list", ["valid dictionary", "key tables"], "database: shop\ntables: [public.a]\n"),
     Case("other ending", ["not read", "shop.yml", "rename it to shop.yaml"], file="shop.yml"),
     Case("other file name", ["database 'shop' stands in a file of another name"], file="store.yaml"),
-    Case("system database", ["'template1' belongs to PostgreSQL"], SHOP.replace("shop", "template1")),
+    Case("system database", ["'template1' belongs to the server"], SHOP.replace("shop", "template1")),
+    Case(
+        "unknown engine", ["no source engine 'mysql'", "key engine", "choose from: postgres"], f"engine: mysql\n{SHOP}"
+    ),
     Case("environment of another name", ["environment 'prod'", "write name: local"], local="name: prod\n"),
     Case(
         "unknown setting",
