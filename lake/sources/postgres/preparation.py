@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import sql
 
-from lake.config.definition import HEARTBEAT, SIGNAL, Database, Table
+from lake.config.definition import HEARTBEAT, SIGNAL, Database
 from lake.config.environment import Environment
 from lake.config.errors import LakeError
 from lake.sources.change import Change
@@ -31,6 +31,8 @@ LAKE_TABLES = {
 # Debezium writes its watermarks of incremental snapshots into the signal table.
 LAKE_RIGHTS = {HEARTBEAT: ("SELECT", "INSERT", "UPDATE"), SIGNAL: ("SELECT", "INSERT", "DELETE")}
 TABLE_RIGHTS = ("SELECT",)
+MEMBER = "n.nspname || '.' || c.relname"  # of members()
+PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Step:
     def unmet(self) -> str:
         """The query of what is to be done: object, action, statement."""
         columns = f"{self.object} AS object, {self.action} AS action, {self.statement} AS statement"
-        return f"SELECT {columns} {self.each}\n  WHERE ({self.condition}) IS NOT TRUE ORDER BY 1"
+        return f"SELECT {columns} {self.each}\n  WHERE ({self.condition}) IS NOT TRUE ORDER BY 1, 2"
 
 
 def unmet(connection: Connection, database: str, steps: Iterable[Step]) -> list[Change]:
@@ -111,33 +113,22 @@ def database_steps(database: Database) -> Iterator[Step]:
     """What makes one database capturable; for that database. Its tables may be still to come."""
     yield _step("lake", "create schema", "CREATE SCHEMA IF NOT EXISTS lake", "to_regnamespace('lake') IS NOT NULL")
     for table, create in LAKE_TABLES.items():
-        yield _step(table, "create table", create, f"{relation(table)} IS NOT NULL")
-    yield from map(_identity, database.tables)
+        yield _step(table, "create table", create, f"to_regclass({literal(table)}) IS NOT NULL")
+    yield _identities(database)
     yield from _publication(database)
     yield from _rights(database)
 
 
 def departures(database: Database) -> Step:
     """The tables that are published and no longer defined."""
-    kept = ", ".join(map(literal, published(database)))
-    publication, table = literal(names.publication(database)), "n.nspname || '.' || c.relname"
-    return Step(
-        publication,
-        f"'drop ' || {table} || ' (its topic and its lake tables are kept)'",
-        f"format('ALTER PUBLICATION %I DROP TABLE %I.%I', {publication}, n.nspname, c.relname)",
-        f"{table} = ANY (ARRAY[{kept}])",
-        members(database),
-    )
-
-
-def published(database: Database) -> list[str]:
-    return [*(table.full_name for table in database.tables), *LAKE_TABLES]
+    action = f"'drop ' || {MEMBER} || ' (its topic and its lake tables are kept)'"
+    return _dropped(database, action, f"{MEMBER} = ANY ({_published(database)})")
 
 
 def members(database: Database) -> str:
     """The relations of the publication, as a FROM clause."""
     return (
-        f"FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid"
+        "FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid"
         f" AND p.pubname = {literal(names.publication(database))}\n"
         "  JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace"
     )
@@ -151,15 +142,15 @@ def _is_database(database: str) -> str:
     return f"EXISTS (SELECT FROM pg_database WHERE datname = {literal(database)})"
 
 
-def _identity(table: Table) -> Step:
+def _identities(database: Database) -> Step:
     """On the relations that hold the rows."""
-    identity = table.replica_identity
+    wanted = _values([(table.full_name, table.replica_identity.upper()) for table in database.tables])
     return Step(
         "n.nspname || '.' || c.relname",
-        literal(f"replica identity {identity}"),
-        f"format('ALTER TABLE %I.%I REPLICA IDENTITY {identity.upper()}', n.nspname, c.relname)",
-        f"c.relreplident = {literal(identity[0])}",
-        f"FROM ({leaves(relation(table.full_name))}) leaf\n"
+        "'replica identity ' || lower(identity)",
+        "format('ALTER TABLE %I.%I REPLICA IDENTITY %s', n.nspname, c.relname, identity)",
+        'c.relreplident = lower(left(identity, 1))::"char"',
+        f"FROM {wanted} AS wanted (name, identity) CROSS JOIN LATERAL ({leaves('to_regclass(name)')}) leaf\n"
         "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace",
     )
 
@@ -172,32 +163,59 @@ def _publication(database: Database) -> Iterator[Step]:
     yield _step(published_as, "create publication", create, f"EXISTS (SELECT {found})")
     options = f"ALTER PUBLICATION {quoted} SET ({OPTIONS})"
     yield _step(published_as, "set publication options", options, f"NOT EXISTS (SELECT {found} AND NOT ({AS_WANTED}))")
-    for table in published(database):
-        member = f"SELECT {members(database)} AND c.oid = {relation(table)}"
-        drop = f"ALTER PUBLICATION {quoted} DROP TABLE {qualified(table)}"
-        action = f"drop {table}, which is published in part only"
-        yield _step(published_as, action, drop, f"NOT EXISTS ({member} AND {NARROWED})")
-        add = f"ALTER PUBLICATION {quoted} ADD TABLE {qualified(table)}"
-        whole = _once_there(table, relation(table), f"EXISTS ({member} AND NOT {NARROWED})")
-        yield _step(published_as, f"add {table}", add, whole)
+    action = f"'drop ' || {MEMBER} || ', which is published in part only'"
+    yield _dropped(database, action, f"NOT ({NARROWED} AND {MEMBER} = ANY ({_published(database)}))")
+    yield Step(
+        literal(published_as),
+        "'add ' || name",
+        f"format('ALTER PUBLICATION %I ADD TABLE %I.%I', {literal(published_as)}, {PARTS})",
+        _once_there(f"EXISTS (SELECT {members(database)} AND c.oid = to_regclass(name) AND NOT {NARROWED})"),
+        f"FROM unnest({_published(database)}) AS wanted (name)",
+    )
+
+
+def _dropped(database: Database, action: str, condition: str) -> Step:
+    publication = literal(names.publication(database))
+    drop = f"format('ALTER PUBLICATION %I DROP TABLE %I.%I', {publication}, n.nspname, c.relname)"
+    return Step(publication, action, drop, condition, members(database))
+
+
+def _published(database: Database) -> str:
+    return f"ARRAY[{', '.join(map(literal, [*(table.full_name for table in database.tables), *LAKE_TABLES]))}]"
 
 
 def _rights(database: Database) -> Iterator[Step]:
     tables = dict.fromkeys((table.full_name for table in database.tables), TABLE_RIGHTS)
-    for user, needed in ((CAPTURE, {**tables, **LAKE_RIGHTS}), (VERIFY, tables)):
-        for schema in sorted({table.partition(".")[0] for table in needed}):
-            namespace = f"to_regnamespace({literal(schema)})"
-            held = f"has_schema_privilege({literal(user)}, {namespace}, 'USAGE')"
-            yield _grant(schema, user, f"USAGE ON SCHEMA {name(schema)}", _once_there(schema, namespace, held))
-        for table, rights in needed.items():
-            held = " AND ".join(f"has_table_privilege({literal(user)}, {relation(table)}, '{one}')" for one in rights)
-            granted = f"{', '.join(rights)} ON {qualified(table)}"
-            yield _grant(table, user, granted, _once_there(table, relation(table), held))
+    needed = [(table, CAPTURE, rights) for table, rights in {**tables, **LAKE_RIGHTS}.items()]
+    needed += [(table, VERIFY, rights) for table, rights in tables.items()]
+    schemas = dict.fromkeys((table.partition(".")[0], user) for table, user, _ in needed)
+    yield Step(
+        "name",
+        "'grant to ' || role",
+        "format('GRANT USAGE ON SCHEMA %I TO %I', name, role)",
+        "(name <> 'lake' AND to_regnamespace(name) IS NULL) OR "
+        "has_schema_privilege(role, to_regnamespace(name), 'USAGE')",
+        f"FROM {_values(schemas)} AS wanted (name, role)",
+    )
+    right = "has_table_privilege(role, to_regclass(name), one)"
+    yield Step(
+        "name",
+        "'grant to ' || role",
+        f"format('GRANT %s ON %I.%I TO %I', rights, {PARTS}, role)",
+        _once_there(f"NOT EXISTS (SELECT FROM unnest(string_to_array(rights, ', ')) one WHERE {right} IS NOT TRUE)"),
+        f"FROM {_values([(table, user, ', '.join(rights)) for table, user, rights in needed])}"
+        " AS wanted (name, role, rights)",
+    )
 
 
-def _once_there(object_: str, found: str, condition: str) -> str:
-    """Nothing is needed of a table or schema that does not exist yet. The lake's own do, by the steps before."""
-    return condition if object_ in ("lake", *LAKE_TABLES) else f"{found} IS NULL OR {condition}"
+def _once_there(condition: str) -> str:
+    """Nothing is needed of a table that does not exist yet. The lake's own do, by the steps before."""
+    own = ", ".join(map(literal, LAKE_TABLES))
+    return f"(name NOT IN ({own}) AND to_regclass(name) IS NULL) OR {condition}"
+
+
+def _values(rows: Iterable[tuple[str, ...]]) -> str:
+    return f"(VALUES {', '.join('(' + ', '.join(map(literal, row)) + ')' for row in rows)})"
 
 
 def _grant(object_: str, user: str, right: str, held: str) -> Step:
@@ -208,17 +226,8 @@ def _step(object_: str, action: str, statement: str, condition: str) -> Step:
     return Step(literal(object_), literal(action), literal(statement), condition)
 
 
-def relation(table: str) -> str:
-    """NULL where there is no such table."""
-    return f"to_regclass({literal(table)})"
-
-
 def name(identifier: str) -> str:
     return sql.Identifier(identifier).as_string(None)
-
-
-def qualified(table: str) -> str:
-    return sql.Identifier(*table.split(".", 1)).as_string(None)
 
 
 def literal(text: str) -> str:

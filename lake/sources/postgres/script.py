@@ -18,7 +18,6 @@ from lake.sources.postgres.preparation import (
     departures,
     literal,
     members,
-    relation,
     server_steps,
 )
 
@@ -108,9 +107,9 @@ def _departures(database: Database) -> list[str]:
 
 
 def _waiting(database: Database) -> str:
-    listed = ", ".join(f"({literal(one.full_name)}, {relation(one.full_name)})" for one in database.tables)
+    listed = ", ".join(literal(table.full_name) for table in database.tables)
     said = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
-    return f"SELECT {said} FROM (VALUES {listed}) AS defined (name, found) WHERE found IS NULL;"
+    return f"SELECT {said} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;"
 
 
 def _script(parts: Iterable[str]) -> str:
