@@ -134,6 +134,11 @@ def test_nothing_is_left_for_lake_apply_to_do_in_the_source(prepared: Prepared) 
     assert (found.missing, found.departed) == ([], [])
 
 
+def test_a_database_of_which_nothing_is_applied_yet_can_be_asked(prepared: Prepared) -> None:
+    found = read_source(prepared.server.home.environment, THERE.model_copy(update={"by_name": {}}))
+    assert (found.missing, len(found.departed)) == ([], 2)
+
+
 NARROW = "ALTER PUBLICATION lake_shop {} TABLE public.items"
 
 

@@ -29,8 +29,8 @@ LAKE_TABLES = {
     SIGNAL: "CREATE TABLE lake.signal (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)",
 }
 # Debezium writes its watermarks of incremental snapshots into the signal table.
-LAKE_RIGHTS = {HEARTBEAT: ("SELECT", "INSERT", "UPDATE"), SIGNAL: ("SELECT", "INSERT", "DELETE")}
-TABLE_RIGHTS = ("SELECT",)
+LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DELETE"}
+TABLE_RIGHTS = "SELECT"
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
 PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 
@@ -144,7 +144,8 @@ def _is_database(database: str) -> str:
 
 def _identities(database: Database) -> Step:
     """On the relations that hold the rows."""
-    wanted = _values([(table.full_name, table.replica_identity.upper()) for table in database.tables])
+    identities = [table.replica_identity.upper() for table in database.tables]
+    wanted = _rows((table.full_name for table in database.tables), identities)
     return Step(
         "n.nspname || '.' || c.relname",
         "'replica identity ' || lower(identity)",
@@ -181,7 +182,7 @@ def _dropped(database: Database, action: str, condition: str) -> Step:
 
 
 def _published(database: Database) -> str:
-    return f"ARRAY[{', '.join(map(literal, [*(table.full_name for table in database.tables), *LAKE_TABLES]))}]"
+    return _array([*(table.full_name for table in database.tables), *LAKE_TABLES])
 
 
 def _rights(database: Database) -> Iterator[Step]:
@@ -195,7 +196,7 @@ def _rights(database: Database) -> Iterator[Step]:
         "format('GRANT USAGE ON SCHEMA %I TO %I', name, role)",
         "(name <> 'lake' AND to_regnamespace(name) IS NULL) OR "
         "has_schema_privilege(role, to_regnamespace(name), 'USAGE')",
-        f"FROM {_values(schemas)} AS wanted (name, role)",
+        f"FROM {_rows(*zip(*schemas, strict=True))} AS wanted (name, role)",
     )
     right = "has_table_privilege(role, to_regclass(name), one)"
     yield Step(
@@ -203,8 +204,7 @@ def _rights(database: Database) -> Iterator[Step]:
         "'grant to ' || role",
         f"format('GRANT %s ON %I.%I TO %I', rights, {PARTS}, role)",
         _once_there(f"NOT EXISTS (SELECT FROM unnest(string_to_array(rights, ', ')) one WHERE {right} IS NOT TRUE)"),
-        f"FROM {_values([(table, user, ', '.join(rights)) for table, user, rights in needed])}"
-        " AS wanted (name, role, rights)",
+        f"FROM {_rows(*zip(*needed, strict=True))} AS wanted (name, role, rights)",
     )
 
 
@@ -214,8 +214,12 @@ def _once_there(condition: str) -> str:
     return f"(name NOT IN ({own}) AND to_regclass(name) IS NULL) OR {condition}"
 
 
-def _values(rows: Iterable[tuple[str, ...]]) -> str:
-    return f"(VALUES {', '.join('(' + ', '.join(map(literal, row)) + ')' for row in rows)})"
+def _rows(*columns: Iterable[str]) -> str:
+    return f"unnest({', '.join(map(_array, columns))})"
+
+
+def _array(texts: Iterable[str]) -> str:
+    return f"ARRAY[{', '.join(map(literal, texts))}]::text[]"
 
 
 def _grant(object_: str, user: str, right: str, held: str) -> Step:
