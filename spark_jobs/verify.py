@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.archive import files as archive
 from spark_jobs.kafka import admin
+from spark_jobs.kafka.offsets import missing_offsets
 from spark_jobs.parity import catch_up, lake_rows
 from spark_jobs.parity.catch_up import Deadline, NotCovered, tell
 from spark_jobs.parity.table_check import SHOWN, TableProof
@@ -143,11 +144,9 @@ class Proof:
     def _archive_lacks(self, proof: TableProof) -> str:
         """What the archive still lacks after its own time: it has a slower trigger than the tables."""
         deadline = Deadline(time.monotonic() + self._timeout_s)
-        place = self._pipeline.bronze["path"], proof.table.topic
+        place, end = (self._pipeline.bronze["path"], proof.table.topic), proof.end_offsets
         try:
-            catch_up.wait_until(
-                lambda: catch_up.lacking("bronze", archive.reached(self._spark, *place), proof.end_offsets), deadline
-            )
+            catch_up.wait_until(lambda: missing_offsets("bronze", archive.reached(self._spark, *place), end), deadline)
         except NotCovered as missing:
             return str(missing)
         return ""

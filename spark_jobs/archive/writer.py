@@ -15,9 +15,9 @@ from pyspark.sql.streaming import StreamingQuery
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.events import validate
-from spark_jobs.events.decode import schema_id
 from spark_jobs.hudi import source_offsets
 from spark_jobs.kafka.admin import Topic
+from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Pipeline, Table

@@ -2,14 +2,15 @@
 
 import json
 from functools import reduce
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.events import toast
 from spark_jobs.events.flatten import RUN, order
+from spark_jobs.kafka.messages import schema_id
 from spark_jobs.runtime.frames import listed
 
 QUANTILES = ", ".join(str(index / 20.0) for index in range(21))
@@ -38,14 +39,6 @@ SUMMARY = (
 Schemas = Dict[int, Dict[str, Any]]
 
 
-def schema_id() -> Column:
-    """The writer schema's id out of the 5-byte frame.
-
-    A frame that does not start with 0 gives an id above 2^32, an empty one -1: no registry has them.
-    """
-    return F.expr("coalesce(cast(conv(hex(substring(value, 1, 5)), 16, 10) as bigint), -1)")
-
-
 class Decoder:
     """The messages of one writer schema as rows in lake types, plus `_order`.
 
@@ -64,49 +57,6 @@ class Decoder:
 def together(parts: List[DataFrame]) -> DataFrame:
     """The rows of several writers; columns that a writer did not have are null."""
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-
-
-def outliving(messages: DataFrame) -> DataFrame:
-    """The newest message of each key."""
-    newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
-    ranked = messages.withColumn("age", F.row_number().over(newest_first))
-    return ranked.where("age = 1").drop("age")
-
-
-def since(
-    spark: SparkSession,
-    kafka: Dict[str, str],
-    topic: str,
-    begins: Dict[str, int],
-    before: Optional[Dict[str, int]] = None,
-) -> DataFrame:
-    """The messages from an offset of each partition on, to the end of the topic or to those before another offset."""
-    options = {
-        "assign": json.dumps({topic: [int(partition) for partition in begins]}),
-        "startingOffsets": json.dumps({topic: begins}),
-        "endingOffsets": json.dumps({topic: before}) if before else "latest",
-        "failOnDataLoss": "true",
-    }
-    return spark.read.format("kafka").options(**kafka).options(**options).load()
-
-
-def firsts(messages: DataFrame) -> Dict[str, int]:
-    """The first offset of each partition."""
-    return {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
-
-
-def parts(messages: DataFrame, size: int) -> List[Tuple[int, int, int]]:
-    """Partition, first and last offset of parts of a batch, of about `size` bytes of values each, in their order."""
-    sizes = messages.select("partition", "offset", F.coalesce(F.length("value"), F.lit(0)).alias("size"))
-    before = "sum(size) OVER (PARTITION BY partition ORDER BY offset) - size"
-    cut = sizes.selectExpr("partition", "offset", "({}) DIV {} AS part".format(before, size))
-    bounds = cut.groupBy("partition", "part").agg(F.min("offset"), F.max("offset")).collect()
-    return sorted((partition, first, last) for partition, _, first, last in bounds)
-
-
-def ends(messages: DataFrame) -> Dict[str, int]:
-    """The next offset of each partition."""
-    return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
 
 
 def summary(messages: DataFrame, schemas: Schemas) -> List[Any]:

@@ -3,7 +3,8 @@
 from typing import Any, Dict, List, Sequence
 
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import identifier, lake_columns
+from spark_jobs.runtime.sql_text import identifier
+from spark_jobs.sources.postgres.avro_types import lake_columns
 
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it

@@ -17,7 +17,8 @@ from spark_jobs.events.flatten import ADDED, MOVED_FROM, RUN, UNAVAILABLE
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import Converted, converted, gone, identifier, selected, text_literal
+from spark_jobs.runtime.sql_text import identifier, text_literal
+from spark_jobs.sources.postgres.avro_types import Converted, converted, gone, selected
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
 # Columns of a batch on its way: the key as text, the life, the key that the row is stored under (null: nothing stored

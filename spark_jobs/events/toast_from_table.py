@@ -13,7 +13,7 @@ from spark_jobs.events.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, 
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
 PLACES = 100  # so many partitions are named to Hudi; of more, all are read
 SHOWN = 5

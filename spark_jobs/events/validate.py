@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.events import toast
-from spark_jobs.events.decode import schema_id
+from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.runtime.pipeline import Table
 

@@ -13,7 +13,7 @@ from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import META_COLUMNS, SilverTable, erase_deleted
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
 LOG = logging.getLogger("sweep")
 ENDING = ".sweep"

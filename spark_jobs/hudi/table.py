@@ -15,6 +15,7 @@ from spark_jobs.events.toast_from_table import Fill
 from spark_jobs.hudi import hive_sync, source_offsets, timeline
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.kafka.admin import Topic
+from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime.errors import cause
 from spark_jobs.runtime.pipeline import Table, Target
@@ -159,7 +160,7 @@ class SilverTable:
 
     def _learn(self, messages: DataFrame) -> None:
         """What lies ahead may have schemas that no batch had. One that is not the table's says nothing of a run."""
-        framed = values_of(messages).select(decode.schema_id().alias("id")).distinct()
+        framed = values_of(messages).select(schema_id().alias("id")).distinct()
         for writer in {row["id"] for row in framed.collect()} - set(self._schemas):
             with suppress(validate.Foreign):
                 self._schemas[writer] = validate.own_schema(self._registry, writer, self.table)
@@ -218,7 +219,7 @@ class SilverTable:
         writers = sorted(ids_of(summary))
         if len(writers) == 1:
             return self._fitted(messages, writers[0])
-        parts = [self._fitted(messages.where(decode.schema_id() == writer), writer) for writer in writers]
+        parts = [self._fitted(messages.where(schema_id() == writer), writer) for writer in writers]
         return decode.together(parts)
 
     def _fitted(self, messages: DataFrame, writer: int) -> DataFrame:

@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, NamedTuple
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import timeline
+from spark_jobs.kafka.offsets import missing_offsets
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.postgres.reader import Source, rows_of
 
@@ -56,17 +57,7 @@ def wait_for_targets(spark: SparkSession, table: Table, end: Dict[int, int], dea
 def _target_lacks(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
     position = timeline.last_position(timeline.timeline(spark, path))
     reached = position.get("offsets", {}) if position.get("epoch", table.epoch) == table.epoch else {}
-    return lacking(path, reached, end)
-
-
-def lacking(what: str, reached: Dict[str, int], end: Dict[int, int]) -> str:
-    """Which partitions are not covered, or ''. reached: next offset by partition (text); end: likewise (int)."""
-    behind = [
-        "partition {}: {} of {}".format(partition, reached.get(str(partition), 0), offset)
-        for partition, offset in sorted(end.items())
-        if reached.get(str(partition), 0) < offset
-    ]
-    return "{} lacks {}".format(what, ", ".join(behind)) if behind else ""
+    return missing_offsets(path, reached, end)
 
 
 def wait_until(lacks: Callable[[], str], deadline: Deadline) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.runtime.jvm import java
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
 BETWEEN = "\0"  # the one character that no name and no value of PostgreSQL holds
 

@@ -6,10 +6,11 @@ from typing import Iterator, Optional
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader, StreamingQuery
 
-from spark_jobs.events import decode, schema_evolution
+from spark_jobs.events import schema_evolution
 from spark_jobs.events.toast_from_table import Unfillable, later
 from spark_jobs.hudi.table import Oversized
 from spark_jobs.kafka.admin import Broker
+from spark_jobs.kafka.messages import latest_message_per_key, read_range, split_by_bytes, start_offsets
 from spark_jobs.runtime.pipeline import Pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling import checkpoint
@@ -83,7 +84,7 @@ class SilverQuery:
                 self._write(part)
         except schema_evolution.SchemaRefused as refused:
             # Only what no later change has replaced must fit: so a table goes on once its source is put right.
-            outliving = decode.outliving(self._from_here_on(batch))
+            outliving = latest_message_per_key(self._from_here_on(batch))
             self._silver.refuse_left_out(outliving, refused)
             self._guard.write(outliving, self._progress)
         except Unfillable as lacking:
@@ -94,11 +95,11 @@ class SilverQuery:
     def _parts(self, batch: DataFrame) -> Iterator[DataFrame]:
         """The batch in parts, read from Kafka each: of what was read of all of it, most would be thrown away."""
         topic = self._silver.table.topic
-        for partition, first, last in decode.parts(batch, PART_BYTES):
+        for partition, first, last in split_by_bytes(batch, PART_BYTES):
             bounds = {str(partition): first}, {str(partition): last + 1}
-            yield decode.since(self._spark, self._pipeline.kafka, topic, *bounds)
+            yield read_range(self._spark, self._pipeline.kafka, topic, *bounds)
 
     def _from_here_on(self, batch: DataFrame) -> DataFrame:
         """The messages of the batch and all later ones."""
-        topic, firsts = self._silver.table.topic, decode.firsts(batch)
-        return self._silver.fenced(decode.since(self._spark, self._pipeline.kafka, topic, firsts))
+        topic, firsts = self._silver.table.topic, start_offsets(batch)
+        return self._silver.fenced(read_range(self._spark, self._pipeline.kafka, topic, firsts))

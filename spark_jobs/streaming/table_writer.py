@@ -7,9 +7,10 @@ from typing import Any, Callable, Optional
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.events import decode, schema_evolution, validate
+from spark_jobs.events import schema_evolution, validate
 from spark_jobs.events.toast_from_table import Unfillable
 from spark_jobs.hudi.table import Oversized, SilverTable
+from spark_jobs.kafka.messages import end_offsets
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.quarantine.table import Quarantine
 from spark_jobs.runtime.pipeline import Table
@@ -94,7 +95,7 @@ class Guard:
             LOG.warning("%s: set aside partition %d offset %d", self.silver.name, first["partition"], first["offset"])
             self._quarantine.put(told.where(F.col(validate.REASON).isNotNull()), self.silver.table)
             self.silver.write(told.where(F.col(validate.REASON).isNull()), progress, behind=behind)
-            self.silver.pass_over(decode.ends(told), progress)
+            self.silver.pass_over(end_offsets(told), progress)
         finally:
             told.unpersist()
 

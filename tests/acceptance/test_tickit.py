@@ -13,6 +13,7 @@ from lake.config.yaml_file import read_mapping
 from lake.samples import tickit
 from spark_jobs.archive import files
 from spark_jobs.kafka import admin
+from spark_jobs.kafka.offsets import missing_offsets
 from spark_jobs.parity import catch_up
 from spark_jobs.runtime.pipeline import read_pipeline
 from tests.clocks import HANG_S
@@ -46,7 +47,7 @@ class Tickets:
         for table in [one for one in pipeline.tables if one.database == "tickit"]:
             end = admin.topic_offsets(self.spark, pipeline, table.topic).end
             place = pipeline.bronze["path"], table.topic
-            while catch_up.lacking("bronze", files.reached(self.spark, *place), end):
+            while missing_offsets("bronze", files.reached(self.spark, *place), end):
                 assert not deadline.passed()
                 time.sleep(catch_up.LOOK_EVERY_S)
 

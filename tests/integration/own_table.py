@@ -5,8 +5,8 @@ from dataclasses import replace
 from pyspark.sql import DataFrame, SparkSession
 
 from lake.config.home import Home
-from spark_jobs.events import decode
 from spark_jobs.hudi.table import SilverTable
+from spark_jobs.kafka.messages import read_range
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime.pipeline import read_pipeline
 
@@ -32,4 +32,4 @@ def writer(
 
 def messages(spark: SparkSession, home: Home, topic: str, first: int, end: int) -> DataFrame:
     """The messages of offsets first to end - 1."""
-    return decode.since(spark, {"kafka.bootstrap.servers": home.kafka}, topic, {"0": first}, {"0": end})
+    return read_range(spark, {"kafka.bootstrap.servers": home.kafka}, topic, {"0": first}, {"0": end})

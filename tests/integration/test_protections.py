@@ -20,9 +20,9 @@ from lake.clients.kafka import Broker
 from lake.rendering.connector import source_connector
 from lake.rendering.topics import Topic
 from spark_jobs.events import decode, fencing, flatten
-from spark_jobs.events.flatten import identifier
 from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import SilverTable
+from spark_jobs.runtime.sql_text import identifier
 from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab, Rows

@@ -24,6 +24,7 @@ from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS
 from spark_jobs.kafka import admin
+from spark_jobs.kafka.offsets import missing_offsets
 from spark_jobs.parity import catch_up, compare, lake_rows
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.sources.postgres.reader import Moment, Source
@@ -86,7 +87,7 @@ class Shop:
     def _unarchived(self, table: Table) -> str:
         bronze = f"{self.home.environment.bucket_uri}/bronze"
         end = admin.topic_offsets(self.spark, self.pipeline, table.topic).end
-        return catch_up.lacking("bronze", archive.reached(self.spark, bronze, table.topic), end)
+        return missing_offsets("bronze", archive.reached(self.spark, bronze, table.topic), end)
 
     def files(self) -> list[Path]:
         """The archive's files as the S3 server keeps them."""

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.events import decode
+from spark_jobs.kafka.messages import schema_id, split_by_bytes
 
 Message = tuple[int, int, bytes]  # partition, offset, value
 MESSAGES = "partition int, offset long, value binary"
@@ -58,7 +59,7 @@ def test_order_is_the_life_of_the_topic_then_the_offset(
     ],
 )
 def test_schema_id_of_a_frame(spark: SparkSession, value: bytes, found: int) -> None:
-    rows = batch(spark, (0, 0, value)).select(decode.schema_id().alias("id")).collect()
+    rows = batch(spark, (0, 0, value)).select(schema_id().alias("id")).collect()
     assert [row["id"] for row in rows] == [found]
 
 
@@ -87,8 +88,8 @@ def test_parts_of_a_batch_are_cut_by_the_bytes_of_its_values(spark: SparkSession
     sizes = {(0, 3): b"abc", (0, 4): b"abc", (0, 7): b"a" * 50, (0, 8): b"", (0, 9): None, (1, 2): b"a"}
     messages = spark.createDataFrame([(*place, value) for place, value in sizes.items()], MESSAGES)
     assert sum(row["bytes"] for row in decode.summary(messages, {})) == 57
-    assert decode.parts(messages, 100) == [(0, 3, 9), (1, 2, 2)]
-    assert decode.parts(messages, 6) == [(0, 3, 4), (0, 7, 7), (0, 8, 9), (1, 2, 2)]
+    assert split_by_bytes(messages, 100) == [(0, 3, 9), (1, 2, 2)]
+    assert split_by_bytes(messages, 6) == [(0, 3, 4), (0, 7, 7), (0, 8, 9), (1, 2, 2)]
 
 
 @pytest.mark.parametrize("tasks", [1, 3, 8])

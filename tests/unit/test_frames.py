@@ -3,7 +3,7 @@
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import frames
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
 KEYS = ["", "ж日本😀", "a\r\nb\tc", 'it\'s "so"', "back\\slash", "%s ? {}"]
 

@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import File
-from spark_jobs.parity import catch_up, compare, hot_rows, lake_rows
+from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.parity import compare, hot_rows, lake_rows
 from spark_jobs.parity.compare import PLACEHOLDER
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.postgres.reader import page_range, qualified, source_column
@@ -263,8 +264,8 @@ def test_a_fault_of_the_archive_is_named(files: list[File], fault: str) -> None:
 
 
 def test_what_lags_is_named_by_partition() -> None:
-    assert catch_up.lacking("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
-    assert catch_up.lacking("cow", {}, {}) == ""
+    assert missing_offsets("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
+    assert missing_offsets("cow", {}, {}) == ""
 
 
 def test_the_catalogue_row_of_a_numeric_gives_precision_and_signed_scale() -> None:

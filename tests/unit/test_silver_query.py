@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.events import decode
 from spark_jobs.hudi.table import Oversized
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming import table_query
@@ -45,7 +44,7 @@ def test_a_batch_is_written_in_parts_when_it_has_too_many_bytes(
         return topic.where(f"offset >= {begins['0']} AND offset < {before['0']}")
 
     monkeypatch.setattr(table_query, "PART_BYTES", size)
-    monkeypatch.setattr(decode, "since", since)
+    monkeypatch.setattr(table_query, "read_range", since)
     writing: Any = Writing()
     other: Any = Namespace(kafka={})
     query = table_query.SilverQuery(spark, other, other, writing, Progress(), other)

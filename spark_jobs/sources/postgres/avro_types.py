@@ -10,6 +10,8 @@ conditions.
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from spark_jobs.runtime.sql_text import identifier, text_literal
+
 SOURCE = "__debezium.source.column."
 BASE_TYPE = "lake.type"  # from our converter, where Debezium would name the domain
 DELETED = "__deleted"  # of a message: 'true' in that of a delete
@@ -99,16 +101,6 @@ def converted(field: Dict[str, Any], row: str) -> Converted:
 
 def _place(name: str, row: str) -> str:
     return "{}.{}".format(row, identifier(name)) if row else identifier(name)
-
-
-def identifier(name: str) -> str:
-    """A column's name in Spark SQL."""
-    return "`{}`".format(name.replace("`", "``"))
-
-
-def text_literal(text: str) -> str:
-    """A text constant in Spark SQL."""
-    return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
 
 
 def _shape(avro_type: Any) -> Dict[str, Any]:
