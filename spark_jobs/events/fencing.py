@@ -6,10 +6,18 @@ ones. Kafka fences by transactions, whose markers take offsets, and the offsets 
 message says its run (lake.connect.NameRun), and what comes of a replaced one is left out (ADR 23).
 """
 
+import logging
 from typing import Any, Dict, List, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+
+from spark_jobs.events import decode
+from spark_jobs.events.batch import Batch, summarize
+from spark_jobs.events.writer_schemas import WriterSchemas
+from spark_jobs.kafka.messages import schema_id
+
+LOG = logging.getLogger("fencing")
 
 KEPT = 50  # runs of a partition that a commit remembers
 SLACK_MS = 60000  # from the start of a run until it has the slot: so long its predecessor may go on
@@ -28,6 +36,34 @@ class Zombie(NamedTuple):
     def __str__(self) -> str:
         text = "run {0.run} of the connector is over: what it sent to partition {0.partition} from offset {0.end} on"
         return text.format(self)
+
+
+def known_after(batch: Batch, known: Dict[str, Firsts], schemas: WriterSchemas) -> Dict[str, Firsts]:
+    """What is known of the runs once a batch is read; only a batch with a new one is read for it."""
+    if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in batch.partitions):
+        return known
+    return runs(batch.messages, decode.sender(schemas.known), known)
+
+
+def drop_stale(batch: Batch, known: Dict[str, Firsts], schemas: WriterSchemas) -> Batch:
+    """The batch without the messages of zombies."""
+    zombies = those_of(replaced(known), batch.partitions)
+    if not zombies:
+        return batch
+    for zombie in zombies:
+        LOG.warning("%s: %s is left out", schemas.table.topic, zombie)
+    return summarize(without(batch.messages, decode.sender(schemas.known), zombies), schemas)
+
+
+def drop_stale_ahead(messages: DataFrame, known: Dict[str, Firsts], schemas: WriterSchemas) -> DataFrame:
+    """The messages without those of zombies, of whatever schema they are.
+
+    What lies ahead may have schemas that no batch had. One that is not the table's says nothing of a run.
+    """
+    framed = messages.select("partition", "offset", "value").select(schema_id().alias("id")).distinct()
+    schemas.learn_own(row["id"] for row in framed.collect())
+    sender = decode.sender(schemas.known)
+    return without(messages, sender, replaced(runs(messages, sender, known)))
 
 
 def runs(messages: DataFrame, facts: Column, known: Dict[str, Firsts]) -> Dict[str, Firsts]:

@@ -103,8 +103,10 @@ def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
     """All changes of a batch, with what they leave out from the last change of the batch that brought it.
 
     names: left_out(). UNAVAILABLE then names what is still missing, and is null where nothing is; the columns of
-    FIELDS are added.
+    FIELDS are added. Without names there are none of them.
     """
+    if not names:
+        return rows.drop(*FIELDS)
     data = [name for name in rows.columns if name not in ADDED and name not in table.keys]
     wanted = data if ALL in names else [name for name in data if name in names]
     keyed = frames.select(rows, ["*", "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)])

@@ -3,21 +3,24 @@
 None of them is null, because null is not large; so a null that is found is no value.
 """
 
-from typing import Dict, List, Optional, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Callable, Dict, Iterator, List, Optional, Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.flatten import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
-from spark_jobs.events.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named
+from spark_jobs.events.toast import BASE, FIELDS, KEY, MOVES, VACATED, key_text, lacks, named
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
 
-PLACES = 100  # so many partitions are named to Hudi; of more, all are read
+PARTITIONS = 100  # so many partitions are named to Hudi; of more, all are read
 SHOWN = 5
 OWN, STORED, MEANT = "_toast_own", "_toast_stored", "_toast_meant"
+Read = Callable[[], DataFrame]
 VERSION = ("_order", "__lsn", "__op", "__deleted")
 
 
@@ -29,63 +32,59 @@ class Unfillable(Exception):
         self.offsets = offsets
 
 
-class Fill:
-    """One batch's look at the stored rows. path: of the Hudi table, None while it has no commit."""
+@contextmanager
+def with_stored_values(latest: DataFrame, table: Table, read: Optional[Read]) -> Iterator[DataFrame]:
+    """The newest change of each key, as toast.carried() made them, with what is still missing, and no column of FIELDS.
 
-    def __init__(self, spark: SparkSession, table: Table, path: Optional[str]) -> None:
-        self._spark = spark
-        self._table = table
-        self._path = path
-        self._kept: List[DataFrame] = []
+    Changes that the table has already, and those that are older, are left out. Raises Unfillable.
+    read: reads the stored rows; None while the table has no commit. To be left once the rows are written.
+    """
+    with ExitStack() as kept:
+        rows = _completed(_keep(latest, kept), table, read, kept).drop(*FIELDS)
+        # A delete has got the values that it left out.
+        yield erase_deleted(rows, table) if table.delete == "hard" else rows
 
-    def release(self) -> None:
-        """To call once the rows are written."""
-        for rows in self._kept:
-            frames.forget(rows)
 
-    def completed(self, newest: DataFrame) -> DataFrame:
-        """The newest change of each key, as toast.carried() made them, with what is still missing.
+def _keep(rows: DataFrame, kept: ExitStack) -> DataFrame:
+    """The rows, computed once."""
+    computed = frames.computed(rows)
+    kept.callback(frames.forget, computed)
+    return computed
 
-        Changes that the table has already, and those that are older, are left out. Raises Unfillable.
-        """
-        newest = self._keep(newest)
-        lacking = newest.where("{} IS NOT NULL".format(UNAVAILABLE))
-        (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
-        names = sorted(found[0])
-        if not names:
-            return newest
-        stored = self._keep(self._stored(wanted(lacking, self._table), names))
-        whole = self._keep(with_stored(lacking, stored, names, self._table.epoch))
-        refuse_missing(whole, "{}.{}".format(self._table.schema, self._table.table))
-        return newest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
 
-    def _keep(self, rows: DataFrame) -> DataFrame:
-        self._kept.append(frames.computed(rows))
-        return self._kept[-1]
+def _completed(latest: DataFrame, table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
+    lacking = latest.where("{} IS NOT NULL".format(UNAVAILABLE))
+    (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
+    names = sorted(found[0])
+    if not names:
+        return latest
+    stored = _keep(_stored(wanted(lacking, table), names, table, read, kept), kept)
+    whole = _keep(with_stored(lacking, stored, names, table.epoch), kept)
+    refuse_missing(whole, "{}.{}".format(table.schema, table.table))
+    return latest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
 
-    def _stored(self, keys: DataFrame, names: List[str]) -> DataFrame:
-        """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
-        if self._path is None:
-            return as_stored(nothing(keys, self._table), self._table, names)
-        places = self._places(keys)
-        if places is None:
-            return of_keys(as_stored(self._read(), self._table, names), keys)
-        near = self._keep(of_keys(as_stored(self._read().where(places), self._table, names), keys))
-        far = keys.join(near, KEY, "left_anti")
-        if not far.take(1):
-            return near
-        return near.unionByName(of_keys(as_stored(self._read(), self._table, names), far))
 
-    def _places(self, keys: DataFrame) -> Optional[Column]:
-        """The condition on the partition column; None where it would not spare much."""
-        if not self._table.partition:
-            return None
-        found = [row[0] for row in keys.select("place").distinct().limit(PLACES + 1).collect()]
-        here = [place for place in found if place is not None]
-        return F.col(identifier(self._table.partition)).isin(here) if here and len(found) <= PLACES else None
+def _stored(keys: DataFrame, names: List[str], table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
+    """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
+    if read is None:
+        return as_stored(nothing(keys, table), table, names)
+    condition = _partitions(keys, table)
+    if condition is None:
+        return of_keys(as_stored(read(), table, names), keys)
+    near = _keep(of_keys(as_stored(read().where(condition), table, names), keys), kept)
+    far = keys.join(near, KEY, "left_anti")
+    if not far.take(1):
+        return near
+    return near.unionByName(of_keys(as_stored(read(), table, names), far))
 
-    def _read(self) -> DataFrame:
-        return self._spark.read.format("hudi").load(self._path)
+
+def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
+    """The condition on the partition column; None where it would not spare much."""
+    if not table.partition:
+        return None
+    found = [row[0] for row in keys.select("place").distinct().limit(PARTITIONS + 1).collect()]
+    here = [place for place in found if place is not None]
+    return F.col(identifier(table.partition)).isin(here) if here and len(found) <= PARTITIONS else None
 
 
 def wanted(lacking: DataFrame, table: Table) -> DataFrame:
@@ -196,13 +195,13 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     )
 
 
-def later(spark: SparkSession, batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
+def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
     """Those of the messages ahead that are not in the batch, of the keys that the messages at the offsets have.
 
     A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
     has not come to that row yet.
     """
-    places = frames.few(spark, [(offset,) for offset in offsets], {"offset": "bigint"})
+    places = frames.few(batch.sparkSession, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
     own = F.broadcast(batch.select("partition", "offset"))
     behind = ahead.join(own, ["partition", "offset"], "left_anti")

@@ -9,8 +9,9 @@ import logging
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.hudi import timeline
-from spark_jobs.hudi.table import META_COLUMNS, SilverTable, erase_deleted
+from spark_jobs.hudi.table import META_COLUMNS, HudiTable
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
@@ -26,28 +27,28 @@ TOMBSTONE = {
 }
 
 
-def sweep_asked(spark: SparkSession, silver: SilverTable, requests: str) -> None:
+def sweep_asked(spark: SparkSession, table: HudiTable, requests: str) -> None:
     """Sweeps when the file <requests>/<table>.sweep asks for it. Its absence answers."""
-    name = silver.name + ENDING
+    name = table.name + ENDING
     if name not in storage.names(spark, requests):
         return
     path = "{}/{}".format(requests, name)
-    sweep(spark, silver, int(json.loads(storage.read_text(spark, path))["bound"]))
+    sweep(spark, table, int(json.loads(storage.read_text(spark, path))["bound"]))
     storage.delete(spark, path)
 
 
-def sweep(spark: SparkSession, silver: SilverTable, bound: int) -> None:
+def sweep(spark: SparkSession, table: HudiTable, bound: int) -> None:
     """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Twice is as once."""
-    if not timeline.written(spark, silver.target.path):
+    if not timeline.written(spark, table.path):
         return
-    if ghosts(stored(spark, silver), bound).take(1):
-        silver.amend(lambda: tombstones(ghosts(stored(spark, silver), bound), silver.table))
-        LOG.info("%s: rows with an order below %d are deleted", silver.name, bound)
+    if ghosts(stored(table), bound).take(1):
+        table.commit_without_messages(lambda: tombstones(ghosts(stored(table), bound), table.source))
+        LOG.info("%s: rows with an order below %d are deleted", table.name, bound)
 
 
-def stored(spark: SparkSession, silver: SilverTable) -> DataFrame:
+def stored(table: HudiTable) -> DataFrame:
     """All rows of the table as they are now, without Hudi's own columns."""
-    rows = spark.read.format("hudi").load(silver.target.path)
+    rows = table.read()
     return rows.select(*[identifier(name) for name in rows.columns[META_COLUMNS:]])
 
 

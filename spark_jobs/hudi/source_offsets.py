@@ -11,9 +11,10 @@ source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 an
 """
 
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 from spark_jobs.events import fencing
+from spark_jobs.events.batch import Batch
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table
 
@@ -77,22 +78,22 @@ def following(
     held: Dict[str, Any],
     table: Table,
     topic_id: Optional[str],
-    summary: List[Any],
-    read: List[Any],
+    current: Batch,
+    batch: Batch,
     runs: Dict[str, fencing.Firsts],
 ) -> Dict[str, Any]:
-    """The position behind a batch. read: what was said of the batch before zombies were left out."""
-    lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
-    times = committed_ms(summary)
+    """The position after a batch. current: the batch without zombies."""
+    lsns = [row["lsn"] for row in current.partitions if row["lsn"] is not None]
+    times = current.committed_ms
     return {
         "topic": table.topic,
         "topic_id": topic_id,
         "epoch": table.epoch,
-        "offsets": {**reached(held, table.epoch)["offsets"], **next_offsets(read)},
+        "offsets": {**reached(held, table.epoch)["offsets"], **batch.next_offsets},
         "runs": fencing.remembered(runs),
         "lsn": max(lsns + [held.get("lsn", 0)]),
-        "schema_id": max(row["last_id"] for row in summary),
-        "messages": sum(row["messages"] for row in summary),
+        "schema_id": max(row["last_id"] for row in current.partitions),
+        "messages": current.number,
         # p50, p95 and greatest age of the batch's changes when its write began; what the write itself takes
         # is the time between this commit's instant and its completion.
         "source_ts_ms": times[-1] if times else None,
@@ -103,14 +104,3 @@ def following(
 def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
     """The position of a commit that brings none."""
     return dict(position, messages=0, source_ts_ms=None, lag_ms=None)
-
-
-def next_offsets(summary: List[Any]) -> Dict[str, int]:
-    """By partition, the offset behind a batch."""
-    return {str(row["partition"]): row["offset"] + 1 for row in summary}
-
-
-def committed_ms(summary: List[Any]) -> List[int]:
-    """Quantiles of the source commit times, ms, ascending; of the busiest partition when there are several."""
-    busiest = max(summary, key=lambda row: row["changes"])
-    return list(busiest["committed_ms"] or [])

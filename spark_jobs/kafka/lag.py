@@ -1,4 +1,4 @@
-"""Backlog: for how long a table has lacked messages that its topic holds."""
+"""For how long a table has lacked messages that its topic holds."""
 
 from collections import deque
 from typing import Deque, Dict, Tuple
@@ -9,7 +9,7 @@ Marks = Deque[Tuple[float, Dict[int, int]]]
 STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
 
 
-class Backlog:
+class LagTracker:
     """What the topic held at each look, as far as the table has not reached it."""
 
     def __init__(self) -> None:

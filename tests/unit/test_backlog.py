@@ -8,13 +8,13 @@ from lake.clients.table_status import healthy, of_report
 from lake.sources.postgres import slot_lag as delay
 from lake.sources.postgres.facts import Server
 from lake.sources.postgres.slot_lag import Delay
-from spark_jobs.kafka.lag import Backlog
+from spark_jobs.kafka.lag import LagTracker
 from tests.clocks import replace_time
 from tests.unit.test_guard_rules import SERVER, SLOT
 
 
 def test_what_was_held_at_a_look_and_is_not_reached_grows_old() -> None:
-    backlog = Backlog()
+    backlog = LagTracker()
     assert backlog.age_s({}, {0: 0}, 10) == 0
     assert backlog.age_s({"0": 5}, {0: 8}, 20) == 0
     assert backlog.age_s({"0": 7}, {0: 12}, 30) == 10
@@ -24,7 +24,7 @@ def test_what_was_held_at_a_look_and_is_not_reached_grows_old() -> None:
 
 
 def test_every_partition_counts() -> None:
-    backlog = Backlog()
+    backlog = LagTracker()
     backlog.age_s({"0": 9}, {0: 9, 1: 1}, 0)
     assert backlog.age_s({"0": 9}, {0: 9, 1: 1}, 4) == 4
     assert backlog.age_s({"0": 9, "1": 1}, {0: 9, 1: 1}, 5) == 0

@@ -14,13 +14,15 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_jobs.events import batch as batches
 from spark_jobs.events import decode, toast
+from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.flatten import EPOCH_SIZE
-from spark_jobs.events.toast_from_table import Fill, Unfillable
-from spark_jobs.hudi.table import erase_deleted
+from spark_jobs.events.latest_by_key import latest_by_key
+from spark_jobs.events.toast_from_table import Unfillable, with_stored_values
 from spark_jobs.parity import compare
 from spark_jobs.runtime.pipeline import Table
-from tests.unit.test_silver import table
+from tests.source_table import table
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = (
@@ -55,31 +57,32 @@ def stored(order: int, key: int, op: str = "u", lsn: int | None = None, **values
     return change(order, key, op, lsn, **values)[:9]
 
 
-class Held(Fill):
+class Held:
     """Stored rows without Hudi."""
 
-    def __init__(self, spark: SparkSession, lab: Table, rows: list[Row]) -> None:
-        super().__init__(spark, lab, "somewhere" if rows else None)
+    def __init__(self, spark: SparkSession, rows: list[Row]) -> None:
         self._rows = spark.createDataFrame(rows, STORED)
         self.reads = 0
 
-    def _read(self) -> DataFrame:
+    def read(self) -> DataFrame:
         self.reads += 1
         return self._rows
+
+
+def written(rows: DataFrame, names: list[str], held: Held | None, lab: Table = DEFAULT) -> tuple[list[str], list[Any]]:
+    """Columns and rows that are written of all changes of a batch."""
+    latest = latest_by_key(toast.carried(rows, lab, names), lab.keys)
+    with with_stored_values(latest, lab, held.read if held else None) as found:
+        return found.columns, found.collect()
 
 
 def filled(spark: SparkSession, batch: list[Row], held: list[Row], lab: Table = DEFAULT) -> dict[int, Row]:
     """What is written: by key n, t, u and whether the row is deleted."""
     rows = spark.createDataFrame(batch, COLUMNS)
     names = sorted({name for row in batch for name in row[9] or ()})
-    fill = Held(spark, lab, held)
-    newest = decode.newest(toast.carried(rows, lab, names), lab.keys)
-    try:
-        found = fill.completed(newest).drop(*toast.FIELDS)
-        assert found.columns == rows.columns[:9]
-        return {row["id"]: (row["n"], row["t"], row["u"], row["__deleted"]) for row in found.collect()}
-    finally:
-        fill.release()
+    columns, found = written(rows, names or ["t"], Held(spark, held) if held else None, lab)
+    assert columns == rows.columns[:9]
+    return {row["id"]: (row["n"], row["t"], row["u"], row["__deleted"]) for row in found}
 
 
 # --- Within a batch.
@@ -137,11 +140,10 @@ def test_from_the_stored_row(spark: SparkSession) -> None:
 
 
 def test_complete_changes_look_nothing_up(spark: SparkSession) -> None:
-    lab = Held(spark, DEFAULT, [stored(5, 1, t="t1")])
+    held = Held(spark, [stored(5, 1, t="t1")])
     rows = spark.createDataFrame([change(8, 1, t="a"), change(9, 1, t=LACKS)], COLUMNS)
-    lab.completed(decode.newest(toast.carried(rows, DEFAULT, ["t"]), ["id"])).collect()
-    lab.release()
-    assert lab.reads == 0
+    written(rows, ["t"], held)
+    assert held.reads == 0
 
 
 def test_an_old_batch_again_changes_nothing(spark: SparkSession) -> None:
@@ -173,11 +175,10 @@ def test_a_row_in_another_partition_is_found(spark: SparkSession) -> None:
 
 def test_one_partition_is_read_when_it_has_all(spark: SparkSession) -> None:
     lab = table(identity="default", partition="place")
-    fill = Held(spark, lab, [stored(6, 2, place="here", t="t2")])
+    held = Held(spark, [stored(6, 2, place="here", t="t2")])
     rows = spark.createDataFrame([change(9, 2, t=LACKS)], COLUMNS)
-    fill.completed(decode.newest(toast.carried(rows, lab, ["t"]), ["id"])).collect()
-    assert fill.reads == 1
-    fill.release()
+    written(rows, ["t"], held, lab)
+    assert held.reads == 1
 
 
 # --- Deleted rows.
@@ -284,9 +285,7 @@ def test_a_key_whose_row_was_deleted_in_the_batch_is_free(spark: SparkSession) -
 def apply(spark: SparkSession, batch: list[Row], held: list[Row]) -> dict[int, Row]:
     rows = spark.createDataFrame(batch, COLUMNS)
     names = sorted({name for row in batch for name in row[9] or ()})
-    fill = Held(spark, DEFAULT, held)
-    found = fill.completed(decode.newest(toast.carried(rows, DEFAULT, names), ["id"])).drop(*toast.FIELDS).collect()
-    fill.release()
+    _, found = written(rows, names, Held(spark, held) if held else None)
     return {row["id"]: tuple(row) for row in found}
 
 
@@ -357,7 +356,7 @@ def test_the_placeholder_goes_where_it_is_named_and_only_there(spark: SparkSessi
         (["t", "amount"], None),
         (None, {"id": "1"}),
     ]
-    assert toast.left_out(decode.summary(messages, {3: WRITER})) == ["amount", "t"]
+    assert toast.left_out(batches.summary(messages, {3: WRITER})) == ["amount", "t"]
 
 
 def test_a_writer_that_leaves_nothing_out_is_decoded_as_ever() -> None:
@@ -382,23 +381,17 @@ def test_a_column_that_the_table_lacks_has_no_stored_value(spark: SparkSession) 
     """Renamed: the stored rows have the value under the old name, and the lake can't know that."""
     rows = spark.createDataFrame([change(9, 1, t=LACKS)], COLUMNS).withColumnRenamed("t", "v")
     rows = rows.selectExpr("*", "array('v') AS lacks").drop("__unavailable").withColumnRenamed("lacks", "__unavailable")
-    fill = Held(spark, DEFAULT, [stored(5, 1, t="t1")])
     with pytest.raises(Unfillable, match="v of key"):
-        fill.completed(decode.newest(toast.carried(rows, DEFAULT, ["v"]), ["id"]))
-    fill.release()
+        written(rows, ["v"], Held(spark, [stored(5, 1, t="t1")]))
 
 
 def test_a_column_that_is_gone_is_not_missed(spark: SparkSession) -> None:
     rows = spark.createDataFrame([change(9, 1, t=LACKS, u=LACKS)], COLUMNS).drop("u")
-    fill = Held(spark, DEFAULT, [stored(5, 1, t="t1", u="u1")])
-    found = fill.completed(decode.newest(toast.carried(rows, DEFAULT, ["t", "u"]), ["id"])).collect()
+    _, found = written(rows, ["t", "u"], Held(spark, [stored(5, 1, t="t1", u="u1")]))
     assert [row["t"] for row in found] == ["t1"]
-    fill.release()
 
 
 def test_a_column_added_in_the_batch(spark: SparkSession) -> None:
     rows = spark.createDataFrame([change(9, 1, t="t1", u="new"), change(10, 1, t=LACKS, u=LACKS)], COLUMNS)
-    fill = Held(spark, DEFAULT, [])
-    found = fill.completed(decode.newest(toast.carried(rows, DEFAULT, ["t", "u"]), ["id"])).collect()
+    _, found = written(rows, ["t", "u"], None)
     assert [(row["t"], row["u"]) for row in found] == [("t1", "new")]
-    fill.release()

@@ -4,7 +4,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi.delete_orphans import ghosts, tombstones
-from tests.unit.test_silver import COLUMNS, GONE, LIVE, table
+from tests.source_table import table
+from tests.spark.test_decode_and_fit import COLUMNS, GONE, LIVE
 
 NEW = (3, "east", "Eve", "s3", "c", 12, "false", 9)
 

@@ -7,12 +7,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import timeline
-from spark_jobs.hudi.table import SilverTable
+from spark_jobs.hudi.table import HudiTable
 from spark_jobs.quarantine import table
-from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming.table_writer import Poisoned, Retired
-from tests.poisoned import LATER, OTHER, OURS, PRICED, batch, message, too_large
-from tests.unit.hudi_lab import Lab
+from tests.poisoned import LARGE, LATER, OTHER, OURS, PRICED, batch, message, too_large
+from tests.spark.hudi_lab import Lab
 
 pytestmark = pytest.mark.usefixtures("no_metastore")
 FOREIGN = message(OTHER, id=9, name="x")
@@ -33,9 +32,9 @@ def test_a_table_that_goes_on_has_all_but_the_bad_ones(spark: SparkSession, tmp_
     lab = Lab(spark, tmp_path, types=("cow", "mor"))
     lab.write(message(OURS, id=1, name="a"))
     lab.write(message(OURS, id=1, name="b"), FOREIGN, message(OURS, id=2, name="c"), b"\x07", first=1)
-    for place, guard in enumerate(lab.guards):
+    for place, writer in enumerate(lab.writers):
         assert lab.rows(place) == {1: "b", 2: "c"}
-        assert guard.waiting == 2
+        assert writer.waiting == 2
         position = timeline.last_position(timeline.timeline(spark, lab.table.targets[place].path))
         assert position["offsets"] == {"0": 5}, "it ended with what was set aside"
     assert [(one["id"], one["state"]) for one in lab.aside()] == [
@@ -97,12 +96,18 @@ def test_a_value_that_its_lake_type_refuses(spark: SparkSession, tmp_path: Path)
 def test_a_bad_message_among_those_that_are_applied_early(spark: SparkSession, tmp_path: Path) -> None:
     """It waits for its own batch; found there by nothing, it would have held up the batch before."""
     lab = Lab(spark, tmp_path)
-    ahead = UNFIT, FOREIGN, message(PRICED, id=1, name="z")
-    early = batch(spark, *ahead, first=1)
-    lab.guards[0].write(batch(spark, message(PRICED, id=1, name="a")), Progress(), early)
-    assert (lab.rows(), lab.aside()) == ({1: "z"}, [])
+    first = message(LARGE, id="1", price=None, __unavailable=["price"], __moved_from=None)
+    whole = {"__unavailable": None, "__moved_from": None}
+    ahead = message(LARGE, id="1", price="NAN", **whole), FOREIGN, message(LARGE, id="1", price="2.50", **whole)
+    lab.topic = batch(spark, first, *ahead)
+    lab.write(first)
+    assert (prices(lab), lab.aside()) == (["2.50"], [])
     lab.write(*ahead, first=1)
-    assert (lab.rows(), lab.states()) == ({1: "z"}, {1: "waiting", 2: "waiting"})
+    assert (prices(lab), lab.states()) == (["2.50"], {1: "waiting", 2: "waiting"})
+
+
+def prices(lab: Lab) -> list[str]:
+    return [str(row["price"]) for row in lab.stored().collect()]
 
 
 def test_only_what_is_older_than_a_bound_is_given_up(spark: SparkSession, tmp_path: Path) -> None:
@@ -120,7 +125,7 @@ def test_a_driver_that_dies_in_between_finds_the_entry(
     lab.write(message(OURS, id=1, name="a"))
     values = message(OURS, id=1, name="b"), FOREIGN
     with monkeypatch.context() as patch:
-        patch.setattr(SilverTable, "_save", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        patch.setattr(HudiTable, "commit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
         with pytest.raises(KeyboardInterrupt):
             lab.write(*values, first=1)
     assert (lab.rows(), lab.states()) == ({1: "a"}, {2: "waiting"})
@@ -133,7 +138,7 @@ def test_an_error_that_is_no_message_s_stays_what_it_is(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab = Lab(spark, tmp_path)
-    monkeypatch.setattr(SilverTable, "_save", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    monkeypatch.setattr(HudiTable, "commit", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
     with pytest.raises(OSError, match="the disk is full"):
         lab.write(message(OURS, id=1, name="a"))
     assert lab.aside() == []
@@ -170,7 +175,7 @@ def test_what_was_dropped_stays_dropped_and_who_did_it(spark: SparkSession, tmp_
     assert [(one["state"], one["settled_by"]) for one in lab.aside()] == [("dropped", "ada")]
     assert lab.aside(settled=False) == []
     lab.write(message(OURS, id=1, name="a"), FOREIGN)
-    assert (lab.states(), lab.guards[0].waiting) == ({1: "dropped"}, 0)
+    assert (lab.states(), lab.writers[0].waiting) == ({1: "dropped"}, 0)
 
 
 def test_a_replayed_message_that_a_table_can_not_read_waits_again(spark: SparkSession, tmp_path: Path) -> None:
@@ -178,20 +183,20 @@ def test_a_replayed_message_that_a_table_can_not_read_waits_again(spark: SparkSe
     lab.write(message(OURS, id=1, name="a"), FOREIGN)
     ours = lab.quarantines.of(lab.pipeline, "lab")
     ours.settle(ours.stored(), table.REPLAYED, "ada")
-    assert (lab.states(), lab.guards[0].waiting) == ({1: "replayed"}, 0)
+    assert (lab.states(), lab.writers[0].waiting) == ({1: "replayed"}, 0)
     lab.write(message(OURS, id=1, name="a"), FOREIGN)
-    assert (lab.states(), lab.guards[0].waiting) == ({1: "waiting"}, 1)
+    assert (lab.states(), lab.writers[0].waiting) == ({1: "waiting"}, 1)
 
 
 def test_an_earlier_epoch_is_not_replayed(spark: SparkSession, tmp_path: Path) -> None:
     lab = Lab(spark, tmp_path)
     lab.write(message(OURS, id=1, name="a"), FOREIGN)
-    lab.guards[0].silver.table = replace(lab.table, epoch=1)
+    lab.writers[0].table.source = replace(lab.table, epoch=1)
     assert "earlier epoch" in lab.ask("replay")["refused"][0]["reason"]
 
 
-def test_a_guard_that_was_replaced_writes_no_more(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_writer_that_was_replaced_writes_no_more(spark: SparkSession, tmp_path: Path) -> None:
     lab = Lab(spark, tmp_path)
-    lab.guards[0].retire()
+    lab.writers[0].retire()
     with pytest.raises(Retired, match="started anew"):
         lab.write(message(OURS, id=1, name="a"))

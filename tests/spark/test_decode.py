@@ -9,6 +9,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.events import decode
+from spark_jobs.events.batch import summary
+from spark_jobs.events.latest_by_key import latest_by_key
 from spark_jobs.kafka.messages import schema_id, split_by_bytes
 
 Message = tuple[int, int, bytes]  # partition, offset, value
@@ -65,7 +67,7 @@ def test_schema_id_of_a_frame(spark: SparkSession, value: bytes, found: int) -> 
 
 def test_summary_asks_for_unknown_ids_first(spark: SparkSession) -> None:
     messages = batch(spark, message(4, 3, OLD, id=1, name="a"), message(5, 9, WITHOUT_NAME, id=2, note="n"))
-    (found,) = decode.summary(messages, {})
+    (found,) = summary(messages, {})
     assert (sorted(found["ids"]), found["offset"], found["lsn"], found["changes"]) == ([3, 9], 5, None, 0)
 
 
@@ -77,7 +79,7 @@ def test_summary_per_partition(spark: SparkSession) -> None:
         message(6, 9, WITHOUT_NAME, id=3, note="n", __lsn=800, __source_ts_ms=3000),
         message(9, 3, OLD, partition=1, id=4, name="d", __lsn=None, __source_ts_ms=None),
     )
-    first, second = sorted(decode.summary(messages, SCHEMAS), key=lambda row: row["partition"])
+    first, second = sorted(summary(messages, SCHEMAS), key=lambda row: row["partition"])
     assert (sorted(first["ids"]), first["offset"], first["messages"], first["lsn"]) == ([3, 9], 6, 3, 900)
     assert first["changes"] == 2  # the row of the snapshot was committed long before it was read
     assert (first["committed_ms"][0], first["committed_ms"][-1]) == (2000, 3000)
@@ -87,7 +89,7 @@ def test_summary_per_partition(spark: SparkSession) -> None:
 def test_parts_of_a_batch_are_cut_by_the_bytes_of_its_values(spark: SparkSession) -> None:
     sizes = {(0, 3): b"abc", (0, 4): b"abc", (0, 7): b"a" * 50, (0, 8): b"", (0, 9): None, (1, 2): b"a"}
     messages = spark.createDataFrame([(*place, value) for place, value in sizes.items()], MESSAGES)
-    assert sum(row["bytes"] for row in decode.summary(messages, {})) == 57
+    assert sum(row["bytes"] for row in summary(messages, {})) == 57
     assert split_by_bytes(messages, 100) == [(0, 3, 9), (1, 2, 2)]
     assert split_by_bytes(messages, 6) == [(0, 3, 4), (0, 7, 7), (0, 8, 9), (1, 2, 2)]
 
@@ -97,11 +99,11 @@ def test_newest_is_the_last_in_the_topic_however_it_is_shuffled(spark: SparkSess
     """F4: all changes of one transaction have one commit time, and LSNs that need not rise (F1)."""
     rows = [(key, turn, 5000, 900 - turn, f"v{turn}" if turn else None) for key in range(40) for turn in range(6)]
     shuffled = spark.createDataFrame(rows[::-1], "id int, _order long, __source_ts_ms long, __lsn long, v string")
-    found = decode.newest(shuffled.repartition(tasks, "_order"), ["id"])
+    found = latest_by_key(shuffled.repartition(tasks, "_order"), ["id"])
     assert found.columns == shuffled.columns
     assert {tuple(row) for row in found.collect()} == {(key, 5, 5000, 895, "v5") for key in range(40)}
 
 
 def test_newest_takes_the_null_of_the_last_row(spark: SparkSession) -> None:
     rows = spark.createDataFrame([(1, "a", 7, "old"), (1, "a", 8, None)], "k1 int, k2 string, _order long, v string")
-    assert [tuple(row) for row in decode.newest(rows, ["k1", "k2"]).collect()] == [(1, "a", 8, None)]
+    assert [tuple(row) for row in latest_by_key(rows, ["k1", "k2"]).collect()] == [(1, "a", 8, None)]

@@ -8,16 +8,17 @@ from pyspark.sql import DataFrame, SparkSession
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.rendering.pipeline import pipeline as rendered
-from spark_jobs.hudi.table import SilverTable
+from spark_jobs.hudi.table import HudiTable
 from spark_jobs.quarantine import table
 from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.quarantined import facts
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming.quarantine_requests import Desk
-from spark_jobs.streaming.table_writer import Guard
+from spark_jobs.streaming.table_writer import PART_BYTES, TableWriter
 from tests.poisoned import Schemas, batch
 
+END = 2**62
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 
 
@@ -35,7 +36,8 @@ class Lab:
             {}, "", "", "", (folder / "requests").as_uri(), {}, {}, "", {"lab": aside}, (self.table,)
         )
         self.quarantines = Quarantines(spark)
-        self.guards = [self.guard(target) for target in self.table.targets]
+        self.topic = batch(spark)  # what is read of it again
+        self.writers = [self.writer(target) for target in self.table.targets]
 
     def _table(self, entry: dict[str, Any], folder: Path) -> Table:
         targets = tuple(
@@ -43,13 +45,18 @@ class Lab:
         )
         return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
 
-    def guard(self, target: Target) -> Guard:
-        silver = SilverTable(self.spark, self.table, target, self.registry)
-        return Guard(silver, self.registry, self.quarantines.of(self.pipeline, "lab"), lambda: None)
+    def writer(self, target: Target, part_bytes: int = PART_BYTES) -> TableWriter:
+        table = HudiTable(self.spark, self.table, target)
+        quarantine = self.quarantines.of(self.pipeline, "lab")
+        return TableWriter(table, self.registry, quarantine, Progress(), self.read_range, lambda: None, part_bytes)
+
+    def read_range(self, begins: dict[str, int], before: dict[str, int] | None) -> DataFrame:
+        """Of self.topic, whose only partition is 0."""
+        return self.topic.where(f"offset >= {begins['0']} AND offset < {before['0'] if before else END}")
 
     def write(self, *values: bytes, first: int = 0) -> None:
-        for guard in self.guards:
-            guard.write(batch(self.spark, *values, first=first), Progress())
+        for writer in self.writers:
+            writer.write(batch(self.spark, *values, first=first))
 
     def stored(self, place: int = 0) -> DataFrame:
         return self.spark.read.format("hudi").load(self.table.targets[place].path)
@@ -64,6 +71,6 @@ class Lab:
         return {one["offset"]: one["state"] for one in self.aside()}
 
     def ask(self, action: str, *ids: str, **more: Any) -> dict[str, Any]:
-        desk = Desk(self.spark, self.quarantines, Progress())
+        desk = Desk(self.spark, self.quarantines)
         request = {"action": action, "database": "lab", "ids": list(ids), "by": "ada", **more}
-        return desk._settle(self.pipeline, self.guards, request)
+        return desk.settle(self.pipeline, self.writers, request)

@@ -1,4 +1,4 @@
-"""The Spark session of the unit tests: small, without services, and without a metastore."""
+"""The Spark session of these tests: small, without services, and without a metastore."""
 
 import threading
 from collections.abc import Iterator

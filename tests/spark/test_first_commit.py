@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.poisoned import OURS, message
-from tests.unit.hudi_lab import Lab
+from tests.spark.hudi_lab import Lab
 
 pytestmark = pytest.mark.usefixtures("no_metastore")
 FOLDERS = ("", ".schema", "archived", ".temp", ".aux", ".aux/.bootstrap/.partitions", ".aux/.bootstrap/.fileids")

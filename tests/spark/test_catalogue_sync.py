@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.poisoned import LATER, OURS, message
-from tests.unit.hudi_lab import Lab
+from tests.spark.hudi_lab import Lab
 
 
 @pytest.fixture
@@ -31,17 +31,17 @@ def test_a_new_job_leaves_to_the_services_what_may_be_untold(lab: Lab, told: lis
     commit(lab, message(OURS, id=1, name="b"), first=1)
     assert told == []
     for _ in range(2):
-        lab.guards[0].silver.sync_catalogue()
+        lab.writers[0].table.metastore.sync()
     assert len(told) == 1
 
 
 def test_it_tells_at_once_of_a_column(lab: Lab, told: list[str]) -> None:
     commit(lab, message(LATER, id=1, name="b", note="c"), first=1)
     assert len(told) == 1
-    lab.guards[0].silver.sync_catalogue()
+    lab.writers[0].table.metastore.sync()
     assert len(told) == 1
 
 
 def commit(lab: Lab, value: bytes, first: int = 0) -> None:
     lab.write(value, first=first)
-    lab.guards[0].silver.sync_after_commit()
+    lab.writers[0].table.metastore.after_commit()

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.events import decode, fencing
+from spark_jobs.events.batch import summary
 from spark_jobs.events.fencing import Zombie
 
 FIELDS = ("__lsn", "__source_ts_ms", "__run")
@@ -38,9 +39,9 @@ def batch(spark: SparkSession, *runs: int | None, first: int = 0) -> DataFrame:
 
 def fenced(messages: DataFrame, known: dict[str, fencing.Firsts]) -> tuple[list[int], dict[str, fencing.Firsts]]:
     """The offsets that are left, and what is known behind the batch."""
-    sender, summary = decode.sender(SCHEMAS), decode.summary(messages, SCHEMAS)
+    sender, said = decode.sender(SCHEMAS), summary(messages, SCHEMAS)
     runs = fencing.runs(messages, sender, known)
-    left = fencing.without(messages, sender, fencing.those_of(fencing.replaced(runs), summary))
+    left = fencing.without(messages, sender, fencing.those_of(fencing.replaced(runs), said))
     return sorted(row["offset"] for row in left.collect()), runs
 
 
