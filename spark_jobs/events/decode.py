@@ -11,6 +11,8 @@ from pyspark.sql.avro.functions import from_avro
 from spark_jobs.events import toast
 from spark_jobs.events.flatten import RUN, order
 from spark_jobs.kafka.messages import schema_id
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.engine import engine
 
 METADATA_FIELDS = (
     ("__lsn", "long"),
@@ -29,9 +31,10 @@ class Decoder:
     Made once per writer: building the columns costs as much as a small batch does to read.
     """
 
-    def __init__(self, writer_schema: Dict[str, Any], epoch: int) -> None:
+    def __init__(self, writer_schema: Dict[str, Any], table: Table) -> None:
         self._row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema)).alias("row")
-        self._columns = [F.expr(sql) for sql in [*toast.lake_columns(writer_schema, "row"), order(epoch, "offset")]]
+        columns = toast.lake_columns(writer_schema, "row", engine(table.engine).convert)
+        self._columns = [F.expr(sql) for sql in [*columns, order(table.epoch, "offset")]]
 
     def rows(self, messages: DataFrame) -> DataFrame:
         """One row per message. messages: value binary, offset long (other columns are ignored)."""

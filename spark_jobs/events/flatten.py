@@ -4,7 +4,8 @@ from typing import Any, Dict, List, Sequence
 
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
-from spark_jobs.sources.postgres.avro_types import lake_columns
+from spark_jobs.sources.columns import lake_columns
+from spark_jobs.sources.engine import engine
 
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
@@ -74,7 +75,7 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
     fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
     lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
     source = "<SRC>" + (_refuse_left_out() if lacking else "")
-    decoded = [*lake_columns({"fields": fields}), order(table.epoch, offset)]
+    decoded = [*lake_columns({"fields": fields}, "", engine(table.engine).convert), order(table.epoch, offset)]
     keys = record_key(table)
     inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM {}\n  )"
     rows = (

@@ -18,7 +18,7 @@ from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier, text_literal
-from spark_jobs.sources.postgres.avro_types import Converted, converted, gone, selected
+from spark_jobs.sources.columns import Convert, Converted, gone, selected
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
 # Columns of a batch on its way: the key as text, the life, the key that the row is stored under (null: nothing stored
@@ -48,17 +48,17 @@ def left_out(summary: List[Any]) -> List[str]:
 # --- A message.
 
 
-def lake_columns(writer_schema: Dict[str, Any], row: str) -> List[str]:
+def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
     """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
-    return selected(_columns(writer_schema, row), gone(writer_schema, row))
+    return selected(_columns(writer_schema, row, convert), gone(writer_schema, row))
 
 
-def misfit(writer_schema: Dict[str, Any], row: str, keys: Sequence[str]) -> str:
+def misfit(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
     """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
 
     Nor does it fail for a delete, which keeps what fits; but no row is without its key.
     """
-    columns, of_key = _columns(writer_schema, row), (*keys, MOVED_FROM)
+    columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
     key = [one for name in of_key if name in columns for one in columns[name].misfits]
     others = [one for name, column in columns.items() if name not in of_key for one in column.misfits]
     deleted = "WHEN {} THEN NULL".format(gone(writer_schema, row))
@@ -69,28 +69,28 @@ def _cases(misfits: Sequence[Tuple[str, str]]) -> List[str]:
     return ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in misfits]
 
 
-def _columns(writer_schema: Dict[str, Any], row: str) -> Dict[str, Converted]:
+def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[str, Converted]:
     fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != RUN}
     if UNAVAILABLE not in fields:
-        return {name: converted(field, row) for name, field in fields.items()}
-    columns = {name: _present(field, row) for name, field in fields.items() if name not in FIELDS}
+        return {name: convert(field, row) for name, field in fields.items()}
+    columns = {name: _present(field, row, convert) for name, field in fields.items() if name not in FIELDS}
     names = Converted("{}.{}".format(row, UNAVAILABLE), [])
-    return {**columns, UNAVAILABLE: names, MOVED_FROM: _old_key(fields[MOVED_FROM], row)}
+    return {**columns, UNAVAILABLE: names, MOVED_FROM: _old_key(fields[MOVED_FROM], row, convert)}
 
 
-def _present(field: Dict[str, Any], row: str) -> Converted:
+def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     """The placeholder must not even be converted: it is no number, for one."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
-    found = converted(field, row)
+    found = convert(field, row)
     misfits = [("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.misfits]
     return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), misfits)
 
 
-def _old_key(field: Dict[str, Any], row: str) -> Converted:
+def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     """The old key by column name, each value as the text of its lake type."""
     struct = "{}.{}".format(row, MOVED_FROM)
     (key,) = [branch for branch in field["type"] if branch != "null"]
-    columns = {column["name"]: converted(column, struct) for column in key["fields"]}
+    columns = {column["name"]: convert(column, struct) for column in key["fields"]}
     texts = ["{}, CAST({} AS string)".format(text_literal(name), one.value) for name, one in columns.items()]
     value = "CASE WHEN {} IS NOT NULL THEN map({}) END".format(struct, ", ".join(texts))
     return Converted(value, [misfit for one in columns.values() for misfit in one.misfits])

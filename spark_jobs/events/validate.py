@@ -16,6 +16,7 @@ from spark_jobs.events import toast
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.engine import engine
 
 REASON = "reason"
 IDS = 2**32  # a frame is a zero and four bytes of id
@@ -137,7 +138,7 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
-    return reason.otherwise(F.expr(toast.misfit(schema, _row(writer), table.keys)))
+    return reason.otherwise(F.expr(toast.misfit(schema, _row(writer), table.keys, engine(table.engine).convert)))
 
 
 def _told(writer: int) -> Column:

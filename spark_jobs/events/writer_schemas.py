@@ -35,7 +35,7 @@ class WriterSchemas:
     def rows(self, messages: DataFrame, writer: int) -> DataFrame:
         """The decoded messages of one writer."""
         if writer not in self._decoders:
-            self._decoders[writer] = decode.Decoder(self.known[writer], self.table.epoch)
+            self._decoders[writer] = decode.Decoder(self.known[writer], self.table)
         return self._decoders[writer].rows(messages)
 
     def names(self, writer: int) -> List[str]:

@@ -12,6 +12,7 @@ from spark_jobs.runtime import storage
 # holds that question, by default for half a second where nothing comes, it answers this consumer no other one: a table
 # with few changes waited for most of each commit (docs/measured.md).
 READING = {"kafka.fetch.max.wait.ms": "20"}
+ENGINE = "postgres"  # of a table that names none
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,21 @@ class Table:
     targets: Tuple[Target, ...]
     on_bad_message: str = "stop"
     partitions: int = 1  # of the topic, for its life
+    engine: str = ENGINE
+
+    @property
+    def source_name(self) -> str:
+        """Its name within the database."""
+        return "{0.schema}.{0.table}".format(self)
+
+    @property
+    def full_name(self) -> str:
+        return "{0.database}.{0.schema}.{0.table}".format(self)
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""
         name = "{0.database}.{0.table}".format(self)
-        return [self.database, name, "{0.database}.{0.schema}.{0.table}".format(self)]
+        return [self.database, name, self.full_name]
 
 
 @dataclass(frozen=True)

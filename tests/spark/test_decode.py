@@ -2,6 +2,7 @@
 
 import io
 import struct
+from dataclasses import replace
 from typing import Any
 
 import fastavro
@@ -12,6 +13,7 @@ from spark_jobs.events import decode
 from spark_jobs.events.batch import summary
 from spark_jobs.events.latest_by_key import latest_by_key
 from spark_jobs.kafka.messages import schema_id, split_by_bytes
+from tests.source_table import table
 
 Message = tuple[int, int, bytes]  # partition, offset, value
 MESSAGES = "partition int, offset long, value binary"
@@ -46,7 +48,9 @@ def batch(spark: SparkSession, *messages: Message) -> DataFrame:
 def test_order_is_the_life_of_the_topic_then_the_offset(
     spark: SparkSession, epoch: int, offset: int, order: int
 ) -> None:
-    rows = decode.Decoder(OLD, epoch).rows(batch(spark, message(offset, 3, OLD, id=1, name=None)))
+    rows = decode.Decoder(OLD, replace(table(), epoch=epoch)).rows(
+        batch(spark, message(offset, 3, OLD, id=1, name=None))
+    )
     assert rows.schema["_order"].dataType.simpleString() == "bigint"
     assert [row["_order"] for row in rows.collect()] == [order]
 

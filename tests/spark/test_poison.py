@@ -116,7 +116,7 @@ def test_values_that_their_lake_types_refuse(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(("value", "reason"), VALUES)
 def test_a_message_is_bad_when_no_row_can_be_made_of_it(spark: SparkSession, value: bytes, reason: str | None) -> None:
-    rows = decode.Decoder(SCHEMAS[int.from_bytes(value[1:5])], 0).rows(batch(spark, value))
+    rows = decode.Decoder(SCHEMAS[int.from_bytes(value[1:5])], table()).rows(batch(spark, value))
     try:
         problem = None if rows.collect()[0]["id"] is not None else "no key"
     except Exception as error:  # Spark's, with Java's inside

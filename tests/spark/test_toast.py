@@ -22,6 +22,7 @@ from spark_jobs.events.latest_by_key import latest_by_key
 from spark_jobs.events.toast_from_table import Unfillable, with_stored_values
 from spark_jobs.parity import compare
 from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.postgres.avro_types import converted
 from tests.source_table import table
 
 ROOT = Path(__file__).parents[2]
@@ -347,7 +348,7 @@ def test_the_placeholder_goes_where_it_is_named_and_only_there(spark: SparkSessi
         message(2, id=2, t=compare.PLACEHOLDER, amount="1.50", __moved_from={"id": 1}),
     ]
     messages = spark.createDataFrame(sent, "partition int, offset long, value binary")
-    rows = decode.Decoder(WRITER, 0).rows(messages).orderBy("_order").collect()
+    rows = decode.Decoder(WRITER, DEFAULT).rows(messages).orderBy("_order").collect()
     assert [(row["t"], row["amount"] and str(row["amount"])) for row in rows] == [
         (None, None),
         (compare.PLACEHOLDER, "1.50"),
@@ -361,7 +362,7 @@ def test_the_placeholder_goes_where_it_is_named_and_only_there(spark: SparkSessi
 
 def test_a_writer_that_leaves_nothing_out_is_decoded_as_ever() -> None:
     plain = {**WRITER, "fields": WRITER["fields"][:7]}  # type: ignore[index]
-    assert toast.lake_columns(plain, "row")[1] == "row.`t` AS `t`"
+    assert toast.lake_columns(plain, "row", converted)[1] == "row.`t` AS `t`"
     assert toast.left_out([{"unavailable": []}]) == []
 
 

@@ -10,8 +10,10 @@ from pyspark.sql import functions as F
 
 from lake.sources.postgres.types import MAPPED
 from spark_jobs.events import toast
-from spark_jobs.sources.postgres.avro_types import SOURCE, lake_columns, numeric_type
-from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn, Unmapped, pg_type
+from spark_jobs.sources.columns import lake_columns
+from spark_jobs.sources.interface import Unmapped
+from spark_jobs.sources.postgres.avro_types import SOURCE, converted, numeric_type
+from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn, pg_type
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_MAX = 2**63 - 1
@@ -81,7 +83,7 @@ def test_a_decoded_value_becomes_its_lake_value(
 ) -> None:
     schema = {"fields": [{"name": "c", "type": shape}, {"name": "absent", "type": shape}]}
     row = spark.createDataFrame([((value, None),)], f"row struct<c {kind}, absent {kind}>")
-    lake_row = row.selectExpr(*lake_columns(schema, "row"))
+    lake_row = row.selectExpr(*lake_columns(schema, "row", converted))
     assert [kind for _, kind in lake_row.dtypes] == [lake, lake]
     found = lake_row.select(F.col("c").cast("string"), "absent").first()
     assert found is not None and found["absent"] is None
@@ -91,7 +93,7 @@ def test_a_decoded_value_becomes_its_lake_value(
 
 def reason(row: DataFrame, schema: dict[str, Any], *keys: str) -> str | None:
     """Why no row can be made of it."""
-    found = row.selectExpr(toast.misfit(schema, "row", keys)).first()
+    found = row.selectExpr(toast.misfit(schema, "row", keys, converted)).first()
     return found[0] if found else "no row"
 
 
@@ -108,7 +110,7 @@ def test_bit_strings_keep_their_length(spark: SparkSession, bits: bytes, length:
     schema = {"fields": [{"name": "c", "type": avro("bytes", "io.debezium.data.Bits", "BIT", length=str(length))}]}
     schema["fields"][0]["type"][1]["connect.parameters"]["length"] = str(length)
     row = spark.createDataFrame([((bytearray(bits),),)], "row struct<c binary>")
-    assert row.selectExpr(*lake_columns(schema, "row")).collect()[0]["c"] == text
+    assert row.selectExpr(*lake_columns(schema, "row", converted)).collect()[0]["c"] == text
 
 
 UNFIT = [
@@ -144,7 +146,7 @@ def test_a_value_that_the_lake_type_cannot_hold_stops_the_query(
     told = reason(row, schema) or "none"
     assert message in told
     with pytest.raises(Exception, match=re.escape(told)):
-        row.selectExpr(*lake_columns(schema, "row")).collect()
+        row.selectExpr(*lake_columns(schema, "row", converted)).collect()
 
 
 @pytest.mark.parametrize("shape, kind, value, message", UNFIT)
@@ -155,7 +157,7 @@ def test_a_deleted_row_keeps_what_fits(spark: SparkSession, shape: Any, kind: st
         spark.createDataFrame([((value, deleted),)], f"row struct<c {kind}, __deleted string>")
         for deleted in ("true", "false")
     )
-    assert gone.selectExpr(*lake_columns(schema, "row")).collect() == [(None, "true")]
+    assert gone.selectExpr(*lake_columns(schema, "row", converted)).collect() == [(None, "true")]
     assert reason(gone, schema) is None
     for told in (reason(there, schema), reason(gone, schema, "c")):
         assert told is not None and message in told
@@ -179,7 +181,7 @@ def test_infinity_is_no_finite_value(
 ) -> None:
     row = spark.createDataFrame([((value,),)], f"row struct<c {kind}>")
     schema = {"fields": [{"name": "c", "type": shape}]}
-    lake_row = row.selectExpr(*lake_columns(schema, "row"))
+    lake_row = row.selectExpr(*lake_columns(schema, "row", converted))
     assert reason(row, schema) is None
     assert lake_row.select(PG_TYPES[source].text(F.col("c"))).collect()[0][0] == text
 

@@ -1,20 +1,19 @@
 """The type map: what a column of the writer's Avro schema is in the lake, as SQL that silver and HoodieStreamer share.
 
 A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in
-`connect.name`, the source type in `connect.parameters`), and the lake. `lake_columns` takes the second to the third;
+`connect.name`, the source type in `connect.parameters`), and the lake. `converted` takes the second to the third;
 pg_types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
 
 A value that the lake type cannot hold is a misfit: it fails the query, and poison.py finds its message by the same
 conditions.
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Optional
 
-from spark_jobs.runtime.sql_text import identifier, text_literal
+from spark_jobs.sources.columns import Converted, field_of
 
 SOURCE = "__debezium.source.column."
 BASE_TYPE = "lake.type"  # from our converter, where Debezium would name the domain
-DELETED = "__deleted"  # of a message: 'true' in that of a delete
 MONEY = "decimal(19,2)"
 GREATEST_PRECISION = 38  # of a Spark or Hive decimal
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
@@ -56,51 +55,12 @@ REMEDY = "write another value in PostgreSQL"
 SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
 
 
-class Converted(NamedTuple):
-    """A column in its lake type. misfits: when that type has no value for it, and what is then wrong with it."""
-
-    value: str
-    misfits: List[Tuple[str, str]]
-
-
-def lake_columns(writer_schema: Dict[str, Any], row: str = "") -> List[str]:
-    """The fields of a decoded record in their order, each as SQL of its lake type under its own name.
-
-    row: the struct that holds them, or '' when they are columns. A misfit fails the query with a message that names
-    the column and the type, and is NULL in a row that is gone.
-    """
-    columns = {field["name"]: converted(field, row) for field in writer_schema["fields"]}
-    return selected(columns, gone(writer_schema, row))
-
-
-def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
-    """The columns as SQL under their names."""
-    return ["{} AS {}".format(_exactly(one, is_gone), identifier(name)) for name, one in columns.items()]
-
-
-def _exactly(column: Converted, is_gone: str) -> str:
-    """The value; for a misfit the query fails. A row that is gone must not hold up the others: it keeps what fits."""
-    refused = "WHEN {} THEN if({}, NULL, raise_error({}))"
-    cases = [refused.format(misfit, is_gone, text_literal(problem)) for misfit, problem in column.misfits]
-    return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value
-
-
-def gone(writer_schema: Dict[str, Any], row: str) -> str:
-    """Whether the message is that of a delete."""
-    known = any(field["name"] == DELETED for field in writer_schema["fields"])
-    return "coalesce({} = 'true', false)".format(_place(DELETED, row)) if known else "false"
-
-
 def converted(field: Dict[str, Any], row: str) -> Converted:
     """One field of a decoded record; of its misfits no text says the value, which no log may show."""
     shape, name = _shape(field["type"]), field["name"]
-    found = _converted(shape, _source_type(shape), _place(name, row))
+    found = _converted(shape, _source_type(shape), field_of(name, row))
     told = [(misfit, "column {} holds {}: {}".format(name, problem, REMEDY)) for misfit, problem in found.misfits]
     return found._replace(misfits=told)
-
-
-def _place(name: str, row: str) -> str:
-    return "{}.{}".format(row, identifier(name)) if row else identifier(name)
 
 
 def _shape(avro_type: Any) -> Dict[str, Any]:
