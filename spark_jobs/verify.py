@@ -27,7 +27,7 @@ from spark_jobs.parity.table_check import TableCheck
 from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
 from spark_jobs.sources.engine import engine
@@ -111,9 +111,9 @@ class Check:
         """A file that is gone is no fault: the round is made again."""
         self._retries[check.name] = self._retries.get(check.name, 0) + 1
         if file_gone(problem) and self._retries[check.name] <= RETRIES:
-            tell("{}: a file was removed meanwhile, looking again: {}".format(check.name, cause(problem)))
+            tell("{}: a file was removed meanwhile, looking again: {}".format(check.name, root_cause(problem)))
         else:
-            check.fail("proof", "could not be compared: {}".format(cause(problem)))
+            check.fail("proof", "could not be compared: {}".format(root_cause(problem)))
 
     def _look_beside(self, check: TableCheck) -> None:
         """At what is set aside, and at the archive."""
@@ -122,7 +122,7 @@ class Check:
             if check.result["rounds"]:
                 self._check_archive(check)
         except FAILED as problem:
-            check.fail("proof", "quarantine and archive could not be looked at: {}".format(cause(problem)))
+            check.fail("proof", "quarantine and archive could not be looked at: {}".format(root_cause(problem)))
 
     def _check_quarantine(self, check: TableCheck) -> None:
         """What was set aside is missing until it is replayed or dropped."""

@@ -6,7 +6,7 @@ import threading
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import Target
 
@@ -64,5 +64,5 @@ class MetastoreSync:
                 sync(self._spark, self._target)
                 self.failure = ""
             except Exception as error:  # py4j wraps whatever the metastore client throws
-                self._due, self.failure = True, cause(error)
+                self._due, self.failure = True, root_cause(error)
                 LOG.warning("%s: committed, but the metastore does not know yet: %s", self._name, self.failure)

@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 
 LOG = logging.getLogger("lease")
 RENEW_S = 20.0
@@ -225,7 +225,7 @@ class Leases:
                     self._lost(str(lost))
                     break
                 except Exception as error:  # py4j: the storage is away
-                    LOG.warning("a claim could not be renewed: %s", cause(error))
+                    LOG.warning("a claim could not be renewed: %s", root_cause(error))
 
 
 def _now() -> float:

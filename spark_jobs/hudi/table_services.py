@@ -12,7 +12,7 @@ from spark_jobs.hudi import delete_orphans, timeline
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.status import Progress
 
@@ -56,8 +56,8 @@ def _failure(name: str, service: Callable[[], None]) -> str:
     try:
         service()
     except Exception as error:  # py4j
-        LOG.warning("%s: table service failed: %s", name, cause(error), exc_info=True)
-        return cause(error)
+        LOG.warning("%s: table service failed: %s", name, root_cause(error), exc_info=True)
+        return root_cause(error)
     return ""
 
 

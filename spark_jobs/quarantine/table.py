@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from spark_jobs.events import validate
 from spark_jobs.hudi import hive_sync, timeline
 from spark_jobs.hudi.lease import Lease
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 
 LOG = logging.getLogger("quarantine")
@@ -93,7 +93,7 @@ class Quarantine:
                 hive_sync.sync(self._spark, self._target)
                 self._catalogued = True
             except Exception as error:  # py4j: the metastore is away; the next write asks again
-                LOG.warning("%s is not in the metastore yet: %s", self._target.path, cause(error))
+                LOG.warning("%s is not in the metastore yet: %s", self._target.path, root_cause(error))
 
     def _count(self) -> Dict[str, int]:
         if not timeline.written(self._spark, self._target.path):

@@ -7,7 +7,7 @@ from py4j.java_gateway import JavaClass, get_method
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 
 LOG = logging.getLogger("jvm")
 NAMES = ("functions", "PythonUtils", "PythonSQLUtils")  # that pyspark asks for with each column and each list
@@ -43,7 +43,7 @@ class Origins:
             self._field = java(spark, "java.lang.Class").forName(CONFIGURATION).getDeclaredField("updatingResource")
             self._field.setAccessible(True)
         except Py4JJavaError as missing:
-            LOG.warning("commits take longer than they need to: %s", cause(missing))
+            LOG.warning("commits take longer than they need to: %s", root_cause(missing))
 
     def forget(self) -> None:
         """To call now and then: whenever a class brings defaults of its own, Hadoop reads all settings anew."""

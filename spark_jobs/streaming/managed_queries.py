@@ -4,7 +4,7 @@ import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from spark_jobs.archive import writer as archive
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming.managed_query import ManagedQuery
 from spark_jobs.streaming.table_writer import TableWriter
@@ -77,7 +77,7 @@ class ManagedQueries:
             self._note_failure(name, managed, error, time.time())
 
     def _note_failure(self, name: str, managed: ManagedQuery, error: Any, now: float) -> None:
-        reason = cause(error)
+        reason = root_cause(error)
         self._progress.update(name, state="stopped", reason=reason)
         managed.failed("{} stopped: {}".format(name, reason), now)
 

@@ -16,7 +16,7 @@ from spark_jobs.events import validate
 from spark_jobs.events.flatten import EPOCH_SIZE
 from spark_jobs.quarantine.table import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline
 from spark_jobs.streaming.table_writer import TableWriter
 
@@ -41,7 +41,7 @@ class Desk:
         try:
             self._serve(pipeline, writers)
         except Exception as error:  # py4j: the storage is away, and the requests stay
-            LOG.warning("requests are not served: %s", cause(error))
+            LOG.warning("requests are not served: %s", root_cause(error))
 
     def asked(self, pipeline: Pipeline) -> List[str]:
         """The paths of what is asked for."""
@@ -61,7 +61,7 @@ class Desk:
             return self.settle(pipeline, writers, request)
         except Exception as error:  # py4j: whatever it is, who asked is told
             LOG.exception("%s", path)
-            return {"settled": [], "refused": because([""], cause(error))}
+            return {"settled": [], "refused": because([""], root_cause(error))}
 
     def settle(self, pipeline: Pipeline, writers: Sequence[TableWriter], request: Dict[str, Any]) -> Dict[str, Any]:
         """The answer to one request."""
@@ -108,7 +108,7 @@ class Replay:
             for writer in writers if ids else ():
                 writer.replay(sound)
         except Exception as error:  # py4j: a table refuses, and says why
-            return [], refused + because(ids, cause(error))
+            return [], refused + because(ids, root_cause(error))
         self._quarantine.settle(sound, REPLAYED, by)
         return ids, refused
 

@@ -12,7 +12,7 @@ from spark_jobs.hudi.lease import Held, Leases
 from spark_jobs.kafka.admin import Broker
 from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import Origins
 from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
 from spark_jobs.runtime.status import Progress
@@ -82,7 +82,7 @@ class StreamingJob:
                 work()
             except Exception as error:  # py4j, whatever it is
                 if not self._stopping.is_set():
-                    self._lose("{}: {}".format(name, cause(error)))
+                    self._lose("{}: {}".format(name, root_cause(error)))
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()

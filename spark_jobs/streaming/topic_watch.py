@@ -6,7 +6,7 @@ import time
 from typing import Dict
 
 from spark_jobs.kafka.admin import Broker
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming.managed_queries import ManagedQueries
 
@@ -39,5 +39,5 @@ class TopicWatch:
         try:
             return self._broker.ends(topic)
         except Exception as error:  # py4j, whatever it is: the watch goes on
-            LOG.warning("Kafka does not say what %s holds: %s", topic, cause(error))
+            LOG.warning("Kafka does not say what %s holds: %s", topic, root_cause(error))
             return {}
