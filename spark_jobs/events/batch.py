@@ -21,7 +21,7 @@ SUMMARY = (
     "count({}) AS changes".format(COMMITTED_MS),
     "percentile_approx({}, array({}), 1000) AS committed_ms".format(COMMITTED_MS, QUANTILES),
     "array_distinct(flatten(collect_set(facts.__unavailable))) AS unavailable",
-    "collect_set(cast(facts.__run AS string)) AS runs",
+    "collect_set(cast(facts.__run AS string)) AS generations",
     "collect_set(CASE WHEN facts.__op <> 'r' THEN cast(facts.__run AS string) END) AS streaming",
 )
 
@@ -75,8 +75,8 @@ def summarize(messages: DataFrame, schemas: WriterSchemas) -> Batch:
 
 def summary(messages: DataFrame, schemas: decode.Schemas) -> List[Any]:
     """One Row per Kafka partition of a batch: schema ids, last offset, how many messages and bytes of values, greatest
-    LSN, quantiles of commit times, the names of columns that a message left out, the runs that sent messages, and those
-    that sent changes (fencing.py).
+    LSN, quantiles of commit times, the names of columns that a message left out, the generations of the connector that
+    sent messages, and those that sent changes (fencing.py).
 
     What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.events import toast
-from spark_jobs.events.flatten import RUN, order
+from spark_jobs.events.flatten import GENERATION, order
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.engine import engine
@@ -19,7 +19,7 @@ METADATA_FIELDS = (
     ("__op", "string"),
     ("__source_ts_ms", "long"),
     (toast.UNAVAILABLE, {"type": "array", "items": "string"}),
-    (RUN, "long"),
+    (GENERATION, "long"),
 )
 METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>,__run:bigint>"
 Schemas = Dict[int, Dict[str, Any]]
@@ -47,10 +47,10 @@ def union_by_name(parts: List[DataFrame]) -> DataFrame:
 
 
 def sender(schemas: Schemas) -> Column:
-    """Of a message, as fencing.py wants it: run, op and committed_ms. Null for one that can't be decoded."""
+    """Of a message, as fencing.py wants it: generation, op and committed_ms. Null for one that can't be decoded."""
     facts = metadata(schemas, "PERMISSIVE")
-    run = facts[RUN].cast("string").alias("run")
-    return F.struct(run, facts["__op"].alias("op"), facts["__source_ts_ms"].alias("committed_ms"))
+    generation = facts[GENERATION].cast("string").alias("generation")
+    return F.struct(generation, facts["__op"].alias("op"), facts["__source_ts_ms"].alias("committed_ms"))
 
 
 def metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:

@@ -10,8 +10,8 @@ from spark_jobs.sources.engine import engine
 EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
-RUN = "__run"  # of a message: which run of the capture sent it (lake.connect.NameRun)
-OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, RUN)  # no columns of the table
+GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
+OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, GENERATION)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
 ADDED = {
     "__op",

@@ -13,7 +13,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.events.flatten import ADDED, MOVED_FROM, RUN, UNAVAILABLE
+from spark_jobs.events.flatten import ADDED, GENERATION, MOVED_FROM, UNAVAILABLE
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
@@ -70,7 +70,7 @@ def _cases(misfits: Sequence[Tuple[str, str]]) -> List[str]:
 
 
 def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[str, Converted]:
-    fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != RUN}
+    fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != GENERATION}
     if UNAVAILABLE not in fields:
         return {name: convert(field, row) for name, field in fields.items()}
     columns = {name: _present(field, row, convert) for name, field in fields.items() if name not in FIELDS}

@@ -2,7 +2,7 @@
 
 topic, topic_id, epoch: whose offsets these are; a topic that is made anew has the name of the old, and another id
 offsets: by partition, the offset behind the last message
-runs: what is known of the runs of the connector (fencing.py)
+runs: the generations of the connector (fencing.py)
 lsn: the greatest of the source's log so far
 schema_id: of the newest message's writer
 messages: how many the commit brought
@@ -80,9 +80,9 @@ def following(
     topic_id: Optional[str],
     current: Batch,
     batch: Batch,
-    runs: Dict[str, fencing.Firsts],
+    generations: fencing.Generations,
 ) -> Dict[str, Any]:
-    """The position after a batch. current: the batch without zombies."""
+    """The position after a batch. current: the batch without stale generations."""
     lsns = [row["lsn"] for row in current.partitions if row["lsn"] is not None]
     times = current.committed_ms
     return {
@@ -90,7 +90,7 @@ def following(
         "topic_id": topic_id,
         "epoch": table.epoch,
         "offsets": {**reached(held, table.epoch)["offsets"], **batch.next_offsets},
-        "runs": fencing.remembered(runs),
+        "runs": fencing.remembered(generations),
         "lsn": max(lsns + [held.get("lsn", 0)]),
         "schema_id": max(row["last_id"] for row in current.partitions),
         "messages": current.number,

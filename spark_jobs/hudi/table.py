@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.events.batch import Batch
 from spark_jobs.events.decode_and_fit import Stored
-from spark_jobs.events.fencing import Firsts
+from spark_jobs.events.fencing import Generations
 from spark_jobs.hudi import source_offsets, timeline
 from spark_jobs.hudi.hive_sync import MetastoreSync
 from spark_jobs.hudi.service_schedule import ServiceSchedule, Unserved
@@ -86,9 +86,9 @@ class HudiTable:
         """Raises source_offsets.TopicChanged; begin: by partition, the first offset that the topic has."""
         source_offsets.refuse_gap(self._position, self.source, begin)
 
-    def position_after(self, batch: Batch, current: Batch, runs: Dict[str, Firsts]) -> Dict[str, Any]:
-        """The position of the commit of a batch. current: the batch without zombies."""
-        return source_offsets.following(self._position, self.source, self._topic_id, current, batch, runs)
+    def position_after(self, batch: Batch, current: Batch, generations: Generations) -> Dict[str, Any]:
+        """The position of the commit of a batch. current: the batch without stale generations."""
+        return source_offsets.following(self._position, self.source, self._topic_id, current, batch, generations)
 
     def commit(self, rows: DataFrame, position: Dict[str, Any], size: int, committed_ms: List[int]) -> Commit:
         """One commit of the rows, with the position in it. size: bytes of values that they were made of."""

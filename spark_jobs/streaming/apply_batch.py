@@ -45,11 +45,11 @@ def apply_batch(
     batch = summarize(messages, schemas)
     _refuse_oversized(batch, limit, table.name)
     known = table.reached["runs"]
-    runs = known if replayed else fencing.known_after(batch, known, schemas)
-    current = fencing.drop_stale(batch, runs, schemas)
+    generations = known if replayed else fencing.generations_after(batch, known, schemas)
+    current = fencing.drop_stale(batch, generations, schemas)
     if not current.partitions:
         return table.commit_offsets(batch.next_offsets)
-    position = {**table.position_after(batch, current, runs), **(table.reached if replayed else {})}
+    position = {**table.position_after(batch, current, generations), **(table.reached if replayed else {})}
     began = time.time()
     applied = _with_lookahead(current, lookahead, schemas)
     rows = carried(_few_tasks(decode_and_fit(applied, schemas, table.stored), applied), table.source, applied.left_out)

@@ -56,10 +56,10 @@ class Own:
     def write(self, silver: OwnTable, first: int, end: int) -> None:
         silver.write(own_table.messages(self._lab.spark, self.home, self.topic, first, end))
 
-    def of_run(self, run: int, end: int, offset: int) -> DataFrame:
-        """The messages up to `end` as another run of the connector sends them, to stand at the offset and behind it."""
+    def of_generation(self, generation: int, end: int, offset: int) -> DataFrame:
+        """The messages up to `end` as another generation of the connector sends them, from the offset on."""
         own = own_table.messages(self._lab.spark, self.home, self.topic, 0, end).orderBy("offset").collect()
-        values = [readers.changed(self.home, bytes(row["value"]), __run=run) for row in own]
+        values = [readers.changed(self.home, bytes(row["value"]), __run=generation) for row in own]
         rows = [(0, offset + place, value) for place, value in enumerate(values)]
         return self._lab.spark.createDataFrame(rows, "partition int, offset long, value binary")
 
@@ -180,22 +180,26 @@ def test_f6_the_default_payload(own: Callable[[str, str], Own], kind: str) -> No
 
 
 @KINDS
-def test_what_a_replaced_run_sent_arrives_late(
+def test_what_a_replaced_generation_sent_arrives_late(
     own: Callable[[str, str], Own], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next run of the connector sent all of it again; then comes what the network still had (ADR 23)."""
+    """The next generation of the connector sent all of it again; then comes what the network still had (ADR 23)."""
 
-    def zombies(name: str) -> set[Any]:
+    def late(name: str) -> set[Any]:
         silver = moving.writer(name)
-        for run, first, offset in ((1, moving.end, 0), (RESTARTED, moving.end, moving.end), (1, 8, 2 * moving.end)):
-            silver.write(moving.of_run(run, first, offset))
+        for generation, first, offset in (
+            (1, moving.end, 0),
+            (RESTARTED, moving.end, moving.end),
+            (1, 8, 2 * moving.end),
+        ):
+            silver.write(moving.of_generation(generation, first, offset))
         assert silver.position["offsets"] == {"0": 2 * moving.end + 8}
         return moving.wrong(silver)
 
     moving = own("moving", kind)
-    assert zombies("fenced") == set()
-    monkeypatch.setattr(fencing, "replaced", lambda known: [])
-    assert {12, 13} <= zombies("let in")
+    assert late("fenced") == set()
+    monkeypatch.setattr(fencing, "stale_generations", lambda known: [])
+    assert {12, 13} <= late("let in")
 
 
 @KINDS

@@ -124,7 +124,7 @@ class Lake:
         return decode_and_fit(summarize(messages, self._schemas), self._schemas, self._stored)
 
 
-def test_zombies_ahead_are_found_by_schemas_that_no_batch_had(spark: SparkSession) -> None:
+def test_stale_generations_ahead_are_found_by_schemas_that_no_batch_had(spark: SparkSession) -> None:
     """And a message that is not of this table, by 15, stays what it is: it is set aside later."""
     registry: Any = KnownSchemas()
     ahead = batch(spark, *[(13, {"id": 1, "__run": run}) for run in (1, 9, 1)], (15, {"id": 1}))

@@ -1,4 +1,4 @@
-"""Fencing: what a replaced run of the connector sent arrives behind the run that replaced it."""
+"""Fencing: messages of a replaced generation of the connector arrive after those of the next one."""
 
 import io
 import struct
@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.events import decode, fencing
 from spark_jobs.events.batch import summary
-from spark_jobs.events.fencing import Zombie
+from spark_jobs.events.fencing import StaleGeneration
 
 FIELDS = ("__lsn", "__source_ts_ms", "__run")
 WRITER: dict[str, Any] = {
@@ -37,11 +37,11 @@ def batch(spark: SparkSession, *runs: int | None, first: int = 0) -> DataFrame:
     return spark.createDataFrame([message(first + place, run) for place, run in enumerate(runs)], MESSAGES)
 
 
-def fenced(messages: DataFrame, known: dict[str, fencing.Firsts]) -> tuple[list[int], dict[str, fencing.Firsts]]:
+def fenced(messages: DataFrame, known: fencing.Generations) -> tuple[list[int], fencing.Generations]:
     """The offsets that are left, and what is known behind the batch."""
     sender, said = decode.sender(SCHEMAS), summary(messages, SCHEMAS)
-    runs = fencing.runs(messages, sender, known)
-    left = fencing.without(messages, sender, fencing.those_of(fencing.replaced(runs), said))
+    runs = fencing.with_generations_of(messages, sender, known)
+    left = fencing.without(messages, sender, fencing.in_batch(fencing.stale_generations(runs), said))
     return sorted(row["offset"] for row in left.collect()), runs
 
 
@@ -50,14 +50,16 @@ def fenced(messages: DataFrame, known: dict[str, fencing.Firsts]) -> tuple[list[
     [
         ({}, []),
         ({"5": 0}, []),
-        ({"5": 0, "9": 40}, [Zombie(2, "5", 40, 60009)]),
-        ({"5": 0, "9": 40, "7": 20}, [Zombie(2, "5", 20, 60007), Zombie(2, "7", 40, 60009)]),
+        ({"5": 0, "9": 40}, [StaleGeneration(2, "5", 40, 60009)]),
+        ({"5": 0, "9": 40, "7": 20}, [StaleGeneration(2, "5", 20, 60007), StaleGeneration(2, "7", 40, 60009)]),
         ({"9": 0, "5": 40}, []),  # a clock that is behind, or a first message that came late: nothing tells which
-        ({"999": 0, "1000": 3}, [Zombie(2, "999", 3, 61000)]),  # numbers, not texts
+        ({"999": 0, "1000": 3}, [StaleGeneration(2, "999", 3, 61000)]),  # numbers, not texts
     ],
 )
-def test_a_run_is_over_where_one_that_began_later_arrives(firsts: fencing.Firsts, replaced: list[Zombie]) -> None:
-    assert fencing.replaced({"2": firsts}) == replaced
+def test_a_generation_is_stale_where_one_that_began_later_arrives(
+    firsts: fencing.FirstOffsets, replaced: list[StaleGeneration]
+) -> None:
+    assert fencing.stale_generations({"2": firsts}) == replaced
 
 
 def test_late_messages_of_a_batch_are_left_out(spark: SparkSession) -> None:
@@ -91,7 +93,7 @@ def test_late_rows_of_a_snapshot_are_left_out(spark: SparkSession) -> None:
     assert left == [0, 1]
 
 
-def test_what_was_committed_long_after_the_next_run_began_is_no_zombies(spark: SparkSession) -> None:
+def test_what_was_committed_long_after_the_next_generation_started_stays(spark: SparkSession) -> None:
     """It came from the source meanwhile, whatever the clocks of the workers say."""
     until = 9 + fencing.SLACK_MS
     messages = [message(0, 5), message(1, 9), message(2, 5, at=until), message(3, 5, at=until + 1)]
@@ -106,7 +108,7 @@ def test_partitions_are_told_apart(spark: SparkSession) -> None:
     assert runs == {"0": {"5": 0, "9": 1}, "1": {"5": 0}}
 
 
-def test_messages_that_name_no_run_stay(spark: SparkSession) -> None:
+def test_messages_that_name_no_generation_stay(spark: SparkSession) -> None:
     left, runs = fenced(batch(spark, None, 5, None, 9, None), {})
     assert left == [0, 1, 2, 3, 4]
     assert runs == {"0": {"5": 1, "9": 3}}
@@ -114,27 +116,27 @@ def test_messages_that_name_no_run_stay(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("value", [b"", b"\x07", b"\x00\x00\x00\x00\x63x", b"\x00\x00\x00\x00\x03\x02", None])
 def test_messages_that_cannot_be_decoded_stay(spark: SparkSession, value: bytes | None) -> None:
-    """They are for the guard, which sets them aside or stops in front of them."""
+    """They are for the table writer, which sets them aside or stops in front of them."""
     messages = spark.createDataFrame([message(0, 5), message(1, 9), (0, 2, value)], MESSAGES)
     sender = decode.sender(SCHEMAS)
-    runs = fencing.runs(messages, sender, {})
+    runs = fencing.with_generations_of(messages, sender, {})
     assert runs == {"0": {"5": 0, "9": 1}}
-    assert fencing.without(messages, sender, fencing.replaced(runs)).count() == 3
+    assert fencing.without(messages, sender, fencing.stale_generations(runs)).count() == 3
 
 
-def test_only_the_last_runs_are_remembered() -> None:
+def test_only_the_last_generations_are_remembered() -> None:
     firsts = {str(run): run for run in range(1, fencing.KEPT + 2)}
     remembered = fencing.remembered({"0": firsts})
     assert list(remembered["0"]) == [str(run) for run in range(2, fencing.KEPT + 2)]
 
 
-def test_a_batch_without_zombies_is_left_alone() -> None:
+def test_a_batch_without_stale_generations_is_left_alone() -> None:
     messages: Any = object()
-    known, summary = {"0": {"5": 0, "9": 5}}, [{"partition": 0, "runs": ["9"], "offset": 7}]
-    assert fencing.those_of(fencing.replaced(known), summary) == []
+    known, summary = {"0": {"5": 0, "9": 5}}, [{"partition": 0, "generations": ["9"], "offset": 7}]
+    assert fencing.in_batch(fencing.stale_generations(known), summary) == []
     assert fencing.without(messages, messages, []) is messages
 
 
-def test_a_zombie_says_what_it_is() -> None:
-    said = "run 5 of the connector is over: what it sent to partition 2 from offset 40 on"
-    assert str(Zombie(2, "5", 40, 60009)) == said
+def test_a_stale_generation_says_what_it_is() -> None:
+    said = "generation 5 of the connector in partition 2, from offset 40 on"
+    assert str(StaleGeneration(2, "5", 40, 60009)) == said
