@@ -53,20 +53,20 @@ def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> L
     return selected(_columns(writer_schema, row, convert), gone(writer_schema, row))
 
 
-def misfit(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
+def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
     """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
 
     Nor does it fail for a delete, which keeps what fits; but no row is without its key.
     """
     columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
-    key = [one for name in of_key if name in columns for one in columns[name].misfits]
-    others = [one for name, column in columns.items() if name not in of_key for one in column.misfits]
+    key = [one for name in of_key if name in columns for one in columns[name].unrepresentable]
+    others = [one for name, column in columns.items() if name not in of_key for one in column.unrepresentable]
     deleted = "WHEN {} THEN NULL".format(gone(writer_schema, row))
     return "CAST(CASE {} END AS string)".format(" ".join([*_cases(key), deleted, *_cases(others)]))
 
 
-def _cases(misfits: Sequence[Tuple[str, str]]) -> List[str]:
-    return ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in misfits]
+def _cases(unrepresentable: Sequence[Tuple[str, str]]) -> List[str]:
+    return ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in unrepresentable]
 
 
 def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[str, Converted]:
@@ -82,8 +82,10 @@ def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     """The placeholder must not even be converted: it is no number, for one."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
     found = convert(field, row)
-    misfits = [("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.misfits]
-    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), misfits)
+    unrepresentable = [
+        ("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.unrepresentable
+    ]
+    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), unrepresentable)
 
 
 def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
@@ -93,7 +95,7 @@ def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     columns = {column["name"]: convert(column, struct) for column in key["fields"]}
     texts = ["{}, CAST({} AS string)".format(text_literal(name), one.value) for name, one in columns.items()]
     value = "CASE WHEN {} IS NOT NULL THEN map({}) END".format(struct, ", ".join(texts))
-    return Converted(value, [misfit for one in columns.values() for misfit in one.misfits])
+    return Converted(value, [pair for one in columns.values() for pair in one.unrepresentable])
 
 
 # --- A batch.

@@ -1,7 +1,7 @@
 """Poison: messages that can't become rows of their table, told apart from those that can.
 
 They are foreign, or stand for a row that was too large to be sent (lake.connect.LimitSize), or can't be decoded, or
-have no key, or hold a value that its lake type cannot: toast.misfit() says so by the very conditions under which
+have no key, or hold a value that its lake type cannot: toast.unrepresentable() says so by the very conditions under which
 decoding them as rows fails.
 """
 
@@ -138,7 +138,9 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
-    return reason.otherwise(F.expr(toast.misfit(schema, _row(writer), table.keys, engine(table.engine).convert)))
+    return reason.otherwise(
+        F.expr(toast.unrepresentable(schema, _row(writer), table.keys, engine(table.engine).convert))
+    )
 
 
 def _told(writer: int) -> Column:

@@ -93,7 +93,7 @@ def test_a_decoded_value_becomes_its_lake_value(
 
 def reason(row: DataFrame, schema: dict[str, Any], *keys: str) -> str | None:
     """Why no row can be made of it."""
-    found = row.selectExpr(toast.misfit(schema, "row", keys, converted)).first()
+    found = row.selectExpr(toast.unrepresentable(schema, "row", keys, converted)).first()
     return found[0] if found else "no row"
 
 

@@ -4,7 +4,7 @@ A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's
 `connect.name`, the source type in `connect.parameters`), and the lake. `converted` takes the second to the third;
 pg_types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
 
-A value that the lake type cannot hold is a misfit: it fails the query, and poison.py finds its message by the same
+A value that the lake type cannot hold is unrepresentable: it fails the query, and validate.py finds its message by the same
 conditions.
 """
 
@@ -56,11 +56,14 @@ SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INF
 
 
 def converted(field: Dict[str, Any], row: str) -> Converted:
-    """One field of a decoded record; of its misfits no text says the value, which no log may show."""
+    """One field of a decoded record; the texts about unrepresentable values never show the value: no log may have it."""
     shape, name = _shape(field["type"]), field["name"]
     found = _converted(shape, _source_type(shape), field_of(name, row))
-    told = [(misfit, "column {} holds {}: {}".format(name, problem, REMEDY)) for misfit, problem in found.misfits]
-    return found._replace(misfits=told)
+    told = [
+        (condition, "column {} holds {}: {}".format(name, problem, REMEDY))
+        for condition, problem in found.unrepresentable
+    ]
+    return found._replace(unrepresentable=told)
 
 
 def _shape(avro_type: Any) -> Dict[str, Any]:
@@ -97,8 +100,8 @@ def _always(value: str) -> Converted:
 
 def _where_it_fits(column: str, value: str, lake: str) -> Converted:
     """A value that is NULL where the lake type has none for the column's."""
-    misfit = "{} IS NOT NULL AND ({}) IS NULL".format(column, value)
-    return Converted(value, [(misfit, "a value that {} cannot hold".format(lake.upper()))])
+    condition = "{} IS NOT NULL AND ({}) IS NULL".format(column, value)
+    return Converted(value, [(condition, "a value that {} cannot hold".format(lake.upper()))])
 
 
 def _from_text(shape: Dict[str, Any], source: str, column: str) -> Converted:
@@ -146,8 +149,10 @@ def _array(shape: Dict[str, Any], source: str, column: str) -> Converted:
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
     inherited.pop(SOURCE + "length", None)  # of numeric: text, see pg_types.ELEMENTS
     element = _element({**items, "connect.parameters": inherited}, source.lstrip("_"))
-    misfits = [("exists({}, item -> {})".format(column, misfit), problem) for misfit, problem in element.misfits]
-    return Converted("transform({}, item -> {})".format(column, element.value), misfits)
+    unrepresentable = [
+        ("exists({}, item -> {})".format(column, condition), problem) for condition, problem in element.unrepresentable
+    ]
+    return Converted("transform({}, item -> {})".format(column, element.value), unrepresentable)
 
 
 def _element(shape: Dict[str, Any], source: str) -> Converted:
@@ -156,7 +161,9 @@ def _element(shape: Dict[str, Any], source: str) -> Converted:
         found = found._replace(value="CAST({} AS string)".format(found.value))
     if shape["type"] != "string":
         return found
-    return found._replace(misfits=[("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS), *found.misfits])
+    return found._replace(
+        unrepresentable=[("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS), *found.unrepresentable]
+    )
 
 
 def _cast(column: str, lake: str) -> Converted:
