@@ -127,7 +127,7 @@ class Check:
     def _check_quarantine(self, check: TableCheck) -> None:
         """What was set aside is missing until it is replayed or dropped."""
         target = self._pipeline.quarantine.get(check.table.database)
-        lines = quarantine.told(self._spark, target, check.table.topic)
+        lines = quarantine.missing_messages(self._spark, target, check.table.topic)
         rest = ["and {} more messages".format(len(lines) - SHOWN)] if len(lines) > SHOWN else []
         for detail in lines[:SHOWN] + rest:
             check.result["differences"].append({"where": "quarantine", "detail": detail})

@@ -25,7 +25,7 @@ from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 
 LOG = logging.getLogger("bronze")
-PREFIX = "bronze."  # of the name under which an archive is told of
+PREFIX = "bronze."  # begins the name of an archive in the status file
 FILE = "__file"
 RAW = -2  # the writer of what can't be decoded; no frame has it
 RAW_SCHEMA = {
@@ -75,11 +75,11 @@ class BronzeTopic:
         except BronzeGap:
             raise
         except Exception as error:  # py4j, or the registry
-            told, _ = validate.found_in(messages, self._table, self._registry, error, applied=False)
+            annotated, _ = validate.find_poison(messages, self._table, self._registry, error, applied=False)
             try:
-                self._archive(told)
+                self._archive(annotated)
             finally:
-                told.unpersist()
+                annotated.unpersist()
         progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
 
     def _new(self, messages: DataFrame) -> DataFrame:
@@ -207,12 +207,12 @@ def with_file(messages: DataFrame, max_records: int) -> DataFrame:
     """Adds the file of each message, '<partition>+<10-digit start offset>', to what framed() gives.
 
     A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). Which one is
-    found without the values, and told to all: windows over values of 1 MB each need more memory than there is.
+    found without the values and then broadcast: windows over values of 1 MB each need more memory than there is.
     """
     by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
     starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)
-    told = messages.select("partition", "offset", "id").selectExpr("*", starts)
-    runs = told.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
+    starts_of = messages.select("partition", "offset", "id").selectExpr("*", starts)
+    runs = starts_of.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
     firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
     start = "first + (offset - first) DIV {0} * {0}".format(max_records)
     name = "format_string('%d+%010d', partition, {}) AS {}".format(start, FILE)

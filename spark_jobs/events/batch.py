@@ -65,7 +65,7 @@ class Batch(NamedTuple):
 
 
 def summarize(messages: DataFrame, schemas: WriterSchemas) -> Batch:
-    """The batch of these messages. Raises Foreign for one that no writer of the table has sent."""
+    """The batch of these messages. Raises UnknownWriter for one that no writer of the table has sent."""
     messages = messages.select("partition", "offset", "value")
     batch = Batch(messages, summary(messages, schemas.known))
     if schemas.learn(batch.writers):

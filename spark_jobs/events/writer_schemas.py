@@ -21,7 +21,7 @@ class WriterSchemas:
         self._decoders: Dict[int, decode.Decoder] = {}
 
     def learn(self, writers: Iterable[int]) -> bool:
-        """Whether one of them was not known yet. Raises Foreign for one that is not the table's."""
+        """Whether one of them was not known yet. Raises UnknownWriter for one that is not the table's."""
         unknown = set(writers) - set(self.known)
         self.known.update({one: validate.own_schema(self._registry, one, self.table) for one in unknown})
         return bool(unknown)
@@ -29,7 +29,7 @@ class WriterSchemas:
     def learn_own(self, writers: Iterable[int]) -> None:
         """Leaves out those that are not the table's."""
         for writer in writers:
-            with suppress(validate.Foreign):
+            with suppress(validate.UnknownWriter):
                 self.learn([writer])
 
     def rows(self, messages: DataFrame, writer: int) -> DataFrame:

@@ -27,7 +27,7 @@ NAMES = [column.split(" ")[0] for column in COLUMNS.split(", ")]
 class Quarantine:
     """One entry per offset. All tables of the database write to it, one at a time.
 
-    The claim on it is held only meanwhile, so that it is nobody's while nothing is poisoned.
+    The claim on it is held only meanwhile, so that it is nobody's while there is no poison message.
     """
 
     def __init__(self, spark: SparkSession, target: Target) -> None:
@@ -87,7 +87,7 @@ class Quarantine:
             self._catalogue()
 
     def _catalogue(self) -> None:
-        """Its columns never change: the metastore is told once."""
+        """Its columns never change: the metastore learns of it once."""
         if not self._catalogued:
             try:
                 hive_sync.sync(self._spark, self._target)
@@ -153,7 +153,7 @@ def _load(spark: SparkSession, path: str) -> DataFrame:
     return spark.read.format("hudi").load(path).select(*NAMES)
 
 
-def told(spark: SparkSession, target: Optional[Target], topic: str) -> List[str]:
+def missing_messages(spark: SparkSession, target: Optional[Target], topic: str) -> List[str]:
     """A line for each message of a topic that is neither replayed nor dropped, by offset."""
     if target is None:
         return []

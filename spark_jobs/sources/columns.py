@@ -8,7 +8,7 @@ DELETED = "__deleted"  # of a message: 'true' in that of a delete
 
 
 class Converted(NamedTuple):
-    """A column in its lake type. unrepresentable: when that type has no value for it, and what is then wrong with it."""
+    """A column in its lake type. unrepresentable: the conditions under which that type has no value, and the problem."""
 
     value: str
     unrepresentable: List[Tuple[str, str]]
@@ -21,8 +21,8 @@ Convert = Callable[[Dict[str, Any], str], Converted]
 def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
     """The fields of a decoded record in their order, each as SQL of its lake type under its own name.
 
-    row: the struct that holds them, or '' when they are columns. An unrepresentable value fails the query with a message that names
-    the column and the type, and is NULL in a row that is gone.
+    row: the struct that holds them, or '' when they are columns. An unrepresentable value fails the query with a
+    message that names the column and the type; in a deleted row it is NULL.
     """
     columns = {field["name"]: convert(field, row) for field in writer_schema["fields"]}
     return selected(columns, gone(writer_schema, row))
@@ -34,7 +34,7 @@ def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
 
 
 def _exactly(column: Converted, is_gone: str) -> str:
-    """The value; an unrepresentable one fails the query. A row that is gone must not hold up the others: it keeps what fits."""
+    """The value; an unrepresentable one fails the query. But a deleted row must not hold up the others."""
     refused = "WHEN {} THEN if({}, NULL, raise_error({}))"
     cases = [refused.format(condition, is_gone, text_literal(problem)) for condition, problem in column.unrepresentable]
     return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value

@@ -99,17 +99,17 @@ class Replay:
         table = writers[0].table.source
         of_now = F.col("epoch") == table.epoch
         refused = because(ids_of(self._waiting.where(~of_now)), OUTLIVED)
-        told = validate.tagged(self._waiting.where(of_now), table, writers[0].registry)
-        bad = told.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
+        annotated = validate.annotate(self._waiting.where(of_now), table, writers[0].registry)
+        bad = annotated.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
         refused += [{"id": row["id"], "reason": row[validate.REASON]} for row in bad.collect()]
-        sound = told.where(F.col(validate.REASON).isNull())
-        ids = ids_of(sound)
+        valid = annotated.where(F.col(validate.REASON).isNull())
+        ids = ids_of(valid)
         try:
             for writer in writers if ids else ():
-                writer.replay(sound)
+                writer.replay(valid)
         except Exception as error:  # py4j: a table refuses, and says why
             return [], refused + because(ids, root_cause(error))
-        self._quarantine.settle(sound, REPLAYED, by)
+        self._quarantine.settle(valid, REPLAYED, by)
         return ids, refused
 
 

@@ -28,7 +28,7 @@ PART_BYTES = 128 * 1024 * 1024  # of values: Hudi holds the rows of a commit in 
 ReadRange = Callable[[Dict[str, int], Optional[Dict[str, int]]], DataFrame]
 
 
-class Poisoned(Exception):
+class PoisonMessage(Exception):
     """A message that can't be applied; its table waits in front of it."""
 
 
@@ -72,8 +72,8 @@ class TableWriter:
         return self._quarantine.waiting(self.table.source.topic)
 
     def write(self, messages: DataFrame) -> None:
-        """Commits a batch (partition, offset, key, value), after what can't be applied was set aside; Poisoned when the
-        table stops instead."""
+        """Commits a batch (partition, offset, key, value). Sets aside what can't be applied; or the table stops, with
+        PoisonMessage."""
         try:
             self._write(messages, self._part_bytes)
         except Oversized as oversized:
@@ -107,7 +107,7 @@ class TableWriter:
             LOG.warning("%s; looking for it in later messages", missing)
             ahead = later(messages, self._from_here_on(messages), missing.offsets)
             # A bad one among them is met again in its own batch.
-            self._apply(messages, validate.sound(ahead, self.table.source, self.registry))
+            self._apply(messages, validate.valid(ahead, self.table.source, self.registry))
 
     def _from_here_on(self, messages: DataFrame) -> DataFrame:
         """The messages of the batch and all later ones."""
@@ -131,18 +131,18 @@ class TableWriter:
                 self._set_aside(messages, lookahead, error)
 
     def _set_aside(self, messages: DataFrame, lookahead: Optional[DataFrame], error: Exception) -> None:
-        told, first = validate.found_in(messages, self.table.source, self.registry, error)
+        annotated, first = validate.find_poison(messages, self.table.source, self.registry, error)
         try:
             self._check()  # again: the first try may have taken minutes to fail
             if self.table.source.on_bad_message == STOP:
-                raise Poisoned(refusal(self.table.name, self.table.source, first)) from None
+                raise PoisonMessage(refusal(self.table.name, self.table.source, first)) from None
             LOG.warning("%s: set aside partition %d offset %d", self.table.name, first["partition"], first["offset"])
-            self._quarantine.put(told.where(F.col(validate.REASON).isNotNull()), self.table.source)
-            sound = told.where(F.col(validate.REASON).isNull())
-            self._report(apply_batch(sound, self.table, self._schemas, lookahead))
-            self._report(self.table.commit_offsets(end_offsets(told)))
+            self._quarantine.put(annotated.where(F.col(validate.REASON).isNotNull()), self.table.source)
+            valid = annotated.where(F.col(validate.REASON).isNull())
+            self._report(apply_batch(valid, self.table, self._schemas, lookahead))
+            self._report(self.table.commit_offsets(end_offsets(annotated)))
         finally:
-            told.unpersist()
+            annotated.unpersist()
 
     def _check(self) -> None:
         if self._retired:

@@ -45,7 +45,7 @@ def table(*keys: str) -> Table:
 
 def reasons(spark: SparkSession, *values: bytes, keys: tuple[str, ...] = (), **options: bool) -> list[Any]:
     registry: Any = Schemas()
-    told = validate.tagged(batch(spark, *values), table(*keys), registry, **options)
+    told = validate.annotate(batch(spark, *values), table(*keys), registry, **options)
     return [row["reason"] for row in told.orderBy("offset").collect()]
 
 

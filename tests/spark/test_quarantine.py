@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.quarantine import table
-from spark_jobs.streaming.table_writer import Poisoned, Retired
+from spark_jobs.streaming.table_writer import PoisonMessage, Retired
 from tests.poisoned import LARGE, LATER, OTHER, OURS, PRICED, batch, message, too_large
 from tests.spark.hudi_lab import Lab
 
@@ -23,7 +23,7 @@ def test_a_table_that_stops_says_where_and_commits_nothing(spark: SparkSession, 
     lab = Lab(spark, tmp_path, policy="stop")
     lab.write(message(OURS, id=1, name="a"))
     told = r"lab_mor\.t: lab\.public\.t partition 0 offset 2 can't be applied: schema id 5 is that of lab\.public\.o"
-    with pytest.raises(Poisoned, match=told):
+    with pytest.raises(PoisonMessage, match=told):
         lab.write(message(OURS, id=1, name="b"), FOREIGN, b"", first=1)
     assert (lab.rows(), lab.aside()) == ({1: "a"}, [])
 
@@ -61,14 +61,14 @@ def test_a_row_that_was_too_large(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_a_table_that_stops_names_the_row_that_was_too_large(spark: SparkSession, tmp_path: Path) -> None:
     lab = Lab(spark, tmp_path, policy="stop")
-    with pytest.raises(Poisoned, match="offset 1 can't be applied: the row with id=7 has 17000000 bytes"):
+    with pytest.raises(PoisonMessage, match="offset 1 can't be applied: the row with id=7 has 17000000 bytes"):
         lab.write(message(OURS, id=1, name="a"), too_large("id=7"))
 
 
 def test_a_table_that_stops_names_the_column_not_the_value(spark: SparkSession, tmp_path: Path) -> None:
     lab = Lab(spark, tmp_path, policy="stop")
     lab.write(message(PRICED, id=1, name="a", price="1.50"))
-    with pytest.raises(Poisoned) as told:
+    with pytest.raises(PoisonMessage) as told:
         lab.write(message(PRICED, id=2, name="b"), UNFIT, first=1)
     assert f"lab.public.t partition 0 offset 2 can't be applied: {UNFIT_PRICE}" in str(told.value)
     assert "NAN" not in str(told.value)

@@ -4,8 +4,8 @@ A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's
 `connect.name`, the source type in `connect.parameters`), and the lake. `converted` takes the second to the third;
 pg_types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
 
-A value that the lake type cannot hold is unrepresentable: it fails the query, and validate.py finds its message by the same
-conditions.
+A value that the lake type cannot hold is unrepresentable: it fails the query, and validate.py finds its message by the
+same conditions.
 """
 
 from typing import Any, Callable, Dict, Optional
@@ -56,7 +56,7 @@ SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INF
 
 
 def converted(field: Dict[str, Any], row: str) -> Converted:
-    """One field of a decoded record; the texts about unrepresentable values never show the value: no log may have it."""
+    """One field of a decoded record. No text about an unrepresentable value shows the value: no log may have it."""
     shape, name = _shape(field["type"]), field["name"]
     found = _converted(shape, _source_type(shape), field_of(name, row))
     told = [
