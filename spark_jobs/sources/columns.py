@@ -8,7 +8,7 @@ DELETED = "__deleted"  # of a message: 'true' in that of a delete
 
 
 class Converted(NamedTuple):
-    """A column in its lake type. unrepresentable: the conditions under which that type has no value, and the problem."""
+    """A column in its lake type. unrepresentable: conditions under which that type has no value, with the problem."""
 
     value: str
     unrepresentable: List[Tuple[str, str]]

@@ -15,7 +15,7 @@ from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
-from spark_jobs.scheduling.commit_slots import Turns
+from spark_jobs.scheduling.commit_slots import CommitSlots
 from spark_jobs.streaming.managed_queries import Start
 from spark_jobs.streaming.managed_query import ManagedQuery
 from spark_jobs.streaming.table_query import TableQuery
@@ -33,7 +33,7 @@ class QueryStarts:
         leases: Leases,
         quarantines: Quarantines,
         progress: Progress,
-        turns: Turns,
+        slots: CommitSlots,
         archives: Background,
     ) -> None:
         self._spark = spark
@@ -42,7 +42,7 @@ class QueryStarts:
         self._leases = leases
         self._quarantines = quarantines
         self._progress = progress
-        self._turns = turns
+        self._slots = slots
         self._archives = archives
 
     def targets(self, pipeline: Pipeline) -> List[Tuple[Table, Target]]:
@@ -74,7 +74,7 @@ class QueryStarts:
             may_write = partial(self._leases.check, target.path)
             managed.writer = TableWriter(table, registry, quarantine, self._progress, read, may_write)
             self._progress.update(table.name, **table.position)  # a table that stays idle has a position too
-            query = TableQuery(self._spark, pipeline, self._broker, managed.writer, self._progress, self._turns)
+            query = TableQuery(self._spark, pipeline, self._broker, managed.writer, self._progress, self._slots)
             return query.start()
 
         return start

@@ -17,7 +17,7 @@ from spark_jobs.runtime.jvm import Origins
 from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
-from spark_jobs.scheduling.commit_slots import Turns
+from spark_jobs.scheduling.commit_slots import CommitSlots
 from spark_jobs.streaming.managed_queries import ManagedQueries
 from spark_jobs.streaming.quarantine_requests import Desk
 from spark_jobs.streaming.query_starts import QueryStarts
@@ -39,12 +39,12 @@ class StreamingJob:
         self._stopping = threading.Event()
         self._tables_first = TablesFirst()
         self.failed = False
-        turns = Turns(spark.sparkContext.defaultParallelism)
+        slots = CommitSlots(spark.sparkContext.defaultParallelism)
         # Not one for both: a backlog of archives would hold up the services, which keep the commits short.
-        archives, services = Background(spark.sparkContext, turns.busy), Background(spark.sparkContext, turns.busy)
+        archives, services = Background(spark.sparkContext, slots.busy), Background(spark.sparkContext, slots.busy)
         broker, quarantines = Broker(spark, self._pipeline().kafka), Quarantines(spark)
         self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
-        self._starts = QueryStarts(spark, layers, broker, self._leases, quarantines, self._progress, turns, archives)
+        self._starts = QueryStarts(spark, layers, broker, self._leases, quarantines, self._progress, slots, archives)
         self._queries = ManagedQueries(self._progress, archives.at_once, self._leases.release)
         desk = Desk(spark, quarantines)
         self._service_loop = ServiceLoop(spark, self._queries, self._leases, desk, services, self._progress)

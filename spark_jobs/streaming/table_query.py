@@ -1,4 +1,4 @@
-"""The streaming query of one Hudi table: it reads the topic, and writes each batch when the table's turn has come."""
+"""The streaming query of one Hudi table: it reads the topic, and writes each batch when the table has a commit slot."""
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader, StreamingQuery
@@ -7,7 +7,7 @@ from spark_jobs.kafka.admin import Broker
 from spark_jobs.runtime.pipeline import Pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling import checkpoint
-from spark_jobs.scheduling.commit_slots import Turns
+from spark_jobs.scheduling.commit_slots import CommitSlots
 from spark_jobs.streaming.table_writer import TableWriter
 
 
@@ -21,7 +21,7 @@ class TableQuery:
         broker: Broker,
         writer: TableWriter,
         progress: Progress,
-        turns: Turns,
+        slots: CommitSlots,
     ) -> None:
         self._spark = spark
         self._pipeline = pipeline
@@ -29,7 +29,7 @@ class TableQuery:
         self._writer = writer
         self._table = writer.table
         self._progress = progress
-        self._turns = turns
+        self._slots = slots
         self._begun = False
 
     def start(self) -> StreamingQuery:
@@ -39,7 +39,7 @@ class TableQuery:
         checkpoint.forget_unended(self._spark, kept)
         trigger = "{} milliseconds".format(self._pipeline.silver["trigger_ms"])
         writer = self._source().load().writeStream.queryName("silver " + name).option("checkpointLocation", kept)
-        return writer.trigger(processingTime=trigger).foreachBatch(self.take_turn).start()
+        return writer.trigger(processingTime=trigger).foreachBatch(self.take_slot).start()
 
     def _source(self) -> DataStreamReader:
         return (
@@ -55,14 +55,14 @@ class TableQuery:
             )
         )
 
-    def take_turn(self, batch: DataFrame, _: int) -> None:
-        """Writes a batch; returns when it is the table's turn again."""
+    def take_slot(self, batch: DataFrame, _: int) -> None:
+        """Writes a batch; returns when the table has a slot again."""
         self._refuse_other_topic()
-        with self._turns.turn(self._table.name):
+        with self._slots.slot(self._table.name):
             self._writer.write(batch)
         self._table.metastore.after_commit()
         self._progress.note(self._table.name, sync_failure=self._table.metastore.failure)
-        self._turns.await_next(self._table.name)
+        self._slots.await_next(self._table.name)
 
     def _refuse_other_topic(self) -> None:
         """Raises source_offsets.TopicChanged; not at the start, where a Kafka that is away would hold up all tables."""
