@@ -28,7 +28,7 @@ def keep_names(spark: SparkSession) -> None:
         setattr(spark._jvm, name, getattr(spark._jvm, name))
 
 
-class Origins:
+class ConfigurationOrigins:
     """Where Hadoop's settings came from: names of files, which nothing here reads.
 
     Hudi sends all settings with each of a commit's tasks, and Hadoop (Configuration.write) compresses the origin of

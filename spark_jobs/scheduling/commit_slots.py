@@ -2,9 +2,9 @@
 
 A commit keeps about one core busy from end to end. When more commits run than there are cores, all of them take as long
 as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
-table has a slot, or it lacks what was committed while it waited. So a table waits after its commit, and then its slot is
-kept for it for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a job's first
-minute three times as long.
+table has a slot, or it lacks what was committed while it waited. So a table waits after its commit, and its slot is
+then kept for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a job's first minute
+three times as long.
 """
 
 import threading

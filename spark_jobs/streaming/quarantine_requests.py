@@ -29,7 +29,7 @@ OUTLIVED = "it belongs to an earlier epoch of the topic, whose rows were read ag
 Refused = List[Dict[str, str]]
 
 
-class Desk:
+class QuarantineRequests:
     """Serves the requests of one application."""
 
     def __init__(self, spark: SparkSession, quarantines: Quarantines) -> None:

@@ -12,7 +12,7 @@ from spark_jobs.runtime.pipeline import Pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.streaming.managed_queries import ManagedQueries
-from spark_jobs.streaming.quarantine_requests import FOLDER, Desk
+from spark_jobs.streaming.quarantine_requests import FOLDER, QuarantineRequests
 
 LOOK_EVERY_S = 1.0
 
@@ -25,14 +25,14 @@ class ServiceLoop:
         spark: SparkSession,
         queries: ManagedQueries,
         leases: Leases,
-        desk: Desk,
+        requests: QuarantineRequests,
         background: Background,
         progress: Progress,
     ) -> None:
         self._spark = spark
         self._queries = queries
         self._leases = leases
-        self._desk = desk
+        self._requests = requests
         self._background = background
         self._progress = progress
 
@@ -44,16 +44,16 @@ class ServiceLoop:
     def asked(self, pipeline: Pipeline) -> bool:
         """Whether somebody waits for what is done here."""
         services = set(storage.names(self._spark, pipeline.requests)) - {FOLDER}
-        return bool(services or self._desk.asked(pipeline))
+        return bool(services or self._requests.asked(pipeline))
 
     def _round(self, pipeline: Pipeline) -> None:
         every = pipeline.silver["service_commits"]
         writers = self._queries.writers()
-        self._desk.serve(pipeline, writers)
+        self._requests.serve(pipeline, writers)
         tables = [writer.table for writer in writers]
         for table in tables:
             table_services.sync_overdue(tables, self._progress)
             with self._background.turn():
                 if self._leases.holds(table.path):
                     table_services.attend(self._spark, table, self._progress, pipeline.requests, every)
-            self._desk.serve(pipeline, writers)
+            self._requests.serve(pipeline, writers)

@@ -13,13 +13,13 @@ from spark_jobs.kafka.admin import Broker
 from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.jvm import Origins
+from spark_jobs.runtime.jvm import ConfigurationOrigins
 from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.scheduling.commit_slots import CommitSlots
 from spark_jobs.streaming.managed_queries import ManagedQueries
-from spark_jobs.streaming.quarantine_requests import Desk
+from spark_jobs.streaming.quarantine_requests import QuarantineRequests
 from spark_jobs.streaming.query_starts import QueryStarts
 from spark_jobs.streaming.service_loop import ServiceLoop
 from spark_jobs.streaming.tables_first import TablesFirst
@@ -46,8 +46,8 @@ class StreamingJob:
         self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
         self._starts = QueryStarts(spark, layers, broker, self._leases, quarantines, self._progress, slots, archives)
         self._queries = ManagedQueries(self._progress, archives.at_once, self._leases.release)
-        desk = Desk(spark, quarantines)
-        self._service_loop = ServiceLoop(spark, self._queries, self._leases, desk, services, self._progress)
+        requests = QuarantineRequests(spark, quarantines)
+        self._service_loop = ServiceLoop(spark, self._queries, self._leases, requests, services, self._progress)
         self._topic_watch = TopicWatch(broker, self._queries, self._progress)
 
     def admit(self) -> None:
@@ -62,7 +62,7 @@ class StreamingJob:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
         self.attend("serve", self._serve)
         self.attend("watch_topics", partial(self._topic_watch.run, self._stopping))
-        origins = Origins(self._spark)
+        origins = ConfigurationOrigins(self._spark)
         while not self._stopping.is_set():
             origins.forget()
             self._look(self._pipeline())

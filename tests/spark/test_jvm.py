@@ -3,7 +3,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.runtime import jvm
-from spark_jobs.runtime.jvm import NAMES, Origins, java, keep_names
+from spark_jobs.runtime.jvm import NAMES, ConfigurationOrigins, java, keep_names
 
 
 def test_a_class_is_found_by_its_full_name(spark: SparkSession) -> None:
@@ -24,7 +24,7 @@ def test_settings_without_their_origins_have_the_same_values(spark: SparkSession
     conf = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
     value, origin = conf.get("io.file.buffer.size"), conf.getPropertySources("io.file.buffer.size")
     assert list(origin)
-    Origins(spark).forget()
+    ConfigurationOrigins(spark).forget()
     assert conf.getPropertySources("io.file.buffer.size") is None
     assert conf.get("io.file.buffer.size") == value
     conf.set("lake.of.this.test", "1")
@@ -33,4 +33,4 @@ def test_settings_without_their_origins_have_the_same_values(spark: SparkSession
 
 def test_a_hadoop_that_keeps_them_elsewhere_keeps_them(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jvm, "CONFIGURATION", "java.lang.Object")
-    Origins(spark).forget()
+    ConfigurationOrigins(spark).forget()

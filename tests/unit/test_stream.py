@@ -202,9 +202,9 @@ def test_the_first_time_of_a_job_is_the_tables(
     served: bool,
 ) -> None:
     monkeypatch.setattr(storage, "names", lambda *_: services)
-    desk: Any = SimpleNamespace(asked=lambda _: settled)
+    requests: Any = SimpleNamespace(asked=lambda _: settled)
     other: Any = None
-    loop = ServiceLoop(other, other, other, desk, other, Progress())
+    loop = ServiceLoop(other, other, other, requests, other, Progress())
     tables_first = TablesFirst(seconds_left)
     pipeline: Any = SimpleNamespace(requests="requests")
     tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, lambda: loop.asked(pipeline))
