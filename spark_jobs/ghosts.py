@@ -1,11 +1,11 @@
-"""After a resnapshot: which old rows of the lake does the source still have, and how many are ghosts?
+"""After a re-snapshot: which old rows of the lake does the source still have, and how many are orphans?
 
     spark-submit spark_jobs/ghosts.py --config <pipeline.json> --output <result.json>
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> --bounds '{"moma.public.artists": 1234}'
 
-A bound is an `_order` that all rows of the resnapshot are above. A live row below it, in a lake that has all of the
-source's log, was not sent again. Where the source has no such key its delete was lost: a ghost, to be swept. Where it
-has, the resnapshot left the row out, and nothing may be swept. The password is read from LAKE_VERIFY_PASSWORD.
+All rows of the re-snapshot have an `_order` above the bound. A live row below it, in a lake that has caught up with the
+source, was not sent again. If the source has no such key, its delete was lost: the row is an orphan, to be deleted. If
+it has, the re-snapshot missed the row, and nothing may be deleted. The password is read from LAKE_VERIFY_PASSWORD.
 """
 
 import argparse
@@ -31,7 +31,7 @@ Content = Dict[str, Any]
 
 
 def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds, deadline: Deadline) -> Content:
-    """By table of one database {"ghosts": rows by type, "unread": rows that the source has and that were left out}.
+    """By table of one database {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
 
     NotCovered when the lake does not catch up with the snapshot.
     """

@@ -107,7 +107,7 @@ class BronzeTopic:
         if self._topic_id is None:
             self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
         if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
-            what = "topic {} was deleted and made anew: {} is the archive of the former one; {}"
+            what = "topic {} was deleted and re-created: {} is the archive of the old one; {}"
             raise BronzeGap(what.format(self.topic, self._folder, source_offsets.RUNBOOK))
         if found not in ("", self._topic_id):
             storage.write_text(self._spark, place, found)

@@ -139,10 +139,8 @@ def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str]) -> D
 
 
 def _is_base(epoch: int) -> str:
-    """Whether the row stored under the key that the life had is of that life.
-
-    It is, if it is of this life of the topic too, when it has not left its key; or was deleted by a change of key of
-    the batch, which then is sent again, or whose create begins the batch.
+    """True if the row stored under the old key is the one being updated: same topic epoch, and either still live under
+    that key, or deleted by a key change that this batch contains (redelivered, or whose create comes first).
     """
     stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(STORED, MOVES)
     left = "array_contains({}, {}.__lsn)".format(MOVES, STORED)
@@ -151,7 +149,7 @@ def _is_base(epoch: int) -> str:
 
 
 def _is_own(epoch: int) -> str:
-    """Whether the row stored under a changed key is already the one that came to it.
+    """True if the row stored under a changed key is already the one that came to it.
 
     A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
     ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
@@ -173,7 +171,7 @@ def _known_already(epoch: int) -> str:
 
 
 def _of_epoch(row: str, epoch: int) -> str:
-    """Whether a stored row is of this life of the topic, or a later one."""
+    """True if a stored row is of this epoch of the topic, or a later one."""
     return "{}._order >= {}L".format(row, epoch * EPOCH_SIZE)
 
 

@@ -1,7 +1,7 @@
-"""The sweep: rows whose delete was lost in a gap are deleted in the lake, by the writer of their table.
+"""Orphaned rows: their delete was lost in a gap. The writer of their table deletes them.
 
-`lake resnapshot` asks for it once every row that the source has was sent again. What has an older order than all
-that was sent, and is not in the source any more (spark_jobs/ghosts.py looked), is a ghost.
+`lake resnapshot` requests this once every row of the source was sent again. A row is an orphan if its order is older
+than all that was sent, and it is not in the source any more (spark_jobs/ghosts.py).
 """
 
 import json
@@ -16,7 +16,7 @@ from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
 
-LOG = logging.getLogger("sweep")
+LOG = logging.getLogger("delete_orphans")
 ENDING = ".sweep"
 # A delete as the next event of its key would be: it outranks all that was stored or may come again, and whatever
 # the key meets in the future outranks it, because offsets of this key between the two were never used.
@@ -27,22 +27,22 @@ TOMBSTONE = {
 }
 
 
-def sweep_asked(spark: SparkSession, table: HudiTable, requests: str) -> None:
-    """Sweeps when the file <requests>/<table>.sweep asks for it. Its absence answers."""
+def delete_requested(spark: SparkSession, table: HudiTable, requests: str) -> None:
+    """Deletes orphans if there is a file <requests>/<table>.sweep. The file is deleted when that is done."""
     name = table.name + ENDING
     if name not in storage.names(spark, requests):
         return
     path = "{}/{}".format(requests, name)
-    sweep(spark, table, int(json.loads(storage.read_text(spark, path))["bound"]))
+    delete_orphans(spark, table, int(json.loads(storage.read_text(spark, path))["bound"]))
     storage.delete(spark, path)
 
 
-def sweep(spark: SparkSession, table: HudiTable, bound: int) -> None:
-    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Twice is as once."""
+def delete_orphans(spark: SparkSession, table: HudiTable, bound: int) -> None:
+    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Idempotent."""
     if not timeline.written(spark, table.path):
         return
-    if ghosts(stored(table), bound).take(1):
-        table.commit_without_messages(lambda: tombstones(ghosts(stored(table), bound), table.source))
+    if orphans(stored(table), bound).take(1):
+        table.commit_without_messages(lambda: tombstones(orphans(stored(table), bound), table.source))
         LOG.info("%s: rows with an order below %d are deleted", table.name, bound)
 
 
@@ -52,7 +52,7 @@ def stored(table: HudiTable) -> DataFrame:
     return rows.select(*[identifier(name) for name in rows.columns[META_COLUMNS:]])
 
 
-def ghosts(rows: DataFrame, bound: int) -> DataFrame:
+def orphans(rows: DataFrame, bound: int) -> DataFrame:
     """The live rows that are older than the bound."""
     return rows.where("__deleted = 'false' AND _order < {}".format(bound))
 

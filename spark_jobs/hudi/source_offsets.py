@@ -1,7 +1,7 @@
 """The source position that each commit of a Hudi table carries: entries by name, written with the rows.
 
-topic, topic_id, epoch: whose offsets these are; a topic that is made anew has the name of the old, and another id
-offsets: by partition, the offset behind the last message
+topic, topic_id, epoch: whose offsets these are; a re-created topic has the old name and another id
+offsets: by partition, the offset after the last message
 runs: the generations of the connector (fencing.py)
 lsn: the greatest of the source's log so far
 schema_id: of the newest message's writer
@@ -31,8 +31,8 @@ def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
     refuse_repartitioned(table, topic)
     if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
         raise TopicChanged(
-            "topic {} was deleted and made anew: what it held is lost, and what the new one holds first counts as "
-            "read; {}".format(table.topic, _anew(table))
+            "topic {} was deleted and re-created: its old messages are lost and the first messages of the new topic "
+            "would be skipped; {}".format(table.topic, _anew(table))
         )
 
 

@@ -19,7 +19,7 @@ from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table, Target
 
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
-# By path: a table that begins anew may still meet a service of its former life.
+# By path: a table service that was started for a former HudiTable of the same path may still run.
 _LOCKS: Dict[str, threading.Lock] = {}
 
 

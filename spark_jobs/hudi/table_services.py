@@ -29,7 +29,7 @@ def attend(spark: SparkSession, table: HudiTable, progress: Progress, requests: 
         return
     services = (
         table.metastore.sync,
-        partial(delete_orphans.sweep_asked, spark, table, requests),
+        partial(delete_orphans.delete_requested, spark, table, requests),
         partial(serve_due, spark, table, requests, every),
         partial(count_due, table, progress, now),
     )

@@ -33,7 +33,7 @@ class PoisonMessage(Exception):
 
 
 class Retired(Exception):
-    """The query of the table was started anew, and this writer writes no more."""
+    """The query of the table was restarted, and this writer writes no more."""
 
 
 class TableWriter:
@@ -146,7 +146,7 @@ class TableWriter:
 
     def _check(self) -> None:
         if self._retired:
-            raise Retired("{} was started anew meanwhile; ask again".format(self.table.name))
+            raise Retired("the query of {} was restarted meanwhile; try again".format(self.table.name))
         self._may_write()
 
     def _report(self, commit: Optional[Commit]) -> None:

@@ -162,20 +162,20 @@ def test_a_topic_that_was_made_anew_is_not_mixed_with_the_old_one(spark: SparkSe
     archive(spark, tmp_path).write(batch(spark, [(1, [0, 1, 2])]), Progress())
     before = contents(spark, tmp_path)
     for offsets in ([3, 4], [0, 1], range(5)):
-        with pytest.raises(BronzeGap, match="deleted and made anew"):
+        with pytest.raises(BronzeGap, match="deleted and re-created"):
             archive(spark, tmp_path, topic_id="second").write(batch(spark, [(1, offsets)]), Progress())
     assert contents(spark, tmp_path) == before
     archive(spark, tmp_path, topic_id="").write(batch(spark, [(1, [3])]), Progress())  # nobody knows
     (tmp_path / "topics").rename(tmp_path / "former")
     archive(spark, tmp_path, topic_id="second").write(batch(spark, [(1, [0, 1])]), Progress())
-    with pytest.raises(BronzeGap, match="deleted and made anew"):
+    with pytest.raises(BronzeGap, match="deleted and re-created"):
         archive(spark, tmp_path).write(batch(spark, [(1, [2])]), Progress())
 
 
 def test_an_archive_without_an_id_takes_that_of_its_topic(spark: SparkSession, tmp_path: Path) -> None:
     archive(spark, tmp_path, topic_id="").write(batch(spark, [(1, [0])]), Progress())
     archive(spark, tmp_path).write(batch(spark, [(1, [1])]), Progress())
-    with pytest.raises(BronzeGap, match="deleted and made anew"):
+    with pytest.raises(BronzeGap, match="deleted and re-created"):
         archive(spark, tmp_path, topic_id="second").write(batch(spark, [(1, [2])]), Progress())
 
 

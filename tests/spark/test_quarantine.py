@@ -198,5 +198,5 @@ def test_an_earlier_epoch_is_not_replayed(spark: SparkSession, tmp_path: Path) -
 def test_a_writer_that_was_replaced_writes_no_more(spark: SparkSession, tmp_path: Path) -> None:
     lab = Lab(spark, tmp_path)
     lab.writers[0].retire()
-    with pytest.raises(Retired, match="started anew"):
+    with pytest.raises(Retired, match="restarted"):
         lab.write(message(OURS, id=1, name="a"))

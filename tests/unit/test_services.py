@@ -35,7 +35,7 @@ class Serving:
         metastore = Namespace(sync=lambda: self._run("sync"), failure="")
         self.table: Any = Namespace(name=NAME, schedule=schedule(), metastore=metastore)
         replace_time(monkeypatch, table_services, time=lambda: self.now)
-        monkeypatch.setattr(table_services.delete_orphans, "sweep_asked", lambda *given: self._run("sweep"))
+        monkeypatch.setattr(table_services.delete_orphans, "delete_requested", lambda *given: self._run("orphans"))
         monkeypatch.setattr(table_services, "serve_due", lambda *given: self._run("serve"))
         monkeypatch.setattr(table_services, "count_due", lambda *given: self._run("count"))
 
@@ -61,9 +61,9 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Serving:
 
 
 def test_what_fails_holds_up_nothing_else_and_is_told(serving: Serving) -> None:
-    serving.broken = {"sweep", "serve"}
-    assert serving.attend() == ["sync", "sweep", "serve", "count"]
-    assert serving.reason().startswith("table service failed: sweep is broken; serve is broken; it is tried again")
+    serving.broken = {"orphans", "serve"}
+    assert serving.attend() == ["sync", "orphans", "serve", "count"]
+    assert serving.reason().startswith("table service failed: orphans is broken; serve is broken; it is tried again")
 
 
 def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
@@ -72,7 +72,7 @@ def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
     serving.broken = set()
     assert serving.attend() == []
     serving.now += service_schedule.RETRY_S
-    assert serving.attend() == ["sync", "sweep", "serve", "count"]
+    assert serving.attend() == ["sync", "orphans", "serve", "count"]
     assert serving.reason() == ""
 
 

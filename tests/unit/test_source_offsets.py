@@ -30,7 +30,7 @@ def test_a_topic_that_was_made_anew_is_not_read_on() -> None:
     held = {**HELD, "topic_id": "first"}
     for same in (Topic("first", 1), Topic("", 0)):
         refuse_changed(held, table(), same)
-    with pytest.raises(TopicChanged, match=r"made anew.*write epoch: 1 for the table in databases/lab.yaml"):
+    with pytest.raises(TopicChanged, match=r"re-created.*write epoch: 1 for the table in databases/lab.yaml"):
         refuse_changed(held, table(), Topic("second", 1))
     refuse_changed(held, replace(table(), epoch=1), Topic("second", 1))
 

@@ -1,19 +1,19 @@
-"""Which rows a sweep takes for ghosts, and what it makes of them."""
+"""Which rows are orphans, and what becomes of them."""
 
 import pytest
 from pyspark.sql import SparkSession
 
-from spark_jobs.hudi.delete_orphans import ghosts, tombstones
+from spark_jobs.hudi.delete_orphans import orphans, tombstones
 from tests.source_table import table
 from tests.spark.test_decode_and_fit import COLUMNS, GONE, LIVE
 
 NEW = (3, "east", "Eve", "s3", "c", 12, "false", 9)
 
 
-def test_old_live_rows_are_ghosts(spark: SparkSession) -> None:
+def test_old_live_rows_are_orphans(spark: SparkSession) -> None:
     rows = spark.createDataFrame([LIVE, GONE, NEW], COLUMNS)
-    assert [row["id"] for row in ghosts(rows, 9).collect()] == [1]
-    assert [row["id"] for row in ghosts(rows, 7).collect()] == []
+    assert [row["id"] for row in orphans(rows, 9).collect()] == [1]
+    assert [row["id"] for row in orphans(rows, 7).collect()] == []
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_old_live_rows_are_ghosts(spark: SparkSession) -> None:
         ("soft", "default", (None, None, None)),
     ],
 )
-def test_a_ghost_is_deleted_as_its_table_wants_it(
+def test_an_orphan_is_deleted_as_its_table_wants_it(
     spark: SparkSession, delete: str, identity: str, kept: tuple[str | None, ...]
 ) -> None:
     stored = spark.createDataFrame([LIVE], COLUMNS)
