@@ -60,7 +60,7 @@ class Lease:
 
     def take(self) -> None:
         """One try; Held names the other job, and its claim."""
-        began = _now()
+        began = boot_time_s()
         self._name = uuid.uuid4().hex
         self._write()
         try:
@@ -82,7 +82,7 @@ class Lease:
 
     def late(self) -> bool:
         """Whether the claim is lost, or so old that others could take it for dead soon."""
-        return bool(self._lost) or _now() - self._renewed > LATE_S
+        return bool(self._lost) or boot_time_s() - self._renewed > LATE_S
 
     def release(self) -> None:
         """Others need not wait."""
@@ -92,7 +92,7 @@ class Lease:
 
     def _go_on(self) -> str:
         """Renews a claim that is in time; why it is lost, or ''."""
-        began = _now()
+        began = boot_time_s()
         if self._name not in self._ages():
             return self._taken_away()
         self._write()
@@ -106,7 +106,7 @@ class Lease:
 
         The claim is in time only once others were looked for: until then no thread may write.
         """
-        began, former = _now(), self._name
+        began, former = boot_time_s(), self._name
         self._name = uuid.uuid4().hex
         try:
             self._write()
@@ -228,7 +228,7 @@ class Leases:
                     LOG.warning("a claim could not be renewed: %s", root_cause(error))
 
 
-def _now() -> float:
+def boot_time_s() -> float:
     return time.clock_gettime(CLOCK)
 
 

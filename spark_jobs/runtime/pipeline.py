@@ -23,6 +23,7 @@ class Target:
     path: str
     hive: Tuple[str, ...]
     options: Dict[str, str]
+    engine: str = ENGINE  # of its source
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
 
 
 def _table(entry: Dict[str, Any]) -> Table:
-    targets = tuple(_target(target) for target in entry["targets"])
+    targets = tuple(_target({**target, "engine": entry.get("engine", ENGINE)}) for target in entry["targets"])
     return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
 
 

@@ -28,6 +28,15 @@ class ColumnType(NamedTuple):
     text: Conversion  # the lake column to the canonical text
 
 
+class Positions(NamedTuple):
+    """How people write a position of the source's log. parse: None for a text that is none; text: of the number."""
+
+    name: str
+    example: str
+    parse: Callable[[str], Optional[int]]
+    text: Callable[[int], str]
+
+
 class Snapshot:
     """One state of a database, held open until close(). position: not before any commit that it shows."""
 
@@ -72,4 +81,5 @@ class Engine(NamedTuple):
     column_type: Callable[[Any], ColumnType]  # of a column; Unmapped
     reads_back: Callable[[Any], bool]  # whether a row can be asked for by the canonical text of a column
     any_of: Callable[[str, Iterable[str]], str]  # the condition that a column has one of these canonical texts
+    positions: Positions
     load: Callable[[SparkSession, str, str, str, str, Dict[str, str]], Dict[str, int]]

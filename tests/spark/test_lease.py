@@ -113,8 +113,8 @@ def job(spark: SparkSession, table: str, told: list[str]) -> Iterator[Leases]:
 
 def pass_by(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """As for a process that was stopped for so long."""
-    now = lease._now
-    monkeypatch.setattr(lease, "_now", lambda: now() + seconds)
+    now = lease.boot_time_s
+    monkeypatch.setattr(lease, "boot_time_s", lambda: now() + seconds)
 
 
 def test_whoever_is_late_claims_again_before_it_writes(

@@ -11,6 +11,7 @@ from pyspark.sql.utils import AnalysisException
 from spark_jobs import query
 from spark_jobs.hudi import time_travel, timeline
 from spark_jobs.runtime.batch_job import Refused
+from spark_jobs.runtime.pipeline import Target
 from spark_jobs.sql import parse
 
 NOW = Namespace(sql="", as_of=None, since=None, until=None, config="", limit=10)
@@ -22,8 +23,8 @@ def asked(sql: str, **moment: Any) -> Namespace:
     return Namespace(**{**vars(NOW), "sql": sql, **moment})
 
 
-def targets(path: str) -> dict[str, Namespace]:
-    return {name: Namespace(path=path, type="mor" if "_mor" in name else "cow") for name in NAMES}
+def targets(path: str) -> dict[str, Target]:
+    return {name: Target("mor" if "_mor" in name else "cow", path, (), {}) for name in NAMES}
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def past(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each table's past is one row, 0; a table of its own in the catalog there is not."""
     monkeypatch.setattr(query, "read_pipeline", lambda spark, config: None)
     monkeypatch.setattr(query, "tables", lambda pipeline: targets("somewhere"))
-    monkeypatch.setattr(query, "_past", lambda *_: spark.range(1).toDF("n"))
+    monkeypatch.setattr(query, "rows_of_the_past", lambda *_: spark.range(1).toDF("n"))
     monkeypatch.setattr(time_travel, "instant_of", lambda *_: "20261121123000123")
 
 
@@ -68,7 +69,7 @@ def test_rows_of_a_moment_that_is_kept(spark: SparkSession, past: None) -> None:
 def test_a_moment_that_is_cleaned_while_it_is_read_is_refused(
     spark: SparkSession, past: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def cleaned(_: object, path: str, moment: str) -> str:
+    def cleaned(_: object, path: str, moment: str, *engine: str) -> str:
         if moment == ASKED.as_of:
             return "20261121120000000"
         raise time_travel.NoSuchMoment(f"{moment} is before 20261121123000123, the oldest moment that is kept whole")
