@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.flatten import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
-from spark_jobs.events.toast import BASE, FIELDS, KEY, MOVES, VACATED, key_text, lacks, named
+from spark_jobs.events.toast import FIELDS, KEY, MOVES, OLD_KEY, VACATED, key_text, lacks, named
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
@@ -19,7 +19,7 @@ from spark_jobs.runtime.sql_text import identifier
 
 PARTITIONS = 100  # so many partitions are named to Hudi; of more, all are read
 SHOWN = 5
-OWN, STORED, MEANT = "_toast_own", "_toast_stored", "_toast_meant"
+NEW_KEY_ROW, OLD_KEY_ROW, CHOSEN = "_toast_new_key_row", "_toast_old_key_row", "_toast_chosen"
 Read = Callable[[], DataFrame]
 VERSION = ("_order", "__lsn", "__op", "__deleted")
 
@@ -90,8 +90,8 @@ def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
 def wanted(lacking: DataFrame, table: Table) -> DataFrame:
     """The keys to look up, with the partition (place) where each most probably lies."""
     place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
-    moved = lacking.where("{} <> {}".format(BASE, KEY))
-    return lacking.selectExpr(KEY, place).union(moved.selectExpr(BASE, place))
+    moved = lacking.where("{} <> {}".format(OLD_KEY, KEY))
+    return lacking.selectExpr(KEY, place).union(moved.selectExpr(OLD_KEY, place))
 
 
 def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
@@ -118,12 +118,14 @@ def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epo
     A row that is deleted may lack values.
     """
     row = "struct({}, values) AS {}"
-    own = stored.selectExpr(KEY, row.format(", ".join(VERSION), OWN))
-    base = stored.selectExpr("{} AS {}".format(KEY, BASE), row.format(", ".join(VERSION), STORED))
-    joined = lacking.join(own, KEY, "left").join(base, BASE, "left")
+    new_key = stored.selectExpr(KEY, row.format(", ".join(VERSION), NEW_KEY_ROW))
+    old_key = stored.selectExpr("{} AS {}".format(KEY, OLD_KEY), row.format(", ".join(VERSION), OLD_KEY_ROW))
+    joined = lacking.join(new_key, KEY, "left").join(old_key, OLD_KEY, "left")
     known = joined.where("NOT coalesce({}, false)".format(_known_already(epoch)))
-    meant = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
-    found = frames.select(known, ["*", meant.format(_is_own(epoch), OWN, _is_base(epoch), STORED, MEANT)])
+    chosen = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
+    found = frames.select(
+        known, ["*", chosen.format(_is_new_key_row(epoch), NEW_KEY_ROW, _is_old_key_row(epoch), OLD_KEY_ROW, CHOSEN)]
+    )
     held = _values(stored, dict(lacking.dtypes), names)
     value = "CASE WHEN {} THEN {} ELSE {} END"
     filled = {name: value.format(lacks(name), held[name], identifier(name)) for name in names}
@@ -134,28 +136,30 @@ def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epo
 
 def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str]) -> Dict[str, str]:
     have = stored.select("values.*").columns
-    value = {name: "{}.{}".format(MEANT, identifier(name)) if name in have else "NULL" for name in names}
+    value = {name: "{}.{}".format(CHOSEN, identifier(name)) if name in have else "NULL" for name in names}
     return {name: "CAST({} AS {})".format(value[name], kinds[name]) for name in names}
 
 
-def _is_base(epoch: int) -> str:
+def _is_old_key_row(epoch: int) -> str:
     """True if the row stored under the old key is the one being updated: same topic epoch, and either still live under
     that key, or deleted by a key change that this batch contains (redelivered, or whose create comes first).
     """
-    stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(STORED, MOVES)
-    left = "array_contains({}, {}.__lsn)".format(MOVES, STORED)
-    is_base = "CASE WHEN {0}.__deleted = 'false' THEN {1} OR {2} ELSE {2} END".format(STORED, stays, left)
-    return "coalesce({} AND {}, false)".format(_of_epoch(STORED, epoch), is_base)
+    stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(OLD_KEY_ROW, MOVES)
+    left = "array_contains({}, {}.__lsn)".format(MOVES, OLD_KEY_ROW)
+    is_old = "CASE WHEN {0}.__deleted = 'false' THEN {1} OR {2} ELSE {2} END".format(OLD_KEY_ROW, stays, left)
+    return "coalesce({} AND {}, false)".format(_of_epoch(OLD_KEY_ROW, epoch), is_old)
 
 
-def _is_own(epoch: int) -> str:
+def _is_new_key_row(epoch: int) -> str:
     """True if the row stored under a changed key is already the one that came to it.
 
     A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
     ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
     """
-    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(BASE, KEY, OWN, _of_epoch(OWN, epoch))
-    instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_base(epoch), OWN, MOVES)
+    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(
+        OLD_KEY, KEY, NEW_KEY_ROW, _of_epoch(NEW_KEY_ROW, epoch)
+    )
+    instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_old_key_row(epoch), NEW_KEY_ROW, MOVES)
     return "coalesce({} AND (NOT {} OR {}), false)".format(moved, VACATED, instead)
 
 
@@ -165,9 +169,9 @@ def _known_already(epoch: int) -> str:
     An update waits for the lock of its row, so its LSN is above those of all changes to the row before it; an insert's
     need not be (F1), nor above that of a row that a snapshot read (F2).
     """
-    stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, BASE, KEY, _of_epoch(OWN, epoch))
-    later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(OWN)
-    return "({}._order >= _order OR ({} OR {}) AND {})".format(OWN, stays, _is_own(epoch), later_one)
+    stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, OLD_KEY, KEY, _of_epoch(NEW_KEY_ROW, epoch))
+    later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(NEW_KEY_ROW)
+    return "({}._order >= _order OR ({} OR {}) AND {})".format(NEW_KEY_ROW, stays, _is_new_key_row(epoch), later_one)
 
 
 def _of_epoch(row: str, epoch: int) -> str:
@@ -201,6 +205,6 @@ def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
     """
     places = frames.few(batch.sparkSession, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
-    own = F.broadcast(batch.select("partition", "offset"))
-    behind = ahead.join(own, ["partition", "offset"], "left_anti")
-    return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)
+    of_batch = F.broadcast(batch.select("partition", "offset"))
+    later_ones = ahead.join(of_batch, ["partition", "offset"], "left_anti")
+    return later_ones.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

@@ -160,7 +160,7 @@ def test_what_debezium_sends_again_is_no_newer_than_it_was(spark: SparkSession) 
     assert filled(spark, [change(22, 1, lsn=90, t=LACKS)], held) == {1: (22, "t90", None, "false")}
 
 
-def test_a_row_of_an_earlier_life_of_the_topic_is_no_source(spark: SparkSession) -> None:
+def test_a_row_of_an_earlier_epoch_of_the_topic_is_no_source(spark: SparkSession) -> None:
     lab = Table(**{**DEFAULT.__dict__, "epoch": 1})
     change_ = change(EPOCH_SIZE + 3, 1, lsn=9, t=LACKS)
     with pytest.raises(Unfillable, match="offset 3"):
@@ -292,7 +292,7 @@ def apply(spark: SparkSession, batch: list[Row], held: list[Row]) -> dict[int, R
 
 def test_spans_of_keys() -> None:
     moves = [toast.Move(10, 100, "a", None), toast.Move(11, 100, "b", "a"), toast.Move(20, 100, "a", None)]
-    assert toast.life_spans(moves) == [
+    assert toast.lineage_spans(moves) == [
         ("a", 10, 11, "a"),
         ("a", 11, 20, "@11"),
         ("a", 20, toast.END, "a"),
