@@ -18,6 +18,7 @@ from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.scheduling.commit_slots import CommitSlots
+from spark_jobs.streaming.application import Application
 from spark_jobs.streaming.managed_queries import ManagedQueries
 from spark_jobs.streaming.quarantine_requests import QuarantineRequests
 from spark_jobs.streaming.query_starts import QueryStarts
@@ -35,27 +36,32 @@ class StreamingJob:
     def __init__(self, spark: SparkSession, config: str, layers: List[str]) -> None:
         self._spark = spark
         self._config = config
-        self._progress = Progress()
         self._stopping = threading.Event()
         self._tables_first = TablesFirst()
         self.failed = False
-        slots = CommitSlots(spark.sparkContext.defaultParallelism)
-        # Not one for both: a backlog of archives would hold up the services, which keep the commits short.
-        archives, services = Background(spark.sparkContext, slots.busy), Background(spark.sparkContext, slots.busy)
-        broker, quarantines = Broker(spark, self._pipeline().kafka), Quarantines(spark)
-        self._leases = Leases(spark, "stream {}".format(spark.sparkContext.applicationId), self._lose)
-        self._starts = QueryStarts(spark, layers, broker, self._leases, quarantines, self._progress, slots, archives)
-        self._queries = ManagedQueries(self._progress, archives.at_once, self._leases.release)
-        requests = QuarantineRequests(spark, quarantines)
-        self._service_loop = ServiceLoop(spark, self._queries, self._leases, requests, services, self._progress)
-        self._topic_watch = TopicWatch(broker, self._queries, self._progress)
+        context = spark.sparkContext
+        slots = CommitSlots(context.defaultParallelism)
+        self._app = app = Application(
+            spark,
+            Broker(spark, self._pipeline().kafka),
+            Leases(spark, "stream {}".format(context.applicationId), self._lose),
+            Quarantines(spark),
+            Progress(),
+            slots,
+            archives=Background(context, slots.busy),
+            services=Background(context, slots.busy),
+        )
+        self._starts = QueryStarts(app, layers)
+        self._queries = ManagedQueries(app.progress, app.archives.at_once, app.leases.release)
+        self._service_loop = ServiceLoop(app, self._queries, QuarantineRequests(spark, app.quarantines))
+        self._topic_watch = TopicWatch(app, self._queries)
 
     def admit(self) -> None:
         """Takes all tables before any is written; Held when another job writes one of them."""
         try:
-            self._leases.await_all([target.path for _, target in self._starts.targets(self._pipeline())])
+            self._app.leases.await_all([target.path for _, target in self._starts.targets(self._pipeline())])
         except Held:
-            self._leases.release_all()
+            self._app.leases.release_all()
             raise
 
     def run(self) -> None:
@@ -68,7 +74,7 @@ class StreamingJob:
             self._look(self._pipeline())
             self._stopping.wait(LOOK_EVERY_S)
         self._queries.end_all()
-        self._leases.release_all()
+        self._app.leases.release_all()
 
     def stop(self, *_: Any) -> None:
         """Ends run(): each query stops between two commits."""
@@ -95,8 +101,8 @@ class StreamingJob:
         self._queries.reconcile(self._starts.wanted(pipeline, self._tables_first.over()))
         self._tables_first.look(self._queries.nothing_to_do, partial(self._service_loop.asked, pipeline))
         for writer in self._queries.writers():
-            self._progress.update(writer.table.name, quarantined=writer.waiting)
-        storage.write_text(self._spark, pipeline.status, self._progress.to_json(time.time()))
+            self._app.progress.update(writer.table.name, quarantined=writer.waiting)
+        storage.write_text(self._spark, pipeline.status, self._app.progress.to_json(time.time()))
 
     def _serve(self) -> None:
         self._tables_first.wait()

@@ -109,15 +109,10 @@ def pipeline_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_backlog_of_archives_does_not_hold_up_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
-
-    def note(name: str) -> Callable[..., Any]:
-        return lambda *args: given.update({name: [one for one in args if isinstance(one, streaming_job.Background)]})
-
-    for name in ("QueryStarts", "ServiceLoop"):
-        monkeypatch.setattr(streaming_job, name, note(name))
+    given: list[Any] = []
+    monkeypatch.setattr(streaming_job, "QueryStarts", lambda app, layers: given.append(app))
     job()
-    (archives,), (services,) = given["QueryStarts"], given["ServiceLoop"]
+    archives, services = given[0].archives, given[0].services
     with archives.turn():
         served = threading.Thread(target=lambda: services.turn().__enter__(), daemon=True)
         served.start()
@@ -161,8 +156,8 @@ def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
     progress = Progress()
     made = ManagedQueries(progress, archives_at_once=1, release=lambda path: None)
     made.reconcile({topic: ("spec", start(topic)) for topic in ("gone", "there")})
-    broker: Any = SimpleNamespace(ends=ends)
-    watch = TopicWatch(broker, made, progress)
+    app: Any = SimpleNamespace(broker=SimpleNamespace(ends=ends), progress=progress)
+    watch = TopicWatch(app, made)
     for now in (100.0, 107.0):
         watch.look(now)
     tables = json.loads(progress.to_json(0))["tables"]
@@ -203,8 +198,8 @@ def test_the_first_time_of_a_job_is_the_tables(
 ) -> None:
     monkeypatch.setattr(storage, "names", lambda *_: services)
     requests: Any = SimpleNamespace(asked=lambda _: settled)
-    other: Any = None
-    loop = ServiceLoop(other, other, other, requests, other, Progress())
+    app: Any = SimpleNamespace(spark=None)
+    loop = ServiceLoop(app, queries(), requests)
     tables_first = TablesFirst(seconds_left)
     pipeline: Any = SimpleNamespace(requests="requests")
     tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, lambda: loop.asked(pipeline))

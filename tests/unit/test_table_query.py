@@ -21,8 +21,9 @@ def test_a_gap_is_looked_for_once_before_the_first_batch() -> None:
     broker: Any = SimpleNamespace(topic=lambda name: name, offsets=lambda name: SimpleNamespace(begin={0: 7}))
     writer: Any = SimpleNamespace(table=table, write=asked.append)
     slots: Any = SimpleNamespace(slot=nullcontext, await_next=lambda name: None)
-    other: Any = None
-    query = TableQuery(other, other, broker, writer, Progress(), slots)
+    app: Any = SimpleNamespace(broker=broker, progress=Progress(), slots=slots)
+    pipeline: Any = None
+    query = TableQuery(app, pipeline, writer)
     for batch in ("first", "second"):
         query.take_slot(batch, 0)  # type: ignore[arg-type]
     assert asked == ["lab.public.t", {0: 7}, "first", "lab.public.t", "second"]
