@@ -93,7 +93,7 @@ class Check:
             raise NotCovered("not caught up with {} in the time given: {}".format(snapshot.position, missing)) from None
 
     def _tried(self, check: TableCheck, work: Callable[[], None]) -> bool:
-        """Whether it was done; if not, the table has failed, or its round is to be made again."""
+        """True if it was done. If not, the table has failed, or its round is repeated."""
         try:
             work()
             return True
@@ -125,7 +125,7 @@ class Check:
             check.fail("proof", "quarantine and archive could not be looked at: {}".format(root_cause(problem)))
 
     def _check_quarantine(self, check: TableCheck) -> None:
-        """What was set aside is missing until it is replayed or dropped."""
+        """Messages that were set aside are missing until they are replayed or dropped."""
         target = self._pipeline.quarantine.get(check.table.database)
         lines = quarantine.missing_messages(self._spark, target, check.table.topic)
         rest = ["and {} more messages".format(len(lines) - SHOWN)] if len(lines) > SHOWN else []
@@ -143,7 +143,7 @@ class Check:
         check.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
 
     def _archive_lacks(self, check: TableCheck) -> str:
-        """What the archive still lacks after its own time: it has a slower trigger than the tables."""
+        """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
         deadline = Deadline(time.monotonic() + self._timeout_s)
         place, end = (self._pipeline.bronze["path"], check.table.topic), check.end_offsets
         try:

@@ -47,7 +47,7 @@ def union_by_name(parts: List[DataFrame]) -> DataFrame:
 
 
 def sender(schemas: Schemas) -> Column:
-    """Of a message, as fencing.py wants it: generation, op and committed_ms. Null for one that can't be decoded."""
+    """The facts of a message for fencing.py: generation, op and committed_ms. Null if it can't be decoded."""
     facts = metadata(schemas, "PERMISSIVE")
     generation = facts[GENERATION].cast("string").alias("generation")
     return F.struct(generation, facts["__op"].alias("op"), facts["__source_ts_ms"].alias("committed_ms"))

@@ -106,7 +106,7 @@ def stale_generations(known: Generations) -> List[StaleGeneration]:
 
 
 def in_batch(stale: List[StaleGeneration], partitions: List[Any]) -> List[StaleGeneration]:
-    """Those that a batch may have messages of."""
+    """The stale generations that a batch may have messages of."""
     batch = {row["partition"]: row for row in partitions}
     return [
         one

@@ -1,4 +1,4 @@
-"""What a change under REPLICA IDENTITY DEFAULT leaves out, taken from the changes of its batch before it (ADR 18).
+"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: from its batch (ADR 18).
 
 PostgreSQL logs no large value that an update leaves alone. The message of such a change names these columns in
 `__unavailable`, and in `__moved_from` the key that the row had until then if this change gave it another one
@@ -128,7 +128,7 @@ def key_text(values: Iterable[str]) -> str:
 
 
 def lacks(name: str) -> str:
-    """Whether UNAVAILABLE holds the name."""
+    """True if UNAVAILABLE holds the name."""
     return "coalesce(array_contains({}, {}), false)".format(UNAVAILABLE, text_literal(name))
 
 

@@ -1,4 +1,4 @@
-"""The values that neither a change nor its batch brings, from the stored rows of the table (ADR 18).
+"""Unchanged TOAST values that the batch does not have either: from the stored rows of the table (ADR 18).
 
 None of them is null, because null is not large; so a null that is found is no value.
 """
@@ -95,14 +95,14 @@ def wanted(lacking: DataFrame, table: Table) -> DataFrame:
 
 
 def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
-    """What is needed of a stored row. values: a struct of those of the columns that the table has."""
+    """Key, version and values of stored rows. values: a struct of the columns that the table has."""
     key = "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)
     have = [identifier(name) for name in names if name in rows.columns]
     return frames.select(rows, [key, *VERSION, "struct({}) AS values".format(", ".join(["true AS _", *have]))])
 
 
 def nothing(keys: DataFrame, table: Table) -> DataFrame:
-    """What a table without commits holds."""
+    """The rows of a table without commits: none."""
     version = {"_order": "bigint", "__lsn": "bigint", "__op": "string", "__deleted": "string"}
     return frames.few(keys.sparkSession, [], {**dict.fromkeys(table.keys, "string"), **version})
 
@@ -198,10 +198,10 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
 
 
 def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
-    """Those of the messages ahead that are not in the batch, of the keys that the messages at the offsets have.
+    """The later messages that have a key of the messages at the offsets. ahead: those of the batch and all later ones.
 
-    A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
-    has not come to that row yet.
+    A later change may bring the value that no stored row has, or delete the row. That happens while a snapshot that
+    runs beside the stream has not reached the row yet.
     """
     places = frames.few(batch.sparkSession, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()

@@ -129,7 +129,7 @@ def _decoded(writer: int, schema: Dict[str, Any]) -> Column:
 
 
 def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) -> Column:
-    """Of the messages of one writer, over its _decoded()."""
+    """The reason of each message of one writer, over its _decoded()."""
     row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
     reason = F.when(absent, F.lit(UNDECODABLE.format(writer)))

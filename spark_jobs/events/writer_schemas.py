@@ -21,7 +21,7 @@ class WriterSchemas:
         self._decoders: Dict[int, decode.Decoder] = {}
 
     def learn(self, writers: Iterable[int]) -> bool:
-        """Whether one of them was not known yet. Raises UnknownWriter for one that is not the table's."""
+        """True if one of them was not known yet. Raises UnknownWriter for one that is not the table's."""
         unknown = set(writers) - set(self.known)
         self.known.update({one: validate.own_schema(self._registry, one, self.table) for one in unknown})
         return bool(unknown)

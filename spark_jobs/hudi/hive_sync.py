@@ -50,12 +50,12 @@ class MetastoreSync:
             self.sync()
 
     def check(self) -> None:
-        """Asks the metastore though nothing is new: somebody may have dropped or altered the table there."""
+        """Syncs although nothing is new: somebody may have dropped or altered the table in the metastore."""
         self._due = True
         self.sync()
 
     def sync(self) -> None:
-        """Tells the metastore of columns and partitions that may be new."""
+        """Registers columns and partitions that may be new."""
         with self._lock:
             if not (self._due or self._changed):
                 return

@@ -81,7 +81,7 @@ class Lease:
                 raise Lost(self._lost)
 
     def late(self) -> bool:
-        """Whether the claim is lost, or so old that others could take it for dead soon."""
+        """True if the claim is lost, or so old that others could take it for dead soon."""
         return bool(self._lost) or boot_time_s() - self._renewed > LATE_S
 
     def release(self) -> None:
@@ -201,7 +201,7 @@ class Leases:
             raise Lost("{} is not claimed".format(table_path))
 
     def holds(self, table_path: str) -> bool:
-        """Whether this job may write the table now: none once it has lost one, for it ends."""
+        """True if this job may write the table now: none once it has lost one, for it ends."""
         lease = self._held.get(table_path)
         return lease is not None and not lease.late() and not self._ended.is_set()
 
@@ -238,13 +238,13 @@ def process() -> Dict[str, Any]:
 
 
 def ended(other: Dict[str, Any]) -> bool:
-    """Whether the holder was a process of this machine that is gone."""
+    """True if the holder was a process of this machine that is gone."""
     here = other.get("boot") == boot() and other.get("host") == socket.gethostname() and bool(boot())
     return here and started(other["pid"]) != other["started"]
 
 
 def boot() -> str:
-    """What tells this start of the machine from all others; "" where it is unknown."""
+    """An id of this start of the machine; "" where it is unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()

@@ -63,7 +63,7 @@ class ServiceSchedule:
         return commits * (WHERE_ROWS_MOVE if self._rows_move else 1) >= every or size >= LOG_BYTES
 
     def is_count_due(self, now: float) -> bool:
-        """Whether the live rows of a table that has changed are counted: when it falls quiet, and every STALE_S if not.
+        """True if the live rows of a table that has changed are counted: when it falls quiet, and every STALE_S if not.
 
         Then behind a compaction, if one comes: to merge the log files of many commits takes longer than those commits.
         """
@@ -78,7 +78,7 @@ class ServiceSchedule:
             self._counted_at = now
 
     def may_try(self, now: float) -> bool:
-        """Whether the wait after a failure is over."""
+        """True if the wait after a failure is over."""
         with self._lock:
             return now >= self._due_at
 

@@ -63,7 +63,7 @@ def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> Non
 
 
 def _anew(table: Table) -> str:
-    """What reads all rows again."""
+    """The steps that read all rows again."""
     what = "write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
     return what.format(table.epoch + 1, table.database, RUNBOOK)
 

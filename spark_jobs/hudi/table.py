@@ -32,7 +32,7 @@ class Commit(NamedTuple):
 
 
 class HudiTable:
-    """What is known of the table between commits. Safe to throw away: commits hold the truth.
+    """The state of one Hudi table between commits. It can be thrown away: the commits hold the truth.
 
     source: the table in the source. Raises timeline.ClockBehind.
     """
@@ -60,7 +60,7 @@ class HudiTable:
 
     @property
     def position(self) -> Dict[str, Any]:
-        """What the last commit says of its source; empty before the first."""
+        """The source position in the last commit; empty before the first commit."""
         return dict(self._position)
 
     @property
@@ -147,10 +147,10 @@ class HudiTable:
         self._position = entries
 
     def _roll_back(self) -> None:
-        """What was broken off, before the next commit has its name.
+        """Rolls back a commit that was broken off, before the next commit gets its instant.
 
-        Hudi's DataFrame writer does it after, and writes so to the log files under a later name. A reader stops there
-        (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the one behind it (ADR 22).
+        Hudi's DataFrame writer rolls back after that, so the rollback in the log files has a later instant. A reader
+        stops there (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the next one (ADR 22).
         """
         with closing(write_client(self._spark, self.target)) as client:
             client.rollbackFailedWrites()

@@ -39,9 +39,9 @@ def attend(spark: SparkSession, table: HudiTable, progress: Progress, requests: 
 
 
 def sync_overdue(tables: Sequence[HudiTable], progress: Progress) -> None:
-    """Tells the metastore what it missed of tables, up to the first that it does not take: then it may be away.
+    """Syncs the tables that the metastore missed, up to the first failure: then it may be away.
 
-    That takes a moment, and would wait until all tables before are counted and compacted.
+    A sync takes a moment. In attend() it would wait until all tables before it are counted and compacted.
     """
     for table in tables:
         if table.metastore.failure:
@@ -120,7 +120,7 @@ def _compact_pending(spark: SparkSession, table: HudiTable, client: Any) -> None
 
 
 def archive(spark: SparkSession, table: HudiTable) -> None:
-    """Without the lock, which keeps archivers from each other: here is one, and the writer would wait for all of it."""
+    """Runs without the lock: it keeps archivers from each other, here is only one, and the writer would wait for it."""
     unlocked = java(spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
     with closing(write_client(spark, table.target, {unlocked.key(): unlocked.defaultValue()})) as client:
         client.archive()

@@ -49,7 +49,7 @@ def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE
 
 
 def begin_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
-    """As instant_of(), for what changed after it: nothing yet, if it is a position that the table has not come to."""
+    """The instant after which changes are read. A position may be one that the table has not reached yet."""
     return _kept_whole(spark, path, completed(spark, path), moment, engine(source).positions)
 
 

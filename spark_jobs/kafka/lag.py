@@ -1,4 +1,4 @@
-"""For how long a table has lacked messages that its topic holds."""
+"""The lag of a table behind its topic, in seconds."""
 
 from collections import deque
 from typing import Deque, Dict, Tuple
@@ -10,7 +10,7 @@ STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark f
 
 
 class LagTracker:
-    """What the topic held at each look, as far as the table has not reached it."""
+    """Remembers what the topic held at each look, until the table has reached it."""
 
     def __init__(self) -> None:
         self._marks: Marks = deque()

@@ -37,7 +37,7 @@ def shown(
 def versions(
     spark: SparkSession, table: Table, pair: str, keys: List[str], sides: Dict[str, LakeRows]
 ) -> List[Dict[str, Any]]:
-    """What each side of a pair has of the keys."""
+    """The rows of the keys on both sides of a pair, where they differ."""
     left, right = pair.split(" = ")
     ours, theirs = sides[left].texts(spark, keys), sides[right].texts(spark, keys)
     found = []

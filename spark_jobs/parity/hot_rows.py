@@ -19,7 +19,7 @@ CHARACTERS = 2**25  # of different rows, which the driver holds
 
 
 class HotRows:
-    """Asks in a thread of its own until it is stopped.
+    """Reads the rows in a thread of its own until it is stopped.
 
     seen: how often each row was there, as a JSON array of its texts; times: how often the source was asked.
     """

@@ -1,4 +1,4 @@
-"""What can be said of a table in the lake alone: its read-optimised view, double keys, placeholders, and its names."""
+"""Checks of a table in the lake alone: its read-optimised view, duplicate keys, placeholders, and its names."""
 
 from typing import Any, Dict, List
 

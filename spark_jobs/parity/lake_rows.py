@@ -85,7 +85,7 @@ def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
 
 
 def no_rows(spark: SparkSession, names: List[str], types: List[ColumnType]) -> DataFrame:
-    """What a table with these columns holds before its first commit."""
+    """The rows of a table with these columns before its first commit: none."""
     columns = ["`{}` {}".format(name, kind.lake) for name, kind in zip(names, types)]
     return spark.createDataFrame([], ", ".join(columns + ["__deleted string", "_order bigint"]))
 

@@ -93,7 +93,7 @@ class TableCheck:
         self.done = True
 
     def _compare(self, sides: Dict[str, LakeRows], columns: List[Any]) -> DataFrame:
-        """What is not settled. Kept without what it was made of: made again, it would be of another moment."""
+        """The differences that are not settled, computed once: later they would be those of another moment."""
         found = compare.judged(differences(sides), self._before)
         if self._hot is not None and self._keys is not None:
             seen = self._hot.result()
@@ -157,7 +157,7 @@ def condition(table: Table, columns: List[Any], few_keys: Optional[List[str]]) -
 
 
 def differences(sides: Dict[str, LakeRows]) -> DataFrame:
-    """Of the source and what is live in each lake table, and of the two lake tables in full."""
+    """The differences between the source and the live rows of each lake table, and between the two lake tables."""
     lake = [name for name in ("cow", "rt") if name in sides]
     found = [compare.differing(compare.SOURCE + name, sides["source"].live(), sides[name].live()) for name in lake]
     if len(lake) == 2:

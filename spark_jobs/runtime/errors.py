@@ -1,4 +1,4 @@
-"""What went wrong, in one line: errors come through Py4J and Spark with two stack traces around them."""
+"""Errors in one line: they come through Py4J and Spark with two stack traces around them."""
 
 from typing import Any, List
 

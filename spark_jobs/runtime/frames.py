@@ -17,7 +17,7 @@ BETWEEN = "\0"  # the one character that no name and no value of PostgreSQL hold
 
 
 def select(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """As rows.selectExpr(*columns).
+    """The same as rows.selectExpr(*columns).
 
     One step of the plan, too: Spark goes through all steps below each one, and Hudi does so again with every step.
     """

@@ -46,7 +46,7 @@ class ConfigurationOrigins:
             LOG.warning("commits take longer than they need to: %s", root_cause(missing))
 
     def forget(self) -> None:
-        """To call now and then: whenever a class brings defaults of its own, Hadoop reads all settings anew."""
+        """To be called now and then: when a class brings defaults of its own, Hadoop reads all settings again."""
         origins = self._field.get(self._conf) if self._field else None
         if origins is not None:
             get_method(origins, "clear")()  # py4j's own takes out one by one

@@ -46,7 +46,7 @@ class Table:
 
     @property
     def source_name(self) -> str:
-        """Its name within the database."""
+        """The name within the database."""
         return "{0.schema}.{0.table}".format(self)
 
     @property

@@ -23,7 +23,7 @@ class Deadline(NamedTuple):
 
 
 def wait_until(lacks: Callable[[], str], deadline: Deadline) -> None:
-    """Asks until nothing is lacking (''); NotCovered with the last answer when the time is over."""
+    """Returns when nothing is missing (''). Raises NotCovered with the last answer when the time is over."""
     told = time.monotonic()
     while True:
         missing = lacks()

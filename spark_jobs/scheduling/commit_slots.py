@@ -52,7 +52,7 @@ class CommitSlots:
             self._ends[name] = self._given[name] + self._kept_s()
 
     def busy(self) -> bool:
-        """Whether a table commits, or waits until it may."""
+        """True if a table commits, or waits until it may."""
         with self._changed:
             return bool(self._waiting) or float("inf") in self.holders().values()
 

@@ -41,7 +41,7 @@ def _exactly(column: Converted, is_gone: str) -> str:
 
 
 def gone(writer_schema: Dict[str, Any], row: str) -> str:
-    """Whether the message is that of a delete."""
+    """True if the message is that of a delete."""
     known = any(field["name"] == DELETED for field in writer_schema["fields"])
     return "coalesce({} = 'true', false)".format(field_of(DELETED, row)) if known else "false"
 

@@ -35,23 +35,23 @@ class ManagedQueries:
             self._end(managed)
 
     def of_tables(self) -> Dict[str, ManagedQuery]:
-        """Those that write a table, once they were begun."""
+        """The queries that write a table, once they were started."""
         return {name: managed for name, managed in list(self._known.items()) if managed.writer is not None}
 
     def writers(self) -> List[TableWriter]:
-        """Of all tables that are written."""
+        """The writers of all tables that are written."""
         return [managed.writer for managed in self.of_tables().values() if managed.writer is not None]
 
     def nothing_to_do(self) -> bool:
-        """Whether no table has anything to do, but for those that can't: they hold nothing up.
+        """True if no table that can go on has anything to do. Stuck tables hold nothing up.
 
-        When none can, because a server is away, all will have much to do as soon as it is back.
+        If all are stuck, because a server is away, all will have much to do as soon as it is back: False.
         """
         able = [managed for managed in self._known.values() if not managed.stuck()]
         return all(managed.idle() for managed in able) and bool(able or not self._known)
 
     def _is_due(self, name: str, spec: Any, start: Start) -> bool:
-        """Whether a query is to begin: it is new, changed, or has waited long enough for another try."""
+        """True if a query is to begin: it is new, changed, or has waited long enough for another try."""
         managed = self._known.get(name)
         if managed is None or managed.spec != spec:
             if managed is not None:
@@ -63,7 +63,7 @@ class ManagedQueries:
         return managed.query is None and now >= managed.retry_at
 
     def _few_archives(self, due: List[str]) -> List[str]:
-        """Without the archives that wait for others: the first batch of each takes seconds from the commits."""
+        """The names without archives that must wait for others: each first batch takes seconds from the commits."""
         begin = [one for name, one in self._known.items() if name.startswith(archive.PREFIX) and one.begins()]
         room = max(0, self._archives_at_once - len(begin))
         waiting = [name for name in due if name.startswith(archive.PREFIX)][room:]

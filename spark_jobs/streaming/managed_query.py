@@ -49,24 +49,24 @@ class ManagedQuery:
         LOG.error("%s; next try in %d s", reason, wait)
 
     def idle(self) -> bool:
-        """Whether its last look found nothing to do."""
+        """True if its last look found nothing to do."""
         return self._last.get("numInputRows") == 0
 
     def stuck(self) -> bool:
-        """Whether it failed, and waits for its next try."""
+        """True if it failed, and waits for its next try."""
         return self.query is None and self.failures > 0
 
     def begins(self) -> bool:
-        """Whether its first batch goes on."""
+        """True while its first batch runs."""
         return self.query is not None and not self._last
 
     @property
     def table(self) -> Optional[HudiTable]:
-        """What the query writes; None for an archive, and before the first start."""
+        """The table that the query writes; None for an archive, and before the first start."""
         return self.writer.table if self.writer is not None else None
 
     def reached(self) -> Dict[str, int]:
-        """By partition, the offset behind what is committed, or was set aside or left out with nothing to commit."""
+        """By partition, the next offset after what is committed, or was set aside or dropped with nothing to commit."""
         if self.table is None:
             return {}
         committed, sources = self.table.reached["offsets"], self._last.get("sources") or [{}]
@@ -75,7 +75,7 @@ class ManagedQuery:
 
     @property
     def _last(self) -> Dict[str, Any]:
-        """What Spark tells of its last batch, or look; {} before the first is over."""
+        """Spark's report on its last batch, or look; {} before the first is over."""
         return (self.query.lastProgress if self.query is not None else None) or {}
 
     def _position(self) -> Dict[str, Any]:

@@ -114,7 +114,7 @@ class Replay:
 
 
 def lacking(pipeline: Pipeline, writers: Sequence[TableWriter], topic: str) -> Tuple[str, List[TableWriter]]:
-    """What keeps the tables of a topic from being written, or '', and their writers."""
+    """Why the tables of a topic can't be written, or '', and their writers."""
     paths = [target.path for table in pipeline.tables if table.topic == topic for target in table.targets]
     found = [writer for writer in writers if writer.table.path in paths]
     if not paths:
@@ -125,17 +125,17 @@ def lacking(pipeline: Pipeline, writers: Sequence[TableWriter], topic: str) -> T
 
 
 def below(bounds: Dict[str, int]) -> Column:
-    """Of messages whose order is below the one given for their topic."""
+    """The condition that the order of a message is below the bound of its topic."""
     order = F.col("epoch").cast("long") * EPOCH_SIZE + F.col("offset")
     least = F.create_map(*[F.lit(item) for pair in bounds.items() for item in pair])[F.col("topic")]
     return F.coalesce(order < least, F.lit(False))
 
 
 def ids_of(entries: DataFrame) -> List[str]:
-    """Their ids in order."""
+    """The ids of entries, sorted."""
     return sorted(row[0] for row in entries.select("id").collect())
 
 
 def because(ids: List[str], reason: str) -> Refused:
-    """The same reason for each."""
+    """The same reason for each id."""
     return [{"id": one, "reason": reason} for one in ids]

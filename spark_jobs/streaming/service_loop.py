@@ -27,7 +27,7 @@ class ServiceLoop:
             self._round(read())
 
     def asked(self, pipeline: Pipeline) -> bool:
-        """Whether somebody waits for what is done here."""
+        """True if there is a request to be served."""
         services = set(storage.names(self._app.spark, pipeline.requests)) - {FOLDER}
         return bool(services or self._requests.asked(pipeline))
 

@@ -109,7 +109,7 @@ class StreamingJob:
         self._service_loop.run(self._stopping, self._pipeline)
 
     def _lose(self, reason: str) -> None:
-        """Another job may write a table by now, or a thread ended: all stops, and who keeps this job starts it anew."""
+        """Another job may write a table by now, or a thread ended: all stops, and the supervisor restarts this job."""
         LOG.error("%s: this job ends", reason)
         self.failed = True
         self._stopping.set()

@@ -10,7 +10,7 @@ from spark_jobs.streaming.table_writer import TableWriter
 
 
 class TableQuery:
-    """What the query does with each batch; a batch that comes again changes nothing (apply_batch.py)."""
+    """A query that writes each batch. A batch that comes again changes nothing (apply_batch.py)."""
 
     def __init__(self, app: Application, pipeline: Pipeline, writer: TableWriter) -> None:
         self._app = app

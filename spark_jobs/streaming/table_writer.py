@@ -1,5 +1,4 @@
-"""What stands between the batches of a table and their commits: a batch that fails is tried otherwise, and a message
-that can't be applied is never skipped unseen."""
+"""The way of a batch when it can't be applied as it is: it is tried otherwise, and no message is skipped unseen."""
 
 import logging
 import threading
@@ -91,7 +90,7 @@ class TableWriter:
         self.table.metastore.after_commit()
 
     def retire(self) -> None:
-        """Returns once nothing is written through this writer, and from then on nothing will be."""
+        """Returns when nothing is being written through this writer, and from then on nothing will be."""
         with self._lock:
             self._retired = True
 
@@ -155,7 +154,7 @@ class TableWriter:
 
 
 def refusal(name: str, table: Table, row: Any) -> str:
-    """What a stopped table says of the message in front of it."""
+    """The error of a table that stops in front of a message."""
     return (
         "{}: {} partition {} offset {} can't be applied: {}; the table waits in front of it. To set such messages "
         "aside: on_bad_message: quarantine in databases/{}.yaml, then lake apply".format(

@@ -25,7 +25,7 @@ class TopicWatch:
             self.look(time.monotonic())
 
     def look(self, now: float) -> None:
-        """Asks Kafka once for each topic."""
+        """One look: Kafka is asked once for each topic."""
         ends: Dict[str, Dict[int, int]] = {}
         for name, managed in self._queries.of_tables().items():
             topic = managed.table.source.topic

@@ -171,7 +171,7 @@ class SourceColumn(NamedTuple):
 
 
 def reads_back(column: SourceColumn) -> bool:
-    """Whether a row can be asked for by the canonical text of this column."""
+    """True if a row can be asked for by the canonical text of this column."""
     return column.type in READ_BACK and not column.is_array
 
 
