@@ -4,7 +4,6 @@ Messages that can't be decoded are archived as they came, in files of the same n
 """
 
 import json
-import logging
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -24,7 +23,6 @@ from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 
-LOG = logging.getLogger("bronze")
 PREFIX = "bronze."  # begins the name of an archive in the status file
 FILE = "__file"
 RAW = -2  # the writer of what can't be decoded; no frame has it

@@ -1,6 +1,5 @@
 """Quarantine: the messages of a database that can't be applied, in a Hudi table of their own (ADR 16)."""
 
-import logging
 import threading
 from contextlib import contextmanager
 from typing import Dict, Iterator, List, Optional
@@ -9,12 +8,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.events import validate
-from spark_jobs.hudi import hive_sync, timeline
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.hive_sync import MetastoreSync
 from spark_jobs.hudi.lease import Lease
-from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 
-LOG = logging.getLogger("quarantine")
 WAITING, REPLAYED, DROPPED = "waiting", "replayed", "dropped"
 # _order counts the states of an entry: the newest stays, whatever the clocks say.
 COLUMNS = (
@@ -34,7 +32,7 @@ class Quarantine:
         self._spark = spark
         self._target = target
         self._lock = threading.Lock()
-        self._catalogued = False
+        self._metastore = MetastoreSync(spark, target, target.path, has_commits=True)
         self._counts = self._count()
 
     def waiting(self, topic: str) -> int:
@@ -84,16 +82,7 @@ class Quarantine:
         if rows.take(1):
             timeline.clear_unborn(self._spark, self._target.path)
             rows.write.format("hudi").options(**self._target.options).mode("append").save(self._target.path)
-            self._catalogue()
-
-    def _catalogue(self) -> None:
-        """Its columns never change: the metastore learns of it once."""
-        if not self._catalogued:
-            try:
-                hive_sync.sync(self._spark, self._target)
-                self._catalogued = True
-            except Exception as error:  # py4j: the metastore is away; the next write asks again
-                LOG.warning("%s is not in the metastore yet: %s", self._target.path, root_cause(error))
+            self._metastore.sync()  # its columns never change: once is enough
 
     def _count(self) -> Dict[str, int]:
         if not timeline.written(self._spark, self._target.path):
