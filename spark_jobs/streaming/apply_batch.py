@@ -37,7 +37,7 @@ def apply_batch(
     The same batch again changes nothing: rows carry their order. When it raises, nothing was written; TableWriter has
     another way for Oversized, SchemaRefused and Unfillable.
 
-    messages: partition, offset, value; they are fetched when a step reads them
+    messages: partition, offset, value; lazy: the steps below fetch them
     lookahead: later messages that are to be applied with it; the position of the commit is the batch's
     limit: raises Oversized when the values are more bytes
     replayed: single messages out of the quarantine, which say nothing of how far the table is
@@ -52,8 +52,10 @@ def apply_batch(
     position = {**table.position_after(batch, current, generations), **(table.reached if replayed else {})}
     began = time.time()
     applied = _with_lookahead(current, lookahead, schemas)
-    rows = carried(_few_tasks(decode_and_fit(applied, schemas, table.stored), applied), table.source, applied.left_out)
-    with _filled(latest_by_key(rows, table.source.keys), applied, table) as complete:
+    rows = _few_tasks(decode_and_fit(applied, schemas, table.stored), applied)
+    changes = carried(rows, table.source, applied.left_out)
+    latest = latest_by_key(changes, table.source.keys)
+    with _filled(latest, applied, table) as complete:
         planned = time.time()
         commit = table.commit(complete, position, batch.value_bytes, current.committed_ms)
     took = planned - began, commit.at - planned
