@@ -7,7 +7,7 @@ LAKE := .venv/bin/lake
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit synth charts kubeapi kube account operations integration slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit spark synth charts kubeapi kube account operations integration slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ test: setup ## all that CI runs
 	@# Three on two cores: the lake's tests wait as often as they compute. The longest first, and the others in the time
 	@# that it leaves.
 	@$(MAKE) --no-print-directory --jobs=3 $(WHOLE_OUTPUTS) BESIDE="nice -n 19" \
-		integration kube check unit synth charts account operations
+		integration kube spark check unit synth charts account operations
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	$(BESIDE) .venv/bin/ruff check .
@@ -30,8 +30,11 @@ check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	$(BESIDE) .venv/bin/mypy
 	$(BESIDE) .venv/bin/vermin --quiet --no-tips --violations -t=3.7- --eval-annotations spark_jobs constructs/lake_constructs/scripts
 
-unit: setup ## fast tests, no services
+unit: setup ## fast tests, no services and no JVM
 	$(BESIDE) .venv/bin/pytest tests/unit
+
+spark: setup ## tests of the Spark jobs in one small session, no services
+	$(BESIDE) .venv/bin/pytest tests/spark
 
 synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
 	$(BESIDE) .venv/bin/pytest tests/synth

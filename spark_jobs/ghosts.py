@@ -1,11 +1,11 @@
-"""After a resnapshot: which old rows of the lake does the source still have, and how many are ghosts?
+"""After a re-snapshot: which old rows of the lake does the source still have, and how many are orphans?
 
     spark-submit spark_jobs/ghosts.py --config <pipeline.json> --output <result.json>
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> --bounds '{"moma.public.artists": 1234}'
 
-A bound is an `_order` that all rows of the resnapshot are above. A live row below it, in a lake that has all of the
-source's log, was not sent again. Where the source has no such key its delete was lost: a ghost, to be swept. Where it
-has, the resnapshot left the row out, and nothing may be swept. The password is read from LAKE_VERIFY_PASSWORD.
+All rows of the re-snapshot have an `_order` above the bound. A live row below it, in a lake that has caught up with the
+source, was not sent again. If the source has no such key, its delete was lost: the row is an orphan, to be deleted. If
+it has, the re-snapshot missed the row, and nothing may be deleted. The password is read from LAKE_VERIFY_PASSWORD.
 """
 
 import argparse
@@ -18,39 +18,39 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.kafka import admin
 from spark_jobs.parity import catch_up, lake_rows
-from spark_jobs.parity.catch_up import Deadline, NotCovered
 from spark_jobs.parity.lake_rows import LakeRows, WrongType
+from spark_jobs.parity.table_check import described
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.sources.postgres.reader import Moment, NoTable, Source, source_of
-from spark_jobs.sources.postgres.types import Unmapped, pg_type
+from spark_jobs.runtime.waiting import Deadline, NotCovered
+from spark_jobs.sources.engine import engine
+from spark_jobs.sources.interface import NoTable, Snapshot, Source, Unmapped
 
 Bounds = Dict[str, int]
 Content = Dict[str, Any]
 
 
 def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds, deadline: Deadline) -> Content:
-    """By table of one database {"ghosts": rows by type, "unread": rows that the source has and that were left out}.
+    """By table of one database {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
 
-    NotCovered when the lake does not catch up with the moment that is looked at.
+    NotCovered when the lake does not catch up with the snapshot.
     """
-    moment = Moment(source)
+    snapshot = source.snapshot()
     try:
-        tables = [table for table in pipeline.tables if name_of(table) in bounds]
-        catch_up.wait_for_slot(source, tables[0].database, moment.lsn, deadline)
+        tables = [table for table in pipeline.tables if table.full_name in bounds]
+        source.wait_until_captured(snapshot.position, deadline)
         ends = {table.topic: admin.topic_offsets(spark, pipeline, table.topic).end for table in tables}
         for table in tables:
             catch_up.wait_for_targets(spark, table, ends[table.topic], deadline)
-        return {name_of(table): compared(spark, table, moment, bounds[name_of(table)]) for table in tables}
+        return {table.full_name: compared(spark, table, snapshot, bounds[table.full_name]) for table in tables}
     finally:
-        moment.close()
+        snapshot.close()
 
 
-def compared(spark: SparkSession, table: Table, moment: Moment, bound: int) -> Content:
-    """The old rows of each target against the keys of the source at the moment."""
-    columns = moment.columns(table.schema + "." + table.table)
-    names, types = [column.name for column in columns], [pg_type(column) for column in columns]
-    texts = moment.rows(table.schema + "." + table.table, names, types)
+def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) -> Content:
+    """The old rows of each target against the keys of the source at the snapshot."""
+    names, types = described(table, snapshot.columns(table.source_name))
+    texts = snapshot.rows(table.source_name, names, types)
     present = lake_rows.of_source(texts, table, names, types).rows.select("key")
     found: Content = {"ghosts": {}, "unread": 0}
     for target in table.targets:
@@ -68,10 +68,6 @@ def old(side: LakeRows, bound: int) -> Any:
     return side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
 
 
-def name_of(table: Table) -> str:
-    return "{}.{}.{}".format(table.database, table.schema, table.table)
-
-
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 when all tables could be looked at, else 1 and its "error" says why."""
     args = _parser().parse_args(argv)
@@ -85,13 +81,19 @@ def _all(spark: SparkSession, args: Any) -> Content:
     bounds = json.loads(args.bounds)
     found: Content = {}
     for database in sorted({name.split(".")[0] for name in bounds}):
-        source = source_of(spark, args.jdbc_url, database, args.user)
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
+        source = source_of(spark, pipeline, args, own)
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
         except (NotCovered, NoTable, Unmapped, WrongType) as problem:
             return {"error": "{}: {}".format(database, problem)}
     return {"tables": found}
+
+
+def source_of(spark: SparkSession, pipeline: Pipeline, args: Any, bounds: Bounds) -> Source:
+    """The database of these tables."""
+    table = [table for table in pipeline.tables if table.full_name in bounds][0]
+    return engine(table.engine).source(spark, args.jdbc_url, table.database, args.user)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -31,16 +31,17 @@ AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timest
 
 
 def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
-    """By path of a table, the instant that it is read as of, or since. Raises history.NoSuchMoment."""
+    """By path of a table, the instant that it is read as of, or since. Raises time_travel.NoSuchMoment."""
+    find, moment = time_travel.instant_of, args.as_of
     if args.since is not None:
-        return {target.path: time_travel.begin_of(spark, target.path, args.since) for target in past.values()}
-    return {target.path: time_travel.instant_of(spark, target.path, args.as_of) for target in past.values()}
+        find, moment = time_travel.begin_of, args.since
+    return {target.path: find(spark, target.path, moment, target.engine) for target in past.values()}
 
 
 def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str], args: Any) -> str:
     """The statement with each table in it replaced by a view of its past. past: named(); kept: their instants."""
     for name, target in past.items():
-        _past(spark, name, target, kept[target.path], args).createOrReplaceTempView(_view(name))
+        rows_of_the_past(spark, name, target, kept[target.path], args).createOrReplaceTempView(_view(name))
     found = parse.relations(parse.parsed(spark, args.sql), args.sql)
     return parse.replaced(args.sql, found, [_view(".".join(one.name)) for one in found])
 
@@ -68,7 +69,7 @@ def _view(name: str) -> str:
     return "`{}`".format(name.replace(".", "__"))
 
 
-def _past(spark: SparkSession, name: str, target: Target, instant: str, args: Any) -> DataFrame:
+def rows_of_the_past(spark: SparkSession, name: str, target: Target, instant: str, args: Any) -> DataFrame:
     reader = spark.read.format("hudi")
     read_optimised = target.type == "mor" and name.endswith("_ro")
     if args.since is None:
@@ -85,7 +86,7 @@ def _past(spark: SparkSession, name: str, target: Target, instant: str, args: An
 
 
 def _until(spark: SparkSession, target: Target, until: Any) -> str:
-    return LATEST if until is None else time_travel.instant_of(spark, target.path, until)
+    return LATEST if until is None else time_travel.instant_of(spark, target.path, until, target.engine)
 
 
 def result(rows: DataFrame, limit: int) -> Dict[str, Any]:

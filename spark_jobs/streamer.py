@@ -29,7 +29,7 @@ from spark_jobs.hudi.table import stored_columns
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 
@@ -67,7 +67,7 @@ class StreamedTable:
             self.result.update(state="empty", reason=str(missing))
         except Exception as error:  # py4j wraps whatever HoodieStreamer throws
             LOG.exception("%s", self.name)
-            self.result.update(state="failed", reason=cause(error))
+            self.result.update(state="failed", reason=root_cause(error))
         self.result["seconds"] = round(time.time() - began, 1)
 
     def _prepare(self, columns: List[str]) -> None:
@@ -188,7 +188,7 @@ class Job:
             try:
                 self._tell()
             except Exception as error:  # py4j: the storage is away; when that lasts, the round fails, too
-                LOG.warning("the status could not be written: %s", cause(error))
+                LOG.warning("the status could not be written: %s", root_cause(error))
 
     def _tell(self) -> None:
         with self._telling:

@@ -20,23 +20,25 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.archive import files as archive
 from spark_jobs.kafka import admin
+from spark_jobs.kafka.offsets import missing_offsets
 from spark_jobs.parity import catch_up, lake_rows
-from spark_jobs.parity.catch_up import Deadline, NotCovered, tell
-from spark_jobs.parity.table_check import SHOWN, TableProof
+from spark_jobs.parity.findings import SHOWN
+from spark_jobs.parity.table_check import TableCheck
 from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.sources.postgres.reader import Moment, NoTable, Source, source_of
-from spark_jobs.sources.postgres.types import Unmapped
+from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
+from spark_jobs.sources.engine import engine
+from spark_jobs.sources.interface import NoTable, Snapshot, Source, Unmapped
 
 RETRIES = 5
 FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
 FAILED = (Py4JJavaError, PySparkException)
 
 
-class Proof:
+class Check:
     """All tables of one run."""
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline, args: Any) -> None:
@@ -46,108 +48,106 @@ class Proof:
         self._user = args.user
         self._timeout_s = args.timeout_s
         self._retries: Dict[str, int] = {}
-        self.proofs = [TableProof(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
+        self.checks = [TableCheck(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
 
     def run(self) -> Dict[str, Any]:
         """Rounds over the tables that are not settled yet, database by database; then the archives."""
         began = time.monotonic()
-        while any(not proof.done for proof in self.proofs):
-            for database in sorted({proof.table.database for proof in self.proofs if not proof.done}):
-                self._round(database, [p for p in self.proofs if p.table.database == database and not p.done])
-        for proof in self.proofs:
-            self._look_beside(proof)
-            proof.result["equal"] = proof.result["equal"] and not proof.result["differences"]
+        while any(not check.done for check in self.checks):
+            for database in sorted({check.table.database for check in self.checks if not check.done}):
+                self._round(database, [p for p in self.checks if p.table.database == database and not p.done])
+        for check in self.checks:
+            self._look_beside(check)
+            check.result["equal"] = check.result["equal"] and not check.result["differences"]
         return {
-            "equal": all(proof.result["equal"] for proof in self.proofs),
+            "equal": all(check.result["equal"] for check in self.checks),
             "seconds": round(time.monotonic() - began, 1),
-            "tables": {proof.name: proof.result for proof in self.proofs},
+            "tables": {check.name: check.result for check in self.checks},
         }
 
-    def _round(self, database: str, proofs: List[TableProof]) -> None:
-        source = source_of(self._spark, self._url, database, self._user)
-        moment, deadline = Moment(source), Deadline(time.monotonic() + self._timeout_s)
+    def _round(self, database: str, checks: List[TableCheck]) -> None:
+        source = engine(checks[0].table.engine).source(self._spark, self._url, database, self._user)
+        snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._timeout_s)
         try:
-            tell("{} at {}: {} tables".format(database, moment.lsn, len(proofs)))
-            begun = [one for one in proofs if self._tried(one, partial(one.begin, moment))]
-            covered = [one for one in begun if self._tried(one, partial(self._cover, source, moment, one, deadline))]
+            tell("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
+            begun = [one for one in checks if self._tried(one, partial(one.begin, source, snapshot))]
+            covered = [one for one in begun if self._tried(one, partial(self._cover, source, snapshot, one, deadline))]
             if covered:
-                tell("the lake covers {}: {} tables".format(moment.lsn, len(covered)))
-            for proof in covered:
-                if self._tried(proof, partial(proof.look, moment)):
-                    tell("{} round {}: {}".format(proof.name, proof.result["rounds"], verdict(proof)))
+                tell("the lake covers {}: {} tables".format(snapshot.position, len(covered)))
+            for check in covered:
+                if self._tried(check, partial(check.look, snapshot)):
+                    tell("{} round {}: {}".format(check.name, check.result["rounds"], verdict(check)))
         finally:
-            for proof in proofs:
-                proof.end()
-            moment.close()
+            for check in checks:
+                check.end()
+            snapshot.close()
 
-    def _cover(self, source: Source, moment: Moment, proof: TableProof, deadline: Deadline) -> None:
-        """Returns once the lake has all of a table that was committed by the moment; NotCovered when it is too late."""
+    def _cover(self, source: Source, snapshot: Snapshot, check: TableCheck, deadline: Deadline) -> None:
+        """Returns once the lake has all of a table that was committed by the snapshot; NotCovered when late."""
         try:
-            catch_up.wait_for_slot(source, proof.table.database, moment.lsn, deadline)
-            end = admin.topic_offsets(self._spark, self._pipeline, proof.table.topic).end
-            catch_up.wait_for_targets(self._spark, proof.table, end, deadline)
-            proof.end_offsets = end
+            source.wait_until_captured(snapshot.position, deadline)
+            end = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).end
+            catch_up.wait_for_targets(self._spark, check.table, end, deadline)
+            check.end_offsets = end
         except NotCovered as missing:
-            raise NotCovered("not caught up with {} in the time given: {}".format(moment.lsn, missing)) from None
+            raise NotCovered("not caught up with {} in the time given: {}".format(snapshot.position, missing)) from None
 
-    def _tried(self, proof: TableProof, work: Callable[[], None]) -> bool:
-        """Whether it was done; if not, the table has failed, or its round is to be made again."""
+    def _tried(self, check: TableCheck, work: Callable[[], None]) -> bool:
+        """True if it was done. If not, the table has failed, or its round is repeated."""
         try:
             work()
             return True
         except NotCovered as missing:
-            proof.fail("lake", str(missing))
+            check.fail("lake", str(missing))
         except NoTable as problem:
-            proof.fail("source", str(problem))
+            check.fail("source", str(problem))
         except (Unmapped, lake_rows.WrongType) as problem:
-            proof.fail("type map", str(problem))
+            check.fail("type map", str(problem))
         except FAILED as problem:
-            self._failed(proof, problem)
+            self._failed(check, problem)
         return False
 
-    def _failed(self, proof: TableProof, problem: Exception) -> None:
+    def _failed(self, check: TableCheck, problem: Exception) -> None:
         """A file that is gone is no fault: the round is made again."""
-        self._retries[proof.name] = self._retries.get(proof.name, 0) + 1
-        if file_gone(problem) and self._retries[proof.name] <= RETRIES:
-            tell("{}: a file was removed meanwhile, looking again: {}".format(proof.name, cause(problem)))
+        self._retries[check.name] = self._retries.get(check.name, 0) + 1
+        if file_gone(problem) and self._retries[check.name] <= RETRIES:
+            tell("{}: a file was removed meanwhile, looking again: {}".format(check.name, root_cause(problem)))
         else:
-            proof.fail("proof", "could not be compared: {}".format(cause(problem)))
+            check.fail("proof", "could not be compared: {}".format(root_cause(problem)))
 
-    def _look_beside(self, proof: TableProof) -> None:
+    def _look_beside(self, check: TableCheck) -> None:
         """At what is set aside, and at the archive."""
         try:
-            self._check_quarantine(proof)
-            if proof.result["rounds"]:
-                self._check_archive(proof)
+            self._check_quarantine(check)
+            if check.result["rounds"]:
+                self._check_archive(check)
         except FAILED as problem:
-            proof.fail("proof", "quarantine and archive could not be looked at: {}".format(cause(problem)))
+            check.fail("proof", "quarantine and archive could not be looked at: {}".format(root_cause(problem)))
 
-    def _check_quarantine(self, proof: TableProof) -> None:
-        """What was set aside is missing until it is replayed or dropped."""
-        target = self._pipeline.quarantine.get(proof.table.database)
-        lines = quarantine.told(self._spark, target, proof.table.topic)
+    def _check_quarantine(self, check: TableCheck) -> None:
+        """Messages that were set aside are missing until they are replayed or dropped."""
+        target = self._pipeline.quarantine.get(check.table.database)
+        lines = quarantine.missing_messages(self._spark, target, check.table.topic)
         rest = ["and {} more messages".format(len(lines) - SHOWN)] if len(lines) > SHOWN else []
         for detail in lines[:SHOWN] + rest:
-            proof.result["differences"].append({"where": "quarantine", "detail": detail})
-        proof.result["quarantined"] = len(lines)
+            check.result["differences"].append({"where": "quarantine", "detail": detail})
+        check.result["quarantined"] = len(lines)
 
-    def _check_archive(self, proof: TableProof) -> None:
-        missing = self._archive_lacks(proof)
-        files = archive.files_of(self._spark, self._pipeline.bronze["path"], proof.table.topic)
-        kafka = admin.topic_offsets(self._spark, self._pipeline, proof.table.topic).begin
-        begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], proof.table.topic)}
+    def _check_archive(self, check: TableCheck) -> None:
+        missing = self._archive_lacks(check)
+        files = archive.files_of(self._spark, self._pipeline.bronze["path"], check.table.topic)
+        kafka = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).begin
+        begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], check.table.topic)}
         for detail in archive.faults(files, begin) + ([missing] if missing else []):
-            proof.result["differences"].append({"where": "bronze", "detail": detail})
-        proof.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
+            check.result["differences"].append({"where": "bronze", "detail": detail})
+        check.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
 
-    def _archive_lacks(self, proof: TableProof) -> str:
-        """What the archive still lacks after its own time: it has a slower trigger than the tables."""
+    def _archive_lacks(self, check: TableCheck) -> str:
+        """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
         deadline = Deadline(time.monotonic() + self._timeout_s)
-        place = self._pipeline.bronze["path"], proof.table.topic
+        place, end = (self._pipeline.bronze["path"], check.table.topic), check.end_offsets
         try:
-            catch_up.wait_until(
-                lambda: catch_up.lacking("bronze", archive.reached(self._spark, *place), proof.end_offsets), deadline
-            )
+            wait_until(lambda: missing_offsets("bronze", archive.reached(self._spark, *place), end), deadline)
         except NotCovered as missing:
             return str(missing)
         return ""
@@ -157,11 +157,11 @@ def file_gone(problem: Exception) -> bool:
     return FILE_GONE in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
 
 
-def verdict(proof: TableProof) -> str:
+def verdict(check: TableCheck) -> str:
     """One word or two for the progress line."""
-    if not proof.done:
+    if not check.done:
         return "some keys differ, looking again"
-    return "equal" if proof.result["equal"] else "different"
+    return "equal" if check.result["equal"] else "different"
 
 
 def chosen(pipeline: Pipeline, names: str) -> List[Table]:
@@ -183,7 +183,7 @@ def main(argv: List[str]) -> int:
     args = _parser().parse_args(argv)
 
     def work(spark: SparkSession) -> Dict[str, Any]:
-        return Proof(spark, read_pipeline(spark, args.config), args).run()
+        return Check(spark, read_pipeline(spark, args.config), args).run()
 
     return batch_job.run("verify", args.output, work, lambda content: int(not content["equal"]))
 

@@ -4,7 +4,6 @@ Messages that can't be decoded are archived as they came, in files of the same n
 """
 
 import json
-import logging
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,17 +14,16 @@ from pyspark.sql.streaming import StreamingQuery
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.events import validate
-from spark_jobs.events.decode import schema_id
 from spark_jobs.hudi import source_offsets
 from spark_jobs.kafka.admin import Topic
+from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 
-LOG = logging.getLogger("bronze")
-PREFIX = "bronze."  # of the name under which an archive is told of
+PREFIX = "bronze."  # begins the name of an archive in the status file
 FILE = "__file"
 RAW = -2  # the writer of what can't be decoded; no frame has it
 RAW_SCHEMA = {
@@ -75,11 +73,11 @@ class BronzeTopic:
         except BronzeGap:
             raise
         except Exception as error:  # py4j, or the registry
-            told, _ = validate.found_in(messages, self._table, self._registry, error, applied=False)
+            annotated, _ = validate.find_poison(messages, self._table, self._registry, error, applied=False)
             try:
-                self._archive(told)
+                self._archive(annotated)
             finally:
-                told.unpersist()
+                annotated.unpersist()
         progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
 
     def _new(self, messages: DataFrame) -> DataFrame:
@@ -107,7 +105,7 @@ class BronzeTopic:
         if self._topic_id is None:
             self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
         if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
-            what = "topic {} was deleted and made anew: {} is the archive of the former one; {}"
+            what = "topic {} was deleted and re-created: {} is the archive of the old one; {}"
             raise BronzeGap(what.format(self.topic, self._folder, source_offsets.RUNBOOK))
         if found not in ("", self._topic_id):
             storage.write_text(self._spark, place, found)
@@ -207,12 +205,12 @@ def with_file(messages: DataFrame, max_records: int) -> DataFrame:
     """Adds the file of each message, '<partition>+<10-digit start offset>', to what framed() gives.
 
     A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). Which one is
-    found without the values, and told to all: windows over values of 1 MB each need more memory than there is.
+    found without the values and then broadcast: windows over values of 1 MB each need more memory than there is.
     """
     by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
     starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)
-    told = messages.select("partition", "offset", "id").selectExpr("*", starts)
-    runs = told.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
+    starts_of = messages.select("partition", "offset", "id").selectExpr("*", starts)
+    runs = starts_of.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
     firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
     start = "first + (offset - first) DIV {0} * {0}".format(max_records)
     name = "format_string('%d+%010d', partition, {}) AS {}".format(start, FILE)

@@ -1,94 +1,129 @@
-"""Fencing of zombies: messages of a run of the connector that reach the topic behind those of the run that replaced it.
+"""Fencing of stale generations: a connector is replaced, and messages of the old generation arrive after the new one's.
 
-A run that is replaced may have sent what has not arrived: the kernel goes on sending what a closed socket still has,
-once the network is back. The next run sent the same changes again, and later ones, so these are older rows behind newer
-ones. Kafka fences by transactions, whose markers take offsets, and the offsets of an archive then have gaps; here each
-message says its run (lake.connect.NameRun), and what comes of a replaced one is left out (ADR 23).
+The kernel of a cut-off worker still sends what is in its closed sockets once the network is back. The next generation
+has sent the same changes again, and later ones, so these are old rows after newer ones. Kafka fences by transactions,
+but their markers take offsets, and the offsets of an archive would have gaps. Here each message carries the generation
+that sent it (lake.connect.NameRun), and the late messages of a replaced one are dropped (ADR 23).
 """
 
+import logging
 from typing import Any, Dict, List, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-KEPT = 50  # runs of a partition that a commit remembers
-SLACK_MS = 60000  # from the start of a run until it has the slot: so long its predecessor may go on
-# Of one partition: a run, named by when it began (ms), to the offset of its first change.
-Firsts = Dict[str, int]
+from spark_jobs.events import decode
+from spark_jobs.events.batch import Batch, summarize
+from spark_jobs.events.writer_schemas import WriterSchemas
+from spark_jobs.kafka.messages import schema_id
+
+LOG = logging.getLogger("fencing")
+KEPT = 50  # generations of a partition that a commit remembers
+SLACK_MS = 60000  # a generation may go on for so long after its successor has started
+FirstOffsets = Dict[str, int]  # in one partition: a generation (its start, ms) to the offset of its first change
+Generations = Dict[str, FirstOffsets]  # by partition
 
 
-class Zombie(NamedTuple):
-    """A replaced run in one partition: what it has from the offset `end` on was sent again, if committed by `until`."""
+class StaleGeneration(NamedTuple):
+    """A replaced generation in one partition: its messages from offset `end` on were sent again by the next one, if
+    they were committed by `until`."""
 
     partition: int
-    run: str
+    generation: str
     end: int
     until: int  # ms
 
     def __str__(self) -> str:
-        text = "run {0.run} of the connector is over: what it sent to partition {0.partition} from offset {0.end} on"
+        text = "generation {0.generation} of the connector in partition {0.partition}, from offset {0.end} on"
         return text.format(self)
 
 
-def runs(messages: DataFrame, facts: Column, known: Dict[str, Firsts]) -> Dict[str, Firsts]:
-    """What is known of the runs by partition once the messages are read.
+def generations_after(batch: Batch, known: Generations, schemas: WriterSchemas) -> Generations:
+    """All known generations once a batch is read. Only a batch with a new one is read for it."""
+    if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in batch.partitions):
+        return known
+    return with_generations_of(batch.messages, decode.sender(schemas.known), known)
 
-    Only changes count: they come through the slot, which one run has at a time. Rows of a snapshot do not.
-    facts: of a message, with `run`, `op` and `committed_ms`; null for one that does not say.
+
+def drop_stale(batch: Batch, known: Generations, schemas: WriterSchemas) -> Batch:
+    """The batch without the messages of stale generations."""
+    stale = in_batch(stale_generations(known), batch.partitions)
+    if not stale:
+        return batch
+    for one in stale:
+        LOG.warning("%s: messages of a stale generation are dropped: %s", schemas.table.topic, one)
+    return summarize(without(batch.messages, decode.sender(schemas.known), stale), schemas)
+
+
+def drop_stale_ahead(messages: DataFrame, known: Generations, schemas: WriterSchemas) -> DataFrame:
+    """Messages that no batch has had yet, without those of stale generations.
+
+    They may have new schemas. A schema that is not the table's says nothing about a generation.
+    """
+    framed = messages.select("partition", "offset", "value").select(schema_id().alias("id")).distinct()
+    schemas.learn_own(row["id"] for row in framed.collect())
+    sender = decode.sender(schemas.known)
+    return without(messages, sender, stale_generations(with_generations_of(messages, sender, known)))
+
+
+def with_generations_of(messages: DataFrame, facts: Column, known: Generations) -> Generations:
+    """The known generations and those of the messages.
+
+    Only changes count, because one generation at a time can read them from the source. Rows of a snapshot do not.
+    facts: of a message, with `generation`, `op` and `committed_ms`; null for one that does not say.
     """
     changes = messages.select("partition", "offset", facts.alias("facts")).where("facts.op <> 'r'")
     found = {partition: dict(firsts) for partition, firsts in known.items()}
-    for row in changes.groupBy("partition", "facts.run").agg(F.min("offset").alias("first")).collect():
-        if row["run"] is not None:
+    for row in changes.groupBy("partition", "facts.generation").agg(F.min("offset").alias("first")).collect():
+        if row["generation"] is not None:
             firsts = found.setdefault(str(row["partition"]), {})
-            firsts[row["run"]] = min(row["first"], firsts.get(row["run"], row["first"]))
+            firsts[row["generation"]] = min(row["first"], firsts.get(row["generation"], row["first"]))
     return found
 
 
-def remembered(known: Dict[str, Firsts]) -> Dict[str, Firsts]:
-    """The last runs of each partition."""
+def remembered(known: Generations) -> Generations:
+    """The last generations of each partition."""
     return {
         partition: dict(sorted(firsts.items(), key=lambda item: item[1])[-KEPT:]) for partition, firsts in known.items()
     }
 
 
-def replaced(known: Dict[str, Firsts]) -> List[Zombie]:
-    """The runs that another one replaced: that both began and arrived later.
+def stale_generations(known: Generations) -> List[StaleGeneration]:
+    """The generations that another one replaced: that both started and arrived later.
 
-    Either alone may deceive: a clock is set back, and the first message of a run may come late. What is left
-    out must have been sent again, else it is lost; so it must have been committed before the other one began, too.
+    Either alone may deceive: a clock is set back, and the first message of a generation may come late. What is dropped
+    must have been sent again, else it is lost; so it must have been committed before the other one started, too.
     """
     found = []
     for partition, firsts in known.items():
-        for run, first in firsts.items():
-            later = [
-                (offset, int(other)) for other, offset in firsts.items() if int(other) > int(run) and offset > first
-            ]
+        for generation, first in firsts.items():
+            after = {int(other): offset for other, offset in firsts.items() if offset > first}
+            later = [(offset, began) for began, offset in after.items() if began > int(generation)]
             if later:
                 end, began = min(later)
-                found.append(Zombie(int(partition), run, end, began + SLACK_MS))
+                found.append(StaleGeneration(int(partition), generation, end, began + SLACK_MS))
     return found
 
 
-def those_of(zombies: List[Zombie], summary: List[Any]) -> List[Zombie]:
-    """The zombies that a batch may have messages of."""
-    batch = {row["partition"]: row for row in summary}
+def in_batch(stale: List[StaleGeneration], partitions: List[Any]) -> List[StaleGeneration]:
+    """The stale generations that a batch may have messages of."""
+    batch = {row["partition"]: row for row in partitions}
     return [
         one
-        for one in zombies
+        for one in stale
         if one.partition in batch
-        and one.run in batch[one.partition]["runs"]
+        and one.generation in batch[one.partition]["generations"]
         and batch[one.partition]["offset"] >= one.end
     ]
 
 
-def without(messages: DataFrame, facts: Column, zombies: List[Zombie]) -> DataFrame:
-    """The messages but for those of the zombies."""
-    if not zombies:
+def without(messages: DataFrame, facts: Column, stale: List[StaleGeneration]) -> DataFrame:
+    """The messages without those of the stale generations."""
+    if not stale:
         return messages
-    place, sender = (
-        "partition = {0.partition} AND offset >= {0.end}",
-        "run = '{0.run}' AND facts.committed_ms <= {0.until}",
+    condition = (
+        "(partition = {0.partition} AND offset >= {0.end}"
+        " AND facts.generation = '{0.generation}' AND facts.committed_ms <= {0.until})"
     )
-    theirs = " OR ".join("({} AND facts.{})".format(place, sender).format(one) for one in zombies)
+    theirs = " OR ".join(condition.format(one) for one in stale)
     return messages.withColumn("facts", facts).where("NOT coalesce({}, false)".format(theirs)).drop("facts")

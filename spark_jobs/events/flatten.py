@@ -1,15 +1,17 @@
-"""The rows of a table as SQL over the decoded records of its topic: silver and HoodieStreamer run the same text."""
+"""The rows of a table as SQL over the decoded records of its topic: the streaming job and HoodieStreamer share it."""
 
 from typing import Any, Dict, List, Sequence
 
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import identifier, lake_columns
+from spark_jobs.runtime.sql_text import identifier
+from spark_jobs.sources.columns import lake_columns
+from spark_jobs.sources.engine import engine
 
-EPOCH_SIZE = 2**48  # offsets of one life of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
-UNAVAILABLE = "__unavailable"  # of a message: the columns whose large value did not change, and is not in it
+EPOCH_SIZE = 2**48  # offsets of one epoch of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
+UNAVAILABLE = "__unavailable"  # of a message: the columns whose unchanged large value it does not have
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
-RUN = "__run"  # of a message: which run of the capture sent it (lake.connect.NameRun)
-OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, RUN)  # no columns of the table
+GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
+OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, GENERATION)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
 ADDED = {
     "__op",
@@ -23,7 +25,7 @@ ADDED = {
     "_key",
     *OF_MESSAGES,
 }
-NOT_HERE = "large values that a change left alone are not in the archive, and only silver takes them from its table"
+NOT_HERE = "unchanged TOAST values are not archived; only the streaming job can fill them in"
 
 
 def order(epoch: int, offset: str) -> str:
@@ -73,7 +75,7 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
     fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
     lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
     source = "<SRC>" + (_refuse_left_out() if lacking else "")
-    decoded = [*lake_columns({"fields": fields}), order(table.epoch, offset)]
+    decoded = [*lake_columns({"fields": fields}, "", engine(table.engine).convert), order(table.epoch, offset)]
     keys = record_key(table)
     inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM {}\n  )"
     rows = (
@@ -87,7 +89,7 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
 
 
 def _refuse_left_out() -> str:
-    """A delete lacks nothing that it must have."""
+    """A delete may leave values out: it needs none of them."""
     lacks = "{0} IS NOT NULL AND __deleted <> 'true'".format(UNAVAILABLE)
-    told = "concat(array_join({}, ', '), ' did not come, {}')".format(UNAVAILABLE, NOT_HERE)
+    told = "concat(array_join({}, ', '), ' is missing: {}')".format(UNAVAILABLE, NOT_HERE)
     return " WHERE CASE WHEN {} THEN raise_error({}) ELSE true END".format(lacks, told)

@@ -1,11 +1,11 @@
-"""What a change under REPLICA IDENTITY DEFAULT leaves out, taken from the changes of its batch before it (ADR 18).
+"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: from its batch (ADR 18).
 
 PostgreSQL logs no large value that an update leaves alone. The message of such a change names these columns in
 `__unavailable`, and in `__moved_from` the key that the row had until then if this change gave it another one
 (lake.connect.NameUnavailable). Their values are those of the change before, in the order of commit: of the same batch,
 else of the stored row (spark_jobs/events/toast_from_table.py).
 
-A life is one row of the source from its insert to its delete, whatever keys it has meanwhile.
+A lineage is one row of the source from its insert to its delete, whatever keys it has in between.
 """
 
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
@@ -13,17 +13,25 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.events.flatten import ADDED, MOVED_FROM, RUN, UNAVAILABLE
+from spark_jobs.events.flatten import ADDED, GENERATION, MOVED_FROM, UNAVAILABLE
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import Converted, converted, gone, identifier, selected, text_literal
+from spark_jobs.runtime.sql_text import identifier, text_literal
+from spark_jobs.sources.columns import Convert, Converted, gone, selected
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
-# Columns of a batch on its way: the key as text, the life, the key that the row is stored under (null: nothing stored
-# can be meant), the LSNs of its changes of key in the batch so far, and whether the key was deleted in it before.
-KEY, LIFE, BASE, MOVES, VACATED = "_toast_key", "_toast_life", "_toast_base", "_toast_moves", "_toast_vacated"
-FIELDS = (UNAVAILABLE, MOVED_FROM, KEY, LIFE, BASE, MOVES, VACATED)  # no columns of the table
+# Columns while a batch is filled: the key as text, the lineage, the key that the row had before the batch (null: no
+# stored row can have its values), the LSNs of its key changes in the batch so far, and whether the key was deleted
+# earlier in the batch.
+KEY, LINEAGE, OLD_KEY, MOVES, VACATED = (
+    "_toast_key",
+    "_toast_lineage",
+    "_toast_old_key",
+    "_toast_moves",
+    "_toast_vacated",
+)
+FIELDS = (UNAVAILABLE, MOVED_FROM, KEY, LINEAGE, OLD_KEY, MOVES, VACATED)  # no columns of the table
 HOLDER, FIRST, UNTIL, HELD = "_toast_holder", "_toast_first", "_toast_until", "_toast_held"
 ORPHANED, CUTS = "_toast_orphaned", "_toast_cuts"
 END = 2**63 - 1
@@ -47,52 +55,54 @@ def left_out(summary: List[Any]) -> List[str]:
 # --- A message.
 
 
-def lake_columns(writer_schema: Dict[str, Any], row: str) -> List[str]:
+def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
     """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
-    return selected(_columns(writer_schema, row), gone(writer_schema, row))
+    return selected(_columns(writer_schema, row, convert), gone(writer_schema, row))
 
 
-def misfit(writer_schema: Dict[str, Any], row: str, keys: Sequence[str]) -> str:
+def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
     """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
 
     Nor does it fail for a delete, which keeps what fits; but no row is without its key.
     """
-    columns, of_key = _columns(writer_schema, row), (*keys, MOVED_FROM)
-    key = [one for name in of_key if name in columns for one in columns[name].misfits]
-    others = [one for name, column in columns.items() if name not in of_key for one in column.misfits]
+    columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
+    key = [one for name in of_key if name in columns for one in columns[name].unrepresentable]
+    others = [one for name, column in columns.items() if name not in of_key for one in column.unrepresentable]
     deleted = "WHEN {} THEN NULL".format(gone(writer_schema, row))
     return "CAST(CASE {} END AS string)".format(" ".join([*_cases(key), deleted, *_cases(others)]))
 
 
-def _cases(misfits: Sequence[Tuple[str, str]]) -> List[str]:
-    return ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in misfits]
+def _cases(unrepresentable: Sequence[Tuple[str, str]]) -> List[str]:
+    return ["WHEN {} THEN {}".format(condition, text_literal(problem)) for condition, problem in unrepresentable]
 
 
-def _columns(writer_schema: Dict[str, Any], row: str) -> Dict[str, Converted]:
-    fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != RUN}
+def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[str, Converted]:
+    fields = {field["name"]: field for field in writer_schema["fields"] if field["name"] != GENERATION}
     if UNAVAILABLE not in fields:
-        return {name: converted(field, row) for name, field in fields.items()}
-    columns = {name: _present(field, row) for name, field in fields.items() if name not in FIELDS}
+        return {name: convert(field, row) for name, field in fields.items()}
+    columns = {name: _present(field, row, convert) for name, field in fields.items() if name not in FIELDS}
     names = Converted("{}.{}".format(row, UNAVAILABLE), [])
-    return {**columns, UNAVAILABLE: names, MOVED_FROM: _old_key(fields[MOVED_FROM], row)}
+    return {**columns, UNAVAILABLE: names, MOVED_FROM: _old_key(fields[MOVED_FROM], row, convert)}
 
 
-def _present(field: Dict[str, Any], row: str) -> Converted:
+def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     """The placeholder must not even be converted: it is no number, for one."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
-    found = converted(field, row)
-    misfits = [("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.misfits]
-    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), misfits)
+    found = convert(field, row)
+    unrepresentable = [
+        ("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.unrepresentable
+    ]
+    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), unrepresentable)
 
 
-def _old_key(field: Dict[str, Any], row: str) -> Converted:
+def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     """The old key by column name, each value as the text of its lake type."""
     struct = "{}.{}".format(row, MOVED_FROM)
     (key,) = [branch for branch in field["type"] if branch != "null"]
-    columns = {column["name"]: converted(column, struct) for column in key["fields"]}
+    columns = {column["name"]: convert(column, struct) for column in key["fields"]}
     texts = ["{}, CAST({} AS string)".format(text_literal(name), one.value) for name, one in columns.items()]
     value = "CASE WHEN {} IS NOT NULL THEN map({}) END".format(struct, ", ".join(texts))
-    return Converted(value, [misfit for one in columns.values() for misfit in one.misfits])
+    return Converted(value, [pair for one in columns.values() for pair in one.unrepresentable])
 
 
 # --- A batch.
@@ -102,12 +112,14 @@ def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
     """All changes of a batch, with what they leave out from the last change of the batch that brought it.
 
     names: left_out(). UNAVAILABLE then names what is still missing, and is null where nothing is; the columns of
-    FIELDS are added.
+    FIELDS are added. Without names there are none of them.
     """
+    if not names:
+        return rows.drop(*FIELDS)
     data = [name for name in rows.columns if name not in ADDED and name not in table.keys]
     wanted = data if ALL in names else [name for name in data if name in names]
     keyed = frames.select(rows, ["*", "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)])
-    return _with_values(_cut(_spanned(keyed, life_spans(_moves(keyed, table))), table), wanted)
+    return _with_values(_cut(_spanned(keyed, lineage_spans(_moves(keyed, table))), table), wanted)
 
 
 def key_text(values: Iterable[str]) -> str:
@@ -116,7 +128,7 @@ def key_text(values: Iterable[str]) -> str:
 
 
 def lacks(name: str) -> str:
-    """Whether UNAVAILABLE holds the name."""
+    """True if UNAVAILABLE holds the name."""
     return "coalesce(array_contains({}, {}), false)".format(UNAVAILABLE, text_literal(name))
 
 
@@ -129,20 +141,21 @@ def _moves(keyed: DataFrame, table: Table) -> List[Move]:
     return sorted(Move(*row) for row in frames.select(keyed.where(IS_MOVE), columns).collect())
 
 
-def life_spans(moves: List[Move]) -> List[Span]:
-    """Whose life each key holds from which `_order` on and until before which, where it may not be the key's own.
+def lineage_spans(moves: List[Move]) -> List[Span]:
+    """Key, first `_order`, `_order` after the last, and the lineage that has the key between them.
 
-    A life has the name of the key that its row had before the batch, '@...' when it began within. moves: in their
-    order. When Debezium sends the change of a key again, its old key and LSN say so: it is about the same life.
+    Only keys that change are listed. A lineage is named by the key that its row had before the batch, or '@...' if it
+    began in the batch. moves: in their order. When Debezium sends a key change again, its old key and LSN show that it
+    is about the same lineage.
     """
     held: Dict[str, str] = {}
     left: Dict[Tuple[str, int], str] = {}
     starts: List[Tuple[str, int, str]] = []
     for move in moves:
         old = move.key if move.source is None else move.source
-        life = left.setdefault((old, move.lsn), held.get(old, old))
-        held[move.key] = life
-        starts.append((move.key, move.order, life))
+        lineage = left.setdefault((old, move.lsn), held.get(old, old))
+        held[move.key] = lineage
+        starts.append((move.key, move.order, lineage))
         if move.source is not None:
             held[move.source] = "@{}".format(move.order)
             starts.append((move.source, move.order, held[move.source]))
@@ -151,52 +164,52 @@ def life_spans(moves: List[Move]) -> List[Span]:
 
 def _until_next(starts: List[Tuple[str, int, str]]) -> List[Span]:
     ends = [order if key == before else END for (key, order, _), (before, _, _) in zip(starts[1:], starts)] + [END]
-    return [(key, order, end, life) for (key, order, life), end in zip(starts, ends)]
+    return [(key, order, end, lineage) for (key, order, lineage), end in zip(starts, ends)]
 
 
 def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
     if not spans:
-        return frames.select(keyed, ["*", "{} AS {}".format(KEY, LIFE), "false AS {}".format(VACATED)])
+        return frames.select(keyed, ["*", "{} AS {}".format(KEY, LINEAGE), "false AS {}".format(VACATED)])
     kinds = {HOLDER: "string", FIRST: "bigint", UNTIL: "bigint", HELD: "string"}
     known = F.broadcast(frames.few(keyed.sparkSession, spans, kinds))
     within = "{} = {} AND _order >= {} AND _order < {}".format(KEY, HOLDER, FIRST, UNTIL)
     before = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING".format(KEY)
     columns = [
         *map(identifier, keyed.columns),
-        "coalesce({}, {}) AS {}".format(HELD, KEY, LIFE),
+        "coalesce({}, {}) AS {}".format(HELD, KEY, LINEAGE),
         "coalesce(max(__deleted = 'true') OVER ({}), false) AS {}".format(before, VACATED),
     ]
     return frames.select(keyed.join(known, F.expr(within), "left"), columns)
 
 
-def _cut(lived: DataFrame, table: Table) -> DataFrame:
-    """Begins a life anew where nothing from before may fill a change.
+def _cut(rows: DataFrame, table: Table) -> DataFrame:
+    """Starts a new lineage where no earlier value may fill a change.
 
     An update after a delete has lost its insert. And where messages are set aside, the one that brought the value may
     be: such a table is under this identity no more, but its topic may have messages from before.
     """
-    by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LIFE)
+    by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LINEAGE)
     lost = "lag(__deleted) {} = 'true' AND NOT {}".format(by_order, IS_MOVE)
     condition = "true" if table.on_bad_message == "quarantine" else lost
     orphaned = "CASE WHEN {} IS NOT NULL AND {} THEN 1 ELSE 0 END".format(UNAVAILABLE, condition)
-    marked = frames.select(lived, ["*", "{} AS {}".format(orphaned, ORPHANED)])
+    marked = frames.select(rows, ["*", "{} AS {}".format(orphaned, ORPHANED)])
     counted = frames.select(marked, ["*", "sum({}) {} AS {}".format(ORPHANED, by_order, CUTS)])
     whole = "CASE WHEN {} = 0".format(CUTS)
-    life = "{0} THEN {1} ELSE concat({1}, '@', {2}) END".format(whole, LIFE, CUTS)
-    base = "{0} AND startswith({1}, '[') THEN {1} END AS {2}".format(whole, LIFE, BASE)
-    return frames.select(counted, [*replaced(lived.columns, {LIFE: life}), base])
+    lineage = "{0} THEN {1} ELSE concat({1}, '@', {2}) END".format(whole, LINEAGE, CUTS)
+    old_key = "{0} AND startswith({1}, '[') THEN {1} END AS {2}".format(whole, LINEAGE, OLD_KEY)
+    return frames.select(counted, [*replaced(rows.columns, {LINEAGE: lineage}), old_key])
 
 
-def _with_values(lived: DataFrame, names: List[str]) -> DataFrame:
-    so_far = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW".format(LIFE)
+def _with_values(rows: DataFrame, names: List[str]) -> DataFrame:
+    so_far = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW".format(LINEAGE)
     left = {name: "({} OR {})".format(lacks(name), lacks(ALL)) for name in names}
     last = {name: "_toast_last_{}".format(number) for number, name in enumerate(names)}
     moves = "collect_list(CASE WHEN {} THEN __lsn END) OVER ({}) AS {}".format(IS_MOVE, so_far, MOVES)
-    known = frames.select(lived, ["*", moves, *_last_brought(left, last, so_far)])
+    known = frames.select(rows, ["*", moves, *_last_brought(left, last, so_far)])
     value = "CASE WHEN {0} THEN {1}.{2} ELSE {2} END"
     values = {name: value.format(left[name], last[name], identifier(name)) for name in names}
     missing = named({name: "{} AND {} IS NULL".format(left[name], last[name]) for name in names})
-    return frames.select(known, [*replaced(lived.columns, {**values, UNAVAILABLE: missing}), MOVES])
+    return frames.select(known, [*replaced(rows.columns, {**values, UNAVAILABLE: missing}), MOVES])
 
 
 def _last_brought(left: Dict[str, str], last: Dict[str, str], so_far: str) -> List[str]:

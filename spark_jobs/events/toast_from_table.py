@@ -1,23 +1,26 @@
-"""The values that neither a change nor its batch brings, from the stored rows of the table (ADR 18).
+"""Unchanged TOAST values that the batch does not have either: from the stored rows of the table (ADR 18).
 
 None of them is null, because null is not large; so a null that is found is no value.
 """
 
-from typing import Dict, List, Optional, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Callable, Dict, Iterator, List, Optional, Sequence
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.flatten import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
-from spark_jobs.events.toast import BASE, KEY, MOVES, VACATED, key_text, lacks, named
+from spark_jobs.events.toast import FIELDS, KEY, MOVES, OLD_KEY, VACATED, key_text, lacks, named
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
-PLACES = 100  # so many partitions are named to Hudi; of more, all are read
+PARTITIONS = 100  # so many partitions are named to Hudi; of more, all are read
 SHOWN = 5
-OWN, STORED, MEANT = "_toast_own", "_toast_stored", "_toast_meant"
+NEW_KEY_ROW, OLD_KEY_ROW, CHOSEN = "_toast_new_key_row", "_toast_old_key_row", "_toast_chosen"
+Read = Callable[[], DataFrame]
 VERSION = ("_order", "__lsn", "__op", "__deleted")
 
 
@@ -29,81 +32,77 @@ class Unfillable(Exception):
         self.offsets = offsets
 
 
-class Fill:
-    """One batch's look at the stored rows. path: of the Hudi table, None while it has no commit."""
+@contextmanager
+def with_stored_values(latest: DataFrame, table: Table, read: Optional[Read]) -> Iterator[DataFrame]:
+    """The newest change of each key, as toast.carried() made them, with what is still missing, and no column of FIELDS.
 
-    def __init__(self, spark: SparkSession, table: Table, path: Optional[str]) -> None:
-        self._spark = spark
-        self._table = table
-        self._path = path
-        self._kept: List[DataFrame] = []
+    Changes that the table has already, and those that are older, are left out. Raises Unfillable.
+    read: reads the stored rows; None while the table has no commit. To be left once the rows are written.
+    """
+    with ExitStack() as kept:
+        rows = _completed(_keep(latest, kept), table, read, kept).drop(*FIELDS)
+        # A delete has got the values that it left out.
+        yield erase_deleted(rows, table) if table.delete == "hard" else rows
 
-    def release(self) -> None:
-        """To call once the rows are written."""
-        for rows in self._kept:
-            frames.forget(rows)
 
-    def completed(self, newest: DataFrame) -> DataFrame:
-        """The newest change of each key, as toast.carried() made them, with what is still missing.
+def _keep(rows: DataFrame, kept: ExitStack) -> DataFrame:
+    """The rows, computed once."""
+    computed = frames.computed(rows)
+    kept.callback(frames.forget, computed)
+    return computed
 
-        Changes that the table has already, and those that are older, are left out. Raises Unfillable.
-        """
-        newest = self._keep(newest)
-        lacking = newest.where("{} IS NOT NULL".format(UNAVAILABLE))
-        (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
-        names = sorted(found[0])
-        if not names:
-            return newest
-        stored = self._keep(self._stored(wanted(lacking, self._table), names))
-        whole = self._keep(with_stored(lacking, stored, names, self._table.epoch))
-        refuse_missing(whole, "{}.{}".format(self._table.schema, self._table.table))
-        return newest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
 
-    def _keep(self, rows: DataFrame) -> DataFrame:
-        self._kept.append(frames.computed(rows))
-        return self._kept[-1]
+def _completed(latest: DataFrame, table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
+    lacking = latest.where("{} IS NOT NULL".format(UNAVAILABLE))
+    (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
+    names = sorted(found[0])
+    if not names:
+        return latest
+    stored = _keep(_stored(wanted(lacking, table), names, table, read, kept), kept)
+    whole = _keep(with_stored(lacking, stored, names, table.epoch), kept)
+    refuse_missing(whole, "{}.{}".format(table.schema, table.table))
+    return latest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
 
-    def _stored(self, keys: DataFrame, names: List[str]) -> DataFrame:
-        """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
-        if self._path is None:
-            return as_stored(nothing(keys, self._table), self._table, names)
-        places = self._places(keys)
-        if places is None:
-            return of_keys(as_stored(self._read(), self._table, names), keys)
-        near = self._keep(of_keys(as_stored(self._read().where(places), self._table, names), keys))
-        far = keys.join(near, KEY, "left_anti")
-        if not far.take(1):
-            return near
-        return near.unionByName(of_keys(as_stored(self._read(), self._table, names), far))
 
-    def _places(self, keys: DataFrame) -> Optional[Column]:
-        """The condition on the partition column; None where it would not spare much."""
-        if not self._table.partition:
-            return None
-        found = [row[0] for row in keys.select("place").distinct().limit(PLACES + 1).collect()]
-        here = [place for place in found if place is not None]
-        return F.col(identifier(self._table.partition)).isin(here) if here and len(found) <= PLACES else None
+def _stored(keys: DataFrame, names: List[str], table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
+    """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
+    if read is None:
+        return as_stored(nothing(keys, table), table, names)
+    condition = _partitions(keys, table)
+    if condition is None:
+        return of_keys(as_stored(read(), table, names), keys)
+    near = _keep(of_keys(as_stored(read().where(condition), table, names), keys), kept)
+    far = keys.join(near, KEY, "left_anti")
+    if not far.take(1):
+        return near
+    return near.unionByName(of_keys(as_stored(read(), table, names), far))
 
-    def _read(self) -> DataFrame:
-        return self._spark.read.format("hudi").load(self._path)
+
+def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
+    """The condition on the partition column; None where it would not spare much."""
+    if not table.partition:
+        return None
+    found = [row[0] for row in keys.select("place").distinct().limit(PARTITIONS + 1).collect()]
+    here = [place for place in found if place is not None]
+    return F.col(identifier(table.partition)).isin(here) if here and len(found) <= PARTITIONS else None
 
 
 def wanted(lacking: DataFrame, table: Table) -> DataFrame:
     """The keys to look up, with the partition (place) where each most probably lies."""
     place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
-    moved = lacking.where("{} <> {}".format(BASE, KEY))
-    return lacking.selectExpr(KEY, place).union(moved.selectExpr(BASE, place))
+    moved = lacking.where("{} <> {}".format(OLD_KEY, KEY))
+    return lacking.selectExpr(KEY, place).union(moved.selectExpr(OLD_KEY, place))
 
 
 def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
-    """What is needed of a stored row. values: a struct of those of the columns that the table has."""
+    """Key, version and values of stored rows. values: a struct of the columns that the table has."""
     key = "{} AS {}".format(key_text(map(identifier, table.keys)), KEY)
     have = [identifier(name) for name in names if name in rows.columns]
     return frames.select(rows, [key, *VERSION, "struct({}) AS values".format(", ".join(["true AS _", *have]))])
 
 
 def nothing(keys: DataFrame, table: Table) -> DataFrame:
-    """What a table without commits holds."""
+    """The rows of a table without commits: none."""
     version = {"_order": "bigint", "__lsn": "bigint", "__op": "string", "__deleted": "string"}
     return frames.few(keys.sparkSession, [], {**dict.fromkeys(table.keys, "string"), **version})
 
@@ -119,12 +118,14 @@ def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epo
     A row that is deleted may lack values.
     """
     row = "struct({}, values) AS {}"
-    own = stored.selectExpr(KEY, row.format(", ".join(VERSION), OWN))
-    base = stored.selectExpr("{} AS {}".format(KEY, BASE), row.format(", ".join(VERSION), STORED))
-    joined = lacking.join(own, KEY, "left").join(base, BASE, "left")
+    new_key = stored.selectExpr(KEY, row.format(", ".join(VERSION), NEW_KEY_ROW))
+    old_key = stored.selectExpr("{} AS {}".format(KEY, OLD_KEY), row.format(", ".join(VERSION), OLD_KEY_ROW))
+    joined = lacking.join(new_key, KEY, "left").join(old_key, OLD_KEY, "left")
     known = joined.where("NOT coalesce({}, false)".format(_known_already(epoch)))
-    meant = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
-    found = frames.select(known, ["*", meant.format(_is_own(epoch), OWN, _is_base(epoch), STORED, MEANT)])
+    chosen = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
+    found = frames.select(
+        known, ["*", chosen.format(_is_new_key_row(epoch), NEW_KEY_ROW, _is_old_key_row(epoch), OLD_KEY_ROW, CHOSEN)]
+    )
     held = _values(stored, dict(lacking.dtypes), names)
     value = "CASE WHEN {} THEN {} ELSE {} END"
     filled = {name: value.format(lacks(name), held[name], identifier(name)) for name in names}
@@ -135,30 +136,30 @@ def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epo
 
 def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str]) -> Dict[str, str]:
     have = stored.select("values.*").columns
-    value = {name: "{}.{}".format(MEANT, identifier(name)) if name in have else "NULL" for name in names}
+    value = {name: "{}.{}".format(CHOSEN, identifier(name)) if name in have else "NULL" for name in names}
     return {name: "CAST({} AS {})".format(value[name], kinds[name]) for name in names}
 
 
-def _is_base(epoch: int) -> str:
-    """Whether the row stored under the key that the life had is of that life.
-
-    It is, if it is of this life of the topic too, when it has not left its key; or was deleted by a change of key of
-    the batch, which then is sent again, or whose create begins the batch.
+def _is_old_key_row(epoch: int) -> str:
+    """True if the row stored under the old key is the one being updated: same topic epoch, and either still live under
+    that key, or deleted by a key change that this batch contains (redelivered, or whose create comes first).
     """
-    stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(STORED, MOVES)
-    left = "array_contains({}, {}.__lsn)".format(MOVES, STORED)
-    is_base = "CASE WHEN {0}.__deleted = 'false' THEN {1} OR {2} ELSE {2} END".format(STORED, stays, left)
-    return "coalesce({} AND {}, false)".format(_of_epoch(STORED, epoch), is_base)
+    stays = "{0}.__op = 'r' OR size({1}) = 0 OR {0}.__lsn < array_min({1})".format(OLD_KEY_ROW, MOVES)
+    left = "array_contains({}, {}.__lsn)".format(MOVES, OLD_KEY_ROW)
+    is_old = "CASE WHEN {0}.__deleted = 'false' THEN {1} OR {2} ELSE {2} END".format(OLD_KEY_ROW, stays, left)
+    return "coalesce({} AND {}, false)".format(_of_epoch(OLD_KEY_ROW, epoch), is_old)
 
 
-def _is_own(epoch: int) -> str:
-    """Whether the row stored under a changed key is already the one that came to it.
+def _is_new_key_row(epoch: int) -> str:
+    """True if the row stored under a changed key is already the one that came to it.
 
     A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
     ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
     """
-    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(BASE, KEY, OWN, _of_epoch(OWN, epoch))
-    instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_base(epoch), OWN, MOVES)
+    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(
+        OLD_KEY, KEY, NEW_KEY_ROW, _of_epoch(NEW_KEY_ROW, epoch)
+    )
+    instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_old_key_row(epoch), NEW_KEY_ROW, MOVES)
     return "coalesce({} AND (NOT {} OR {}), false)".format(moved, VACATED, instead)
 
 
@@ -168,13 +169,13 @@ def _known_already(epoch: int) -> str:
     An update waits for the lock of its row, so its LSN is above those of all changes to the row before it; an insert's
     need not be (F1), nor above that of a row that a snapshot read (F2).
     """
-    stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, BASE, KEY, _of_epoch(OWN, epoch))
-    later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(OWN)
-    return "({}._order >= _order OR ({} OR {}) AND {})".format(OWN, stays, _is_own(epoch), later_one)
+    stays = "({} IS NULL AND {} = {} AND {})".format(MOVED_FROM, OLD_KEY, KEY, _of_epoch(NEW_KEY_ROW, epoch))
+    later_one = "{0}.__op <> 'r' AND {0}.__lsn > __lsn".format(NEW_KEY_ROW)
+    return "({}._order >= _order OR ({} OR {}) AND {})".format(NEW_KEY_ROW, stays, _is_new_key_row(epoch), later_one)
 
 
 def _of_epoch(row: str, epoch: int) -> str:
-    """Whether a stored row is of this life of the topic, or a later one."""
+    """True if a stored row is of this epoch of the topic, or a later one."""
     return "{}._order >= {}L".format(row, epoch * EPOCH_SIZE)
 
 
@@ -196,14 +197,14 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     )
 
 
-def later(spark: SparkSession, batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
-    """Those of the messages ahead that are not in the batch, of the keys that the messages at the offsets have.
+def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
+    """The later messages that have a key of the messages at the offsets. ahead: those of the batch and all later ones.
 
-    A later change may bring what no stored row has, or delete the row: so while a snapshot that runs beside the stream
-    has not come to that row yet.
+    A later change may bring the value that no stored row has, or delete the row. That happens while a snapshot that
+    runs beside the stream has not reached the row yet.
     """
-    places = frames.few(spark, [(offset,) for offset in offsets], {"offset": "bigint"})
+    places = frames.few(batch.sparkSession, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()
-    own = F.broadcast(batch.select("partition", "offset"))
-    behind = ahead.join(own, ["partition", "offset"], "left_anti")
-    return behind.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)
+    of_batch = F.broadcast(batch.select("partition", "offset"))
+    later_ones = ahead.join(of_batch, ["partition", "offset"], "left_anti")
+    return later_ones.join(F.broadcast(keys), "key", "left_semi").select(*batch.columns)

@@ -1,8 +1,8 @@
-"""Poison: messages that can't become rows of their table, told apart from those that can.
+"""Poison messages: those that can't become rows of their table.
 
-They are foreign, or stand for a row that was too large to be sent (lake.connect.LimitSize), or can't be decoded, or
-have no key, or hold a value that its lake type cannot: toast.misfit() says so by the very conditions under which
-decoding them as rows fails.
+Their writer is unknown, or they stand for a row that was too large to be sent (lake.connect.LimitSize), or they can't
+be decoded, have no key, or hold a value that its lake type cannot: toast.unrepresentable() has the very conditions
+under which decoding them as rows fails.
 """
 
 import json
@@ -13,25 +13,26 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.events import toast
-from spark_jobs.events.decode import schema_id
+from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.runtime.pipeline import Table
+from spark_jobs.sources.engine import engine
 
 REASON = "reason"
 IDS = 2**32  # a frame is a zero and four bytes of id
 NO_VALUE = "it has no value (a tombstone)"
 NEEDED = ("__op", "__deleted")  # what the connector adds to every row, and every table is written by
 TOO_LARGE = "lake.TooLarge"  # the name of the schema of what is sent in place of such a row
-TOLD = "the row with %s has %d bytes, and may have %d: make it smaller in PostgreSQL"
+TOO_LARGE_REASON = "the row with %s has %d bytes, and may have %d: make it smaller in PostgreSQL"
 UNDECODABLE = "it can't be decoded with schema id {}, or its key is NULL"
 
 
-class Foreign(Exception):
-    """What a message is framed with is no schema of the table's rows."""
+class UnknownWriter(Exception):
+    """The id in a message's frame is not that of a schema of the table's rows."""
 
 
-class TooLarge(Foreign):
-    """It stands for a row that was too large to be sent. schema: that of what tells so."""
+class TooLarge(UnknownWriter):
+    """The message stands for a row that was too large to be sent. schema: the schema of such messages."""
 
     def __init__(self, schema: Dict[str, Any]) -> None:
         super().__init__("it stands for a row that was too large to be sent")
@@ -39,22 +40,22 @@ class TooLarge(Foreign):
 
 
 def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
-    """The schema of a frame's id; Foreign when the connector of the table can't have written with it.
+    """The schema of a frame's id; UnknownWriter when the connector of the table can't have written with it.
 
     UnknownSchema when the registry has nothing of the topic at all: then the fault is the registry's, and all wait.
     """
     if not 0 <= writer < IDS:
-        raise Foreign("it does not begin with a zero and the id of a schema")
+        raise UnknownWriter("it does not begin with a zero and the id of a schema")
     try:
         schema = registry.schema(writer)
     except UnknownSchema as missing:
         registry.require(table.topic + "-value")
-        raise Foreign(str(missing)) from None
+        raise UnknownWriter(str(missing)) from None
     if _name(schema) == TOO_LARGE:
         raise TooLarge(schema)
     problem = _problem(schema, table)
     if problem:
-        raise Foreign("schema id {} {}".format(writer, problem))
+        raise UnknownWriter("schema id {} {}".format(writer, problem))
     return schema
 
 
@@ -71,8 +72,8 @@ def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
     return "lacks {}".format(", ".join(lacking)) if lacking else None
 
 
-def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool = True) -> DataFrame:
-    """The messages with `reason`: why one can't become a row of the table, null for those that can.
+def annotate(messages: DataFrame, table: Table, registry: Registry, applied: bool = True) -> DataFrame:
+    """The messages with the column `reason`: why one can't become a row of the table, null for those that can.
 
     messages: value binary, null for a tombstone, which no connector of the lake sends; other columns are kept.
     applied=False asks only whether a message can be decoded. It reads every message once more, so it is for a batch
@@ -85,36 +86,36 @@ def tagged(messages: DataFrame, table: Table, registry: Registry, applied: bool 
             reason = _reason(writer, known[writer], table, applied)
         except TooLarge as stand_in:
             known[writer] = stand_in.schema
-            reason = _told(writer)
-        except Foreign as foreign:
-            reason = F.lit(str(foreign))
+            reason = _too_large(writer)
+        except UnknownWriter as unknown:
+            reason = F.lit(str(unknown))
         reasons.append(F.when(schema_id() == writer, reason))
-    told = messages.select("*", *[_decoded(writer, schema) for writer, schema in known.items()])
-    told = told.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
-    return told.drop(*map(_row, known))
+    annotated = messages.select("*", *[_decoded(writer, schema) for writer, schema in known.items()])
+    annotated = annotated.withColumn(REASON, F.coalesce(*reasons, F.lit(None).cast("string")))
+    return annotated.drop(*map(_row, known))
 
 
-def sound(messages: DataFrame, table: Table, registry: Registry) -> DataFrame:
+def valid(messages: DataFrame, table: Table, registry: Registry) -> DataFrame:
     """The messages that can become rows of the table."""
-    return tagged(messages, table, registry).where(F.col(REASON).isNull()).drop(REASON)
+    return annotate(messages, table, registry).where(F.col(REASON).isNull()).drop(REASON)
 
 
-def found_in(
+def find_poison(
     messages: DataFrame, table: Table, registry: Registry, error: Exception, applied: bool = True
 ) -> Tuple[DataFrame, Any]:
-    """The messages of a batch that failed, tagged and persisted, and the first of the bad ones.
+    """The messages of a batch that failed, annotated and persisted, and the first poison message.
 
-    Raises error, with which it failed, when none is bad, or when that can't be found out: then it is no poison.
+    Raises error, with which it failed, when there is none, or when that can't be found out.
     """
     try:
-        told = tagged(messages.select("partition", "offset", "key", "value"), table, registry, applied).persist()
-        first = told.where(F.col(REASON).isNotNull()).orderBy("partition", "offset").first()
+        annotated = annotate(messages.select("partition", "offset", "key", "value"), table, registry, applied).persist()
+        first = annotated.where(F.col(REASON).isNotNull()).orderBy("partition", "offset").first()
     except Exception:
         raise error from None
     if first is None:
-        told.unpersist()
+        annotated.unpersist()
         raise error
-    return told, first
+    return annotated, first
 
 
 def _row(writer: int) -> str:
@@ -128,7 +129,7 @@ def _decoded(writer: int, schema: Dict[str, Any]) -> Column:
 
 
 def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) -> Column:
-    """Of the messages of one writer, over its _decoded()."""
+    """The reason of each message of one writer, over its _decoded()."""
     row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
     reason = F.when(absent, F.lit(UNDECODABLE.format(writer)))
@@ -137,11 +138,13 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
-    return reason.otherwise(F.expr(toast.misfit(schema, _row(writer), table.keys)))
+    return reason.otherwise(
+        F.expr(toast.unrepresentable(schema, _row(writer), table.keys, engine(table.engine).convert))
+    )
 
 
-def _told(writer: int) -> Column:
-    """Of what stands for a row that was too large, over its _decoded()."""
+def _too_large(writer: int) -> Column:
+    """The reason of a message that stands for a row that was too large, over its _decoded()."""
     row = F.col(_row(writer))
-    told = F.format_string(TOLD, row["key"], row["bytes"], row["limit"])
-    return F.when(row["bytes"].isNull(), UNDECODABLE.format(writer)).otherwise(told)
+    reason = F.format_string(TOO_LARGE_REASON, row["key"], row["bytes"], row["limit"])
+    return F.when(row["bytes"].isNull(), UNDECODABLE.format(writer)).otherwise(reason)

@@ -1,7 +1,7 @@
-"""The sweep: rows whose delete was lost in a gap are deleted in the lake, by the writer of their table.
+"""Orphaned rows: their delete was lost in a gap. The writer of their table deletes them.
 
-`lake resnapshot` asks for it once every row that the source has was sent again. What has an older order than all
-that was sent, and is not in the source any more (spark_jobs/ghosts.py looked), is a ghost.
+`lake resnapshot` requests this once every row of the source was sent again. A row is an orphan if its order is older
+than all that was sent, and it is not in the source any more (spark_jobs/ghosts.py).
 """
 
 import json
@@ -9,13 +9,14 @@ import logging
 
 from pyspark.sql import DataFrame, SparkSession
 
+from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.hudi import timeline
-from spark_jobs.hudi.table import META_COLUMNS, SilverTable, erase_deleted
+from spark_jobs.hudi.table import META_COLUMNS, HudiTable
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
-LOG = logging.getLogger("sweep")
+LOG = logging.getLogger("delete_orphans")
 ENDING = ".sweep"
 # A delete as the next event of its key would be: it outranks all that was stored or may come again, and whatever
 # the key meets in the future outranks it, because offsets of this key between the two were never used.
@@ -26,32 +27,32 @@ TOMBSTONE = {
 }
 
 
-def sweep_asked(spark: SparkSession, silver: SilverTable, requests: str) -> None:
-    """Sweeps when the file <requests>/<table>.sweep asks for it. Its absence answers."""
-    name = silver.name + ENDING
+def delete_requested(spark: SparkSession, table: HudiTable, requests: str) -> None:
+    """Deletes orphans if there is a file <requests>/<table>.sweep. The file is deleted when that is done."""
+    name = table.name + ENDING
     if name not in storage.names(spark, requests):
         return
     path = "{}/{}".format(requests, name)
-    sweep(spark, silver, int(json.loads(storage.read_text(spark, path))["bound"]))
+    delete_orphans(spark, table, int(json.loads(storage.read_text(spark, path))["bound"]))
     storage.delete(spark, path)
 
 
-def sweep(spark: SparkSession, silver: SilverTable, bound: int) -> None:
-    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Twice is as once."""
-    if not timeline.written(spark, silver.target.path):
+def delete_orphans(spark: SparkSession, table: HudiTable, bound: int) -> None:
+    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Idempotent."""
+    if not timeline.written(spark, table.path):
         return
-    if ghosts(stored(spark, silver), bound).take(1):
-        silver.amend(lambda: tombstones(ghosts(stored(spark, silver), bound), silver.table))
-        LOG.info("%s: rows with an order below %d are deleted", silver.name, bound)
+    if orphans(stored(table), bound).take(1):
+        table.commit_without_messages(lambda: tombstones(orphans(stored(table), bound), table.source))
+        LOG.info("%s: rows with an order below %d are deleted", table.name, bound)
 
 
-def stored(spark: SparkSession, silver: SilverTable) -> DataFrame:
+def stored(table: HudiTable) -> DataFrame:
     """All rows of the table as they are now, without Hudi's own columns."""
-    rows = spark.read.format("hudi").load(silver.target.path)
+    rows = table.read()
     return rows.select(*[identifier(name) for name in rows.columns[META_COLUMNS:]])
 
 
-def ghosts(rows: DataFrame, bound: int) -> DataFrame:
+def orphans(rows: DataFrame, bound: int) -> DataFrame:
     """The live rows that are older than the bound."""
     return rows.where("__deleted = 'false' AND _order < {}".format(bound))
 

@@ -1,10 +1,16 @@
 """The metastore: tables, columns and partitions registered by Hudi's own sync tool."""
 
+import logging
+import threading
+
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import Target
+
+LOG = logging.getLogger("hive_sync")
 
 
 def sync(spark: SparkSession, target: Target) -> None:
@@ -17,3 +23,46 @@ def sync(spark: SparkSession, target: Target) -> None:
     conf = spark._jsc.hadoopConfiguration()
     helpers = java(spark, "org.apache.hudi.sync.common.util.SyncUtilHelpers")
     helpers.runHoodieMetaSync(tool, properties, conf, system, target.path, "PARQUET")
+
+
+class MetastoreSync:
+    """Keeps the metastore up to one table. failure: why it does not know of the last commit."""
+
+    def __init__(self, spark: SparkSession, target: Target, name: str, has_commits: bool) -> None:
+        self._spark = spark
+        self._target = target
+        self._name = name
+        self._lock = threading.Lock()
+        self._due = has_commits  # a crash may have come between the last commit and its sync
+        self._changed = False  # what the metastore knows is old for certain
+        self.failure = ""
+
+    def note_change(self) -> None:
+        """Columns or partitions are new. To be called after the commit: a sync that begins later then shows it."""
+        self._changed = True
+
+    def after_commit(self) -> None:
+        """A metastore that is away holds up one batch, the later ones no more: the table services ask again.
+
+        What a crash may have kept from it is theirs, too: in a new JVM it takes seconds, while all tables are late.
+        """
+        if self._changed and not self.failure:
+            self.sync()
+
+    def check(self) -> None:
+        """Syncs although nothing is new: somebody may have dropped or altered the table in the metastore."""
+        self._due = True
+        self.sync()
+
+    def sync(self) -> None:
+        """Registers columns and partitions that may be new."""
+        with self._lock:
+            if not (self._due or self._changed):
+                return
+            self._due = self._changed = False
+            try:
+                sync(self._spark, self._target)
+                self.failure = ""
+            except Exception as error:  # py4j wraps whatever the metastore client throws
+                self._due, self.failure = True, root_cause(error)
+                LOG.warning("%s: committed, but the metastore does not know yet: %s", self._name, self.failure)

@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 
 LOG = logging.getLogger("lease")
 RENEW_S = 20.0
@@ -60,7 +60,7 @@ class Lease:
 
     def take(self) -> None:
         """One try; Held names the other job, and its claim."""
-        began = _now()
+        began = boot_time_s()
         self._name = uuid.uuid4().hex
         self._write()
         try:
@@ -81,8 +81,8 @@ class Lease:
                 raise Lost(self._lost)
 
     def late(self) -> bool:
-        """Whether the claim is lost, or so old that others could take it for dead soon."""
-        return bool(self._lost) or _now() - self._renewed > LATE_S
+        """True if the claim is lost, or so old that others could take it for dead soon."""
+        return bool(self._lost) or boot_time_s() - self._renewed > LATE_S
 
     def release(self) -> None:
         """Others need not wait."""
@@ -92,7 +92,7 @@ class Lease:
 
     def _go_on(self) -> str:
         """Renews a claim that is in time; why it is lost, or ''."""
-        began = _now()
+        began = boot_time_s()
         if self._name not in self._ages():
             return self._taken_away()
         self._write()
@@ -106,7 +106,7 @@ class Lease:
 
         The claim is in time only once others were looked for: until then no thread may write.
         """
-        began, former = _now(), self._name
+        began, former = boot_time_s(), self._name
         self._name = uuid.uuid4().hex
         try:
             self._write()
@@ -201,7 +201,7 @@ class Leases:
             raise Lost("{} is not claimed".format(table_path))
 
     def holds(self, table_path: str) -> bool:
-        """Whether this job may write the table now: none once it has lost one, for it ends."""
+        """True if this job may write the table now: none once it has lost one, for it ends."""
         lease = self._held.get(table_path)
         return lease is not None and not lease.late() and not self._ended.is_set()
 
@@ -225,10 +225,10 @@ class Leases:
                     self._lost(str(lost))
                     break
                 except Exception as error:  # py4j: the storage is away
-                    LOG.warning("a claim could not be renewed: %s", cause(error))
+                    LOG.warning("a claim could not be renewed: %s", root_cause(error))
 
 
-def _now() -> float:
+def boot_time_s() -> float:
     return time.clock_gettime(CLOCK)
 
 
@@ -238,13 +238,13 @@ def process() -> Dict[str, Any]:
 
 
 def ended(other: Dict[str, Any]) -> bool:
-    """Whether the holder was a process of this machine that is gone."""
+    """True if the holder was a process of this machine that is gone."""
     here = other.get("boot") == boot() and other.get("host") == socket.gethostname() and bool(boot())
     return here and started(other["pid"]) != other["started"]
 
 
 def boot() -> str:
-    """What tells this start of the machine from all others; "" where it is unknown."""
+    """An id of this start of the machine; "" where it is unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()

@@ -1,8 +1,8 @@
 """The source position that each commit of a Hudi table carries: entries by name, written with the rows.
 
-topic, topic_id, epoch: whose offsets these are; a topic that is made anew has the name of the old, and another id
-offsets: by partition, the offset behind the last message
-runs: what is known of the runs of the connector (fencing.py)
+topic, topic_id, epoch: whose offsets these are; a re-created topic has the old name and another id
+offsets: by partition, the offset after the last message
+runs: the generations of the connector (fencing.py)
 lsn: the greatest of the source's log so far
 schema_id: of the newest message's writer
 messages: how many the commit brought
@@ -11,9 +11,10 @@ source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 an
 """
 
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Optional
 
 from spark_jobs.events import fencing
+from spark_jobs.events.batch import Batch
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table
 
@@ -30,8 +31,8 @@ def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
     refuse_repartitioned(table, topic)
     if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
         raise TopicChanged(
-            "topic {} was deleted and made anew: what it held is lost, and what the new one holds first counts as "
-            "read; {}".format(table.topic, _anew(table))
+            "topic {} was deleted and re-created: its old messages are lost and the first messages of the new topic "
+            "would be skipped; {}".format(table.topic, _anew(table))
         )
 
 
@@ -62,7 +63,7 @@ def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> Non
 
 
 def _anew(table: Table) -> str:
-    """What reads all rows again."""
+    """The steps that read all rows again."""
     what = "write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
     return what.format(table.epoch + 1, table.database, RUNBOOK)
 
@@ -77,22 +78,22 @@ def following(
     held: Dict[str, Any],
     table: Table,
     topic_id: Optional[str],
-    summary: List[Any],
-    read: List[Any],
-    runs: Dict[str, fencing.Firsts],
+    current: Batch,
+    batch: Batch,
+    generations: fencing.Generations,
 ) -> Dict[str, Any]:
-    """The position behind a batch. read: what was said of the batch before zombies were left out."""
-    lsns = [row["lsn"] for row in summary if row["lsn"] is not None]
-    times = committed_ms(summary)
+    """The position after a batch. current: the batch without stale generations."""
+    lsns = [row["lsn"] for row in current.partitions if row["lsn"] is not None]
+    times = current.committed_ms
     return {
         "topic": table.topic,
         "topic_id": topic_id,
         "epoch": table.epoch,
-        "offsets": {**reached(held, table.epoch)["offsets"], **next_offsets(read)},
-        "runs": fencing.remembered(runs),
+        "offsets": {**reached(held, table.epoch)["offsets"], **batch.next_offsets},
+        "runs": fencing.remembered(generations),
         "lsn": max(lsns + [held.get("lsn", 0)]),
-        "schema_id": max(row["last_id"] for row in summary),
-        "messages": sum(row["messages"] for row in summary),
+        "schema_id": max(row["last_id"] for row in current.partitions),
+        "messages": current.number,
         # p50, p95 and greatest age of the batch's changes when its write began; what the write itself takes
         # is the time between this commit's instant and its completion.
         "source_ts_ms": times[-1] if times else None,
@@ -103,14 +104,3 @@ def following(
 def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
     """The position of a commit that brings none."""
     return dict(position, messages=0, source_ts_ms=None, lag_ms=None)
-
-
-def next_offsets(summary: List[Any]) -> Dict[str, int]:
-    """By partition, the offset behind a batch."""
-    return {str(row["partition"]): row["offset"] + 1 for row in summary}
-
-
-def committed_ms(summary: List[Any]) -> List[int]:
-    """Quantiles of the source commit times, ms, ascending; of the busiest partition when there are several."""
-    busiest = max(summary, key=lambda row: row["changes"])
-    return list(busiest["committed_ms"] or [])

@@ -9,9 +9,11 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.hudi.timeline import PREFIX, meta_client, timeline
 from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.pipeline import ENGINE
+from spark_jobs.sources.engine import engine
+from spark_jobs.sources.interface import Positions
 
 INSTANT = re.compile(r"[0-9]{14}([0-9]{3})?")
-LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})")
 # ISO 8601 as people write it, and as PostgreSQL prints it: 2026-11-21 12:30:00.123456+00
 TIME = re.compile(
     r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -19,7 +21,7 @@ TIME = re.compile(
     r"(?P<zone>Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?",
     re.IGNORECASE,
 )
-FORMS = "an instant (20261121123000123), a time (2026-11-21T12:30:00) or an LSN (0/1A2B3C4)"
+FORMS = "an instant (20261121123000123), a time (2026-11-21T12:30:00) or an {0.name} ({0.example})"
 
 
 class NoSuchMoment(Exception):
@@ -27,32 +29,33 @@ class NoSuchMoment(Exception):
 
 
 class Commit(NamedTuple):
-    """One completed commit: its instant (yyyyMMddHHmmssSSS, UTC) and greatest source LSN, None for table services."""
+    """A complete commit: its instant (yyyyMMddHHmmssSSS, UTC) and greatest source position, None for table services."""
 
     instant: str
-    lsn: Optional[int]
+    position: Optional[int]
 
 
-def instant_of(spark: SparkSession, path: str, moment: str) -> str:
-    """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a PostgreSQL LSN.
+def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
+    """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a position of the source.
 
-    An LSN, as pg_current_wal_lsn() gives it, is where the next change goes: it stands for the newest commit that
-    holds only changes written before it. Which one that is, is known once the table has a change from behind it.
-    Raises NoSuchMoment.
+    A position is where the next change goes: it stands for the newest commit that holds only changes written before
+    it. Which one that is, is known once the table has a later change. source: its engine. Raises NoSuchMoment.
     """
-    commits = completed(spark, path)
-    if LSN.fullmatch(moment):
-        _refuse_ahead(path, commits, moment)
-    return _kept_whole(spark, path, commits, moment)
+    commits, positions = completed(spark, path), engine(source).positions
+    position = positions.parse(moment)
+    if position is not None:
+        _refuse_ahead(path, commits, moment, position, positions)
+    return _kept_whole(spark, path, commits, moment, positions)
 
 
-def begin_of(spark: SparkSession, path: str, moment: str) -> str:
-    """As instant_of(), for what changed after it: nothing yet, if it is an LSN that the table has not come to."""
-    return _kept_whole(spark, path, completed(spark, path), moment)
+def begin_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
+    """The instant after which changes are read. A position may be one that the table has not reached yet."""
+    return _kept_whole(spark, path, completed(spark, path), moment, engine(source).positions)
 
 
-def _kept_whole(spark: SparkSession, path: str, commits: List[Commit], moment: str) -> str:
-    found = _by_lsn(commits, moment) if LSN.fullmatch(moment) else _by_time(moment)
+def _kept_whole(spark: SparkSession, path: str, commits: List[Commit], moment: str, positions: Positions) -> str:
+    position = positions.parse(moment)
+    found = _by_time(moment, positions) if position is None else _by_position(commits, moment, position, positions)
     _refuse_unkept(spark, path, commits, found, moment)
     return found
 
@@ -63,45 +66,40 @@ def completed(spark: SparkSession, path: str) -> List[Commit]:
     if line is None:
         raise NoSuchMoment("there is no table at {} yet".format(path))
     instants = list(line.getCommitsTimeline().filterCompletedInstants().getInstants())
-    return [Commit(str(instant.getTimestamp()), _lsn(line, instant)) for instant in instants]
+    return [Commit(str(instant.getTimestamp()), _position(line, instant)) for instant in instants]
 
 
-def _lsn(line: Any, instant: Any) -> Optional[int]:
+def _position(line: Any, instant: Any) -> Optional[int]:
     extra = json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")).get("extraMetadata") or {}
     return json.loads(extra[PREFIX + "lsn"]) if PREFIX + "lsn" in extra else None
 
 
-def _refuse_ahead(path: str, commits: List[Commit], moment: str) -> None:
+def _refuse_ahead(path: str, commits: List[Commit], moment: str, position: int, positions: Positions) -> None:
     """The next commit might still be of before the moment, and the same question have another answer then."""
-    reached = max([commit.lsn for commit in commits if commit.lsn is not None], default=0)
-    if reached < _position(moment):
+    reached = max([commit.position for commit in commits if commit.position is not None], default=0)
+    if reached < position:
         raise NoSuchMoment(
-            "{} has come as far as LSN {:X}/{:X}, not to {}: wait until something has changed in it behind that, or "
-            "ask for a time, or for now (without a moment)".format(path, reached >> 32, reached & 0xFFFFFFFF, moment)
+            "{} has come as far as {} {}, not to {}: wait until a later change has come, or ask for a time, or for now "
+            "(without a moment)".format(path, positions.name, positions.text(reached), moment)
         )
 
 
-def _by_lsn(commits: List[Commit], moment: str) -> str:
-    position = _position(moment)
-    reached = [commit.instant for commit in commits if commit.lsn is not None and commit.lsn < position]
+def _by_position(commits: List[Commit], moment: str, position: int, positions: Positions) -> str:
+    reached = [commit.instant for commit in commits if commit.position is not None and commit.position < position]
     if not reached:
-        raise NoSuchMoment("no kept commit is as old as LSN {}; the oldest is {}".format(moment, _oldest(commits)))
+        what = "no kept commit is as old as {} {}; the oldest is {}"
+        raise NoSuchMoment(what.format(positions.name, moment, _oldest(commits)))
     return reached[-1]
 
 
-def _position(lsn: str) -> int:
-    high, low = lsn.split("/")
-    return (int(high, 16) << 32) + int(low, 16)
-
-
-def _by_time(moment: str) -> str:
+def _by_time(moment: str, positions: Positions) -> str:
     try:
         if INSTANT.fullmatch(moment):
             datetime.strptime(moment[:14], "%Y%m%d%H%M%S")
             return moment.ljust(17, "9")
         time = _time(moment)
     except (ValueError, OverflowError):
-        raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS)) from None
+        raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS.format(positions))) from None
     if time > datetime.now(timezone.utc):
         raise NoSuchMoment(
             "{} is yet to come: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, datetime.now(timezone.utc))

@@ -50,7 +50,7 @@ class Broker:
             self._made.close()
 
     def topic(self, name: str) -> Topic:
-        """As it is now."""
+        """The topic as it is now."""
         found = self._description(name)
         if found is None:
             return Topic("", 0)
@@ -58,7 +58,7 @@ class Broker:
         return Topic(known if known != NO_ID else "", found.partitions().size())
 
     def offsets(self, topic: str) -> Offsets:
-        """As they are now; none for a topic that does not exist."""
+        """The offsets as they are now; none for a topic that does not exist."""
         partitions = self._partitions(topic)
         return Offsets(self._listed(partitions, "earliest"), self._listed(partitions, "latest"))
 

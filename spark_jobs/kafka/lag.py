@@ -1,16 +1,16 @@
-"""Backlog: for how long a table has lacked messages that its topic holds."""
+"""The lag of a table behind its topic, in seconds."""
 
 from collections import deque
 from typing import Deque, Dict, Tuple
 
-from spark_jobs.parity import catch_up
+from spark_jobs.kafka.offsets import missing_offsets
 
 Marks = Deque[Tuple[float, Dict[int, int]]]
 STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
 
 
-class Backlog:
-    """What the topic held at each look, as far as the table has not reached it."""
+class LagTracker:
+    """Remembers what the topic held at each look, until the table has reached it."""
 
     def __init__(self) -> None:
         self._marks: Marks = deque()
@@ -22,6 +22,6 @@ class Backlog:
         """
         if held and (not self._marks or now - self._marks[-1][0] >= (now - self._marks[0][0]) / STEP):
             self._marks.append((now, held))
-        while self._marks and not catch_up.lacking("the table", reached, self._marks[0][1]):
+        while self._marks and not missing_offsets("the table", reached, self._marks[0][1]):
             self._marks.popleft()
         return now - self._marks[0][0] if self._marks else 0.0

@@ -9,7 +9,7 @@ from pyspark.sql.utils import AnalysisException
 from spark_jobs.hudi import timeline
 from spark_jobs.parity import compare
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.postgres.types import PgType
+from spark_jobs.sources.interface import ColumnType
 
 ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's own tables only
 QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
@@ -69,7 +69,7 @@ class LakeRows:
 
 
 def of_target(
-    spark: SparkSession, path: str, kind: str, table: Table, names: List[str], types: List[PgType]
+    spark: SparkSession, path: str, kind: str, table: Table, names: List[str], types: List[ColumnType]
 ) -> LakeRows:
     """A Hudi table by its path as it is now; WrongType when a column is not what the map says.
 
@@ -84,13 +84,13 @@ def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
     return spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind]).load(path)
 
 
-def no_rows(spark: SparkSession, names: List[str], types: List[PgType]) -> DataFrame:
-    """What a table with these columns holds before its first commit."""
+def no_rows(spark: SparkSession, names: List[str], types: List[ColumnType]) -> DataFrame:
+    """The rows of a table with these columns before its first commit: none."""
     columns = ["`{}` {}".format(name, kind.lake) for name, kind in zip(names, types)]
     return spark.createDataFrame([], ", ".join(columns + ["__deleted string", "_order bigint"]))
 
 
-def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgType]) -> LakeRows:
+def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[ColumnType]) -> LakeRows:
     """The rows of a lake table. A column that the lake does not have yet counts as null in all its rows."""
     kinds = dict(stored.dtypes)
     texts = [_lake_text(kinds, name, kind) for name, kind in zip(names, types)]
@@ -101,9 +101,9 @@ def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[PgTyp
 
 
 def of_source(
-    texts: DataFrame, table: Table, names: List[str], types: List[PgType], order: Optional[Column] = None
+    texts: DataFrame, table: Table, names: List[str], types: List[ColumnType], order: Optional[Column] = None
 ) -> LakeRows:
-    """The rows of the source. texts: c0, c1, ... as Moment.rows() reads them; order: what is to be their `_order`."""
+    """The rows of the source. texts: c0, c1, ... as Snapshot.rows() reads them; order: what is to be their `_order`."""
     columns = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(types)]
     nothing = F.array().cast("array<string>")
     order = F.lit(None).cast("bigint") if order is None else order
@@ -140,7 +140,7 @@ def _side(
     return LakeRows(full, names + list(ADDED[: len(added)]))
 
 
-def _lake_text(kinds: Dict[str, str], name: str, kind: PgType) -> Column:
+def _lake_text(kinds: Dict[str, str], name: str, kind: ColumnType) -> Column:
     if name not in kinds:
         return F.lit(None).cast("string")
     if kinds[name] != kind.lake and not _fits(kinds[name], kind.lake):

@@ -1,6 +1,5 @@
 """Quarantine: the messages of a database that can't be applied, in a Hudi table of their own (ADR 16)."""
 
-import logging
 import threading
 from contextlib import contextmanager
 from typing import Dict, Iterator, List, Optional
@@ -9,12 +8,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.events import validate
-from spark_jobs.hudi import hive_sync, timeline
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.hive_sync import MetastoreSync
 from spark_jobs.hudi.lease import Lease
-from spark_jobs.runtime.errors import cause
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 
-LOG = logging.getLogger("quarantine")
 WAITING, REPLAYED, DROPPED = "waiting", "replayed", "dropped"
 # _order counts the states of an entry: the newest stays, whatever the clocks say.
 COLUMNS = (
@@ -27,14 +25,14 @@ NAMES = [column.split(" ")[0] for column in COLUMNS.split(", ")]
 class Quarantine:
     """One entry per offset. All tables of the database write to it, one at a time.
 
-    The claim on it is held only meanwhile, so that it is nobody's while nothing is poisoned.
+    The claim on it is held only meanwhile, so that it is nobody's while there is no poison message.
     """
 
     def __init__(self, spark: SparkSession, target: Target) -> None:
         self._spark = spark
         self._target = target
         self._lock = threading.Lock()
-        self._catalogued = False
+        self._metastore = MetastoreSync(spark, target, target.path, has_commits=True)
         self._counts = self._count()
 
     def waiting(self, topic: str) -> int:
@@ -84,16 +82,7 @@ class Quarantine:
         if rows.take(1):
             timeline.clear_unborn(self._spark, self._target.path)
             rows.write.format("hudi").options(**self._target.options).mode("append").save(self._target.path)
-            self._catalogue()
-
-    def _catalogue(self) -> None:
-        """Its columns never change: the metastore is told once."""
-        if not self._catalogued:
-            try:
-                hive_sync.sync(self._spark, self._target)
-                self._catalogued = True
-            except Exception as error:  # py4j: the metastore is away; the next write asks again
-                LOG.warning("%s is not in the metastore yet: %s", self._target.path, cause(error))
+            self._metastore.sync()  # its columns never change: once is enough
 
     def _count(self) -> Dict[str, int]:
         if not timeline.written(self._spark, self._target.path):
@@ -153,7 +142,7 @@ def _load(spark: SparkSession, path: str) -> DataFrame:
     return spark.read.format("hudi").load(path).select(*NAMES)
 
 
-def told(spark: SparkSession, target: Optional[Target], topic: str) -> List[str]:
+def missing_messages(spark: SparkSession, target: Optional[Target], topic: str) -> List[str]:
     """A line for each message of a topic that is neither replayed nor dropped, by offset."""
     if target is None:
         return []

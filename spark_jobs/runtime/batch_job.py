@@ -1,4 +1,4 @@
-"""What stands around the work of a job that runs once: a session, a result file and an exit code."""
+"""The frame of a job that runs once: a session, a result file and an exit code."""
 
 import json
 from typing import Any, Callable, Dict

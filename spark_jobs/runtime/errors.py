@@ -1,4 +1,4 @@
-"""What went wrong, in one line: errors come through Py4J and Spark with two stack traces around them."""
+"""Errors in one line: they come through Py4J and Spark with two stack traces around them."""
 
 from typing import Any, List
 
@@ -6,7 +6,7 @@ LONGEST = 500
 TRACE = "Traceback (most recent call last):"
 
 
-def cause(error: Any) -> str:
+def root_cause(error: Any) -> str:
     """The line that says what is wrong: a Python exception of ours, else the innermost one of the JVM.
 
     error: an exception, or what Spark says of a failed query. Its class where it says nothing.

@@ -11,13 +11,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.runtime.jvm import java
-from spark_jobs.sources.postgres.avro_types import identifier
+from spark_jobs.runtime.sql_text import identifier
 
 BETWEEN = "\0"  # the one character that no name and no value of PostgreSQL holds
 
 
 def select(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """As rows.selectExpr(*columns).
+    """The same as rows.selectExpr(*columns).
 
     One step of the plan, too: Spark goes through all steps below each one, and Hudi does so again with every step.
     """

@@ -7,7 +7,7 @@ from py4j.java_gateway import JavaClass, get_method
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 
 LOG = logging.getLogger("jvm")
 NAMES = ("functions", "PythonUtils", "PythonSQLUtils")  # that pyspark asks for with each column and each list
@@ -28,7 +28,7 @@ def keep_names(spark: SparkSession) -> None:
         setattr(spark._jvm, name, getattr(spark._jvm, name))
 
 
-class Origins:
+class ConfigurationOrigins:
     """Where Hadoop's settings came from: names of files, which nothing here reads.
 
     Hudi sends all settings with each of a commit's tasks, and Hadoop (Configuration.write) compresses the origin of
@@ -43,10 +43,10 @@ class Origins:
             self._field = java(spark, "java.lang.Class").forName(CONFIGURATION).getDeclaredField("updatingResource")
             self._field.setAccessible(True)
         except Py4JJavaError as missing:
-            LOG.warning("commits take longer than they need to: %s", cause(missing))
+            LOG.warning("commits take longer than they need to: %s", root_cause(missing))
 
     def forget(self) -> None:
-        """To call now and then: whenever a class brings defaults of its own, Hadoop reads all settings anew."""
+        """To be called now and then: when a class brings defaults of its own, Hadoop reads all settings again."""
         origins = self._field.get(self._conf) if self._field else None
         if origins is not None:
             get_method(origins, "clear")()  # py4j's own takes out one by one

@@ -12,6 +12,7 @@ from spark_jobs.runtime import storage
 # holds that question, by default for half a second where nothing comes, it answers this consumer no other one: a table
 # with few changes waited for most of each commit (docs/measured.md).
 READING = {"kafka.fetch.max.wait.ms": "20"}
+ENGINE = "postgres"  # of a table that names none
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Target:
     path: str
     hive: Tuple[str, ...]
     options: Dict[str, str]
+    engine: str = ENGINE  # of its source
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,21 @@ class Table:
     targets: Tuple[Target, ...]
     on_bad_message: str = "stop"
     partitions: int = 1  # of the topic, for its life
+    engine: str = ENGINE
+
+    @property
+    def source_name(self) -> str:
+        """The name within the database."""
+        return "{0.schema}.{0.table}".format(self)
+
+    @property
+    def full_name(self) -> str:
+        return "{0.database}.{0.schema}.{0.table}".format(self)
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""
         name = "{0.database}.{0.table}".format(self)
-        return [self.database, name, "{0.database}.{0.schema}.{0.table}".format(self)]
+        return [self.database, name, self.full_name]
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
 
 
 def _table(entry: Dict[str, Any]) -> Table:
-    targets = tuple(_target(target) for target in entry["targets"])
+    targets = tuple(_target({**target, "engine": entry.get("engine", ENGINE)}) for target in entry["targets"])
     return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": targets})
 
 

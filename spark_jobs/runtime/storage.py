@@ -34,13 +34,13 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
 
 
 def exists(spark: SparkSession, path: str) -> bool:
-    """Whether there is a file or a folder."""
+    """True if there is a file or a folder."""
     system, location = located(spark, path)
     return bool(system.exists(location))
 
 
 def has_files(spark: SparkSession, folder: str) -> bool:
-    """Whether there is a file in the folder or below it; a Java FileNotFoundException when it is missing."""
+    """True if there is a file in the folder or below it; a Java FileNotFoundException when it is missing."""
     system, location = located(spark, folder)
     return bool(system.listFiles(location, True).hasNext())
 

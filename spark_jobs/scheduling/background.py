@@ -1,4 +1,4 @@
-"""Background: work that nobody waits for takes what the commits leave."""
+"""Background work: it takes the time that the commits leave."""
 
 import threading
 import time
@@ -13,11 +13,11 @@ REST_MAX_S = 30.0  # what took longer may have waited for Kafka or a storage tha
 
 
 class Background:
-    """Archives, or table services: few at a time, in a pool of little weight, with rests in between.
+    """Archives, or table services: few at a time, in a pool of little weight, with pauses.
 
-    All topics, and all tables, fall due together: at once, they would hold up every commit for seconds, and one right
-    after the other they take a core for as long as there is a backlog. So a turn is given again once it has rested
-    twice as long as it was worked, if tables are busy: asked at the end of the work.
+    All topics, and all tables, fall due together. All at once, they would hold up every commit for seconds; one right
+    after the other, they take a core for as long as there is a backlog. So after its work a turn pauses for twice as
+    long as it worked, if tables are busy then.
     """
 
     def __init__(self, context: SparkContext, busy: Callable[[], bool]) -> None:
@@ -28,7 +28,7 @@ class Background:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """The time of one piece of work; what this thread asks of Spark until then goes to the pool."""
+        """Lasts as long as one piece of work. Jobs that this thread runs on Spark meanwhile go to the pool."""
         self._free.acquire()
         began = time.monotonic()
         try:
@@ -39,7 +39,7 @@ class Background:
             self._free_after(min(REST * worked_s, REST_MAX_S) if self._busy() else 0.0)
 
     def _free_after(self, seconds: float) -> None:
-        """Not here: who has done its work need not wait for the others' rest."""
+        """In a thread of its own: whoever has done its work need not wait for the pause."""
         rest = threading.Timer(seconds, self._free.release)
         rest.daemon = True
         rest.start()

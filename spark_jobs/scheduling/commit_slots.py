@@ -1,42 +1,42 @@
-"""Turns: how many tables commit at once, and which of them is next.
+"""Commit slots: how many tables commit at once, and which of them is next.
 
-A commit keeps about one core busy from end to end. When more go on than there are cores, all of them take as long
+A commit keeps about one core busy from end to end. When more commits run than there are cores, all of them take as long
 as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
-table's turn has come, or it lacks what was committed while it waited: so a table waits after its commit, and what it
-waited for is kept for it for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a
-job's first minute three times as long.
+table has a slot, or it lacks what was committed while it waited. So a table waits after its commit, and its slot is
+then kept for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a job's first minute
+three times as long.
 """
 
 import threading
 import time
 from collections import deque
 from contextlib import contextmanager
-from typing import Callable, Deque, Dict, Iterator
+from typing import Callable, Deque, Dict, Iterator, List
 
-KEPT_S, KEPT_AT_MOST_S = 0.25, 1.0  # a table without changes gives its turn back after this
+KEPT_S, KEPT_AT_MOST_S = 0.25, 1.0  # a table without changes gives its slot back after this
 CUTS = 5  # of so many the fastest tells how long it takes: any other may have waited for changes
-PATIENCE_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a turn
+STARVATION_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a slot
 
 
-class Turns:
-    """Thread-safe; tables come to their turns in the order in which they asked."""
+class CommitSlots:
+    """Thread-safe; tables get slots in the order in which they asked."""
 
-    def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._at_once = at_once
+    def __init__(self, max_concurrent: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._max_concurrent = max_concurrent
         self._clock = clock
         self._changed = threading.Condition()
         self._waiting: Deque[str] = deque()
-        self._ends: Dict[str, float] = {}  # who has a turn, and when it ends by itself
+        self._ends: Dict[str, float] = {}  # who has a slot, and when it ends by itself
         self._given: Dict[str, float] = {}  # since when
         self._cuts: Deque[float] = deque(maxlen=CUTS)  # seconds from there to the batch
 
     @contextmanager
-    def turn(self, name: str) -> Iterator[None]:
+    def slot(self, name: str) -> Iterator[None]:
         """The time of one commit."""
         with self._changed:
             if name in self._given:
                 self._cuts.append(self._clock() - self._given.pop(name))
-            if name not in self._current():
+            if name not in self.holders():
                 self._await(name)
             self._ends[name] = float("inf")
         try:
@@ -45,16 +45,28 @@ class Turns:
             self._end(name)
 
     def await_next(self, name: str) -> None:
-        """Returns when it is the table's turn again, which is then kept for a while."""
+        """Returns when the table has a slot again, which is then kept for a while."""
         with self._changed:
             self._await(name)
             self._given[name] = self._clock()
             self._ends[name] = self._given[name] + self._kept_s()
 
     def busy(self) -> bool:
-        """Whether a table commits, or waits until it may."""
+        """True if a table commits, or waits until it may."""
         with self._changed:
-            return bool(self._waiting) or float("inf") in self._current().values()
+            return bool(self._waiting) or float("inf") in self.holders().values()
+
+    def holders(self) -> Dict[str, float]:
+        """Who has a slot, and when it ends by itself."""
+        with self._changed:
+            now = self._clock()
+            self._ends = {name: end for name, end in self._ends.items() if end > now}
+            return self._ends
+
+    def waiting(self) -> List[str]:
+        """Who waits for a slot, the next one first."""
+        with self._changed:
+            return list(self._waiting)
 
     def _kept_s(self) -> float:
         """A batch that comes too late was cut, and waits: what it brings is a whole round old."""
@@ -67,7 +79,7 @@ class Turns:
             self._changed.notify_all()
 
     def _await(self, name: str) -> None:
-        deadline = self._clock() + PATIENCE_S
+        deadline = self._clock() + STARVATION_S
         self._waiting.append(name)
         while not self._is_next(name) and self._clock() < deadline:
             self._changed.wait(self._until_something_ends(deadline))
@@ -75,13 +87,8 @@ class Turns:
         self._changed.notify_all()
 
     def _is_next(self, name: str) -> bool:
-        free = self._at_once - len(self._current())
+        free = self._max_concurrent - len(self.holders())
         return name in list(self._waiting)[: max(0, free)]
 
-    def _current(self) -> Dict[str, float]:
-        now = self._clock()
-        self._ends = {name: end for name, end in self._ends.items() if end > now}
-        return self._ends
-
     def _until_something_ends(self, deadline: float) -> float:
-        return max(0.001, min([deadline, *self._current().values()]) - self._clock())
+        return max(0.001, min([deadline, *self.holders().values()]) - self._clock())

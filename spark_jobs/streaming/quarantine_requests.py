@@ -16,10 +16,9 @@ from spark_jobs.events import validate
 from spark_jobs.events.flatten import EPOCH_SIZE
 from spark_jobs.quarantine.table import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
 from spark_jobs.runtime import storage
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline
-from spark_jobs.runtime.status import Progress
-from spark_jobs.streaming.table_writer import Guard
+from spark_jobs.streaming.table_writer import TableWriter
 
 LOG = logging.getLogger("replay")
 FOLDER = "quarantine"  # of what is asked of it, beside what is asked of table services
@@ -30,20 +29,19 @@ OUTLIVED = "it belongs to an earlier epoch of the topic, whose rows were read ag
 Refused = List[Dict[str, str]]
 
 
-class Desk:
+class QuarantineRequests:
     """Serves the requests of one application."""
 
-    def __init__(self, spark: SparkSession, quarantines: Quarantines, progress: Progress) -> None:
+    def __init__(self, spark: SparkSession, quarantines: Quarantines) -> None:
         self._spark = spark
         self._quarantines = quarantines
-        self._progress = progress
 
-    def serve(self, pipeline: Pipeline, guards: Sequence[Guard]) -> None:
-        """Whatever is asked for now. guards: of all tables that are written."""
+    def serve(self, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
+        """Whatever is asked for now. writers: of all tables that are written."""
         try:
-            self._serve(pipeline, guards)
+            self._serve(pipeline, writers)
         except Exception as error:  # py4j: the storage is away, and the requests stay
-            LOG.warning("requests are not served: %s", cause(error))
+            LOG.warning("requests are not served: %s", root_cause(error))
 
     def asked(self, pipeline: Pipeline) -> List[str]:
         """The paths of what is asked for."""
@@ -51,21 +49,22 @@ class Desk:
         names = storage.names(self._spark, folder)
         return ["{}/{}".format(folder, name) for name in names if name.endswith(REQUEST)]
 
-    def _serve(self, pipeline: Pipeline, guards: Sequence[Guard]) -> None:
+    def _serve(self, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
         for path in self.asked(pipeline):
-            answer = self._answer(pipeline, guards, path)
+            answer = self._answer(pipeline, writers, path)
             storage.write_text(self._spark, path[: -len(REQUEST)] + ANSWER, json.dumps(answer))
             storage.delete(self._spark, path)
 
-    def _answer(self, pipeline: Pipeline, guards: Sequence[Guard], path: str) -> Dict[str, Any]:
+    def _answer(self, pipeline: Pipeline, writers: Sequence[TableWriter], path: str) -> Dict[str, Any]:
         try:
             request = json.loads(storage.read_text(self._spark, path))
-            return self._settle(pipeline, guards, request)
+            return self.settle(pipeline, writers, request)
         except Exception as error:  # py4j: whatever it is, who asked is told
             LOG.exception("%s", path)
-            return {"settled": [], "refused": because([""], cause(error))}
+            return {"settled": [], "refused": because([""], root_cause(error))}
 
-    def _settle(self, pipeline: Pipeline, guards: Sequence[Guard], request: Dict[str, Any]) -> Dict[str, Any]:
+    def settle(self, pipeline: Pipeline, writers: Sequence[TableWriter], request: Dict[str, Any]) -> Dict[str, Any]:
+        """The answer to one request."""
         quarantine = self._quarantines.of(pipeline, request["database"])
         wanted = quarantine.stored().where(F.col("state") == WAITING)
         if request["ids"]:
@@ -80,8 +79,8 @@ class Desk:
             return {"settled": ids, "refused": refused}
         settled: List[str] = []
         for topic in sorted(row[0] for row in wanted.select("topic").distinct().collect()):
-            asked = Replay(quarantine, wanted.where(F.col("topic") == topic), self._progress)
-            done, kept = asked.run(*lacking(pipeline, guards, topic), by=request["by"])
+            asked = Replay(quarantine, wanted.where(F.col("topic") == topic))
+            done, kept = asked.run(*lacking(pipeline, writers, topic), by=request["by"])
             settled, refused = settled + done, refused + kept
         return {"settled": settled, "refused": refused}
 
@@ -89,36 +88,35 @@ class Desk:
 class Replay:
     """Messages of one topic through the path of its tables again; one leaves the quarantine when all have it."""
 
-    def __init__(self, quarantine: Quarantine, waiting: DataFrame, progress: Progress) -> None:
+    def __init__(self, quarantine: Quarantine, waiting: DataFrame) -> None:
         self._quarantine = quarantine
         self._waiting = waiting
-        self._progress = progress
 
-    def run(self, problem: str, guards: List[Guard], by: str) -> Tuple[List[str], Refused]:
+    def run(self, problem: str, writers: List[TableWriter], by: str) -> Tuple[List[str], Refused]:
         """The ids that were applied, and the others with what is wrong. problem: why none can be."""
         if problem:
             return [], because(ids_of(self._waiting), problem)
-        table = guards[0].silver.table
+        table = writers[0].table.source
         of_now = F.col("epoch") == table.epoch
         refused = because(ids_of(self._waiting.where(~of_now)), OUTLIVED)
-        told = validate.tagged(self._waiting.where(of_now), table, guards[0].registry)
-        bad = told.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
+        annotated = validate.annotate(self._waiting.where(of_now), table, writers[0].registry)
+        bad = annotated.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
         refused += [{"id": row["id"], "reason": row[validate.REASON]} for row in bad.collect()]
-        sound = told.where(F.col(validate.REASON).isNull())
-        ids = ids_of(sound)
+        valid = annotated.where(F.col(validate.REASON).isNull())
+        ids = ids_of(valid)
         try:
-            for guard in guards if ids else ():
-                guard.replay(sound, self._progress)
+            for writer in writers if ids else ():
+                writer.replay(valid)
         except Exception as error:  # py4j: a table refuses, and says why
-            return [], refused + because(ids, cause(error))
-        self._quarantine.settle(sound, REPLAYED, by)
+            return [], refused + because(ids, root_cause(error))
+        self._quarantine.settle(valid, REPLAYED, by)
         return ids, refused
 
 
-def lacking(pipeline: Pipeline, guards: Sequence[Guard], topic: str) -> Tuple[str, List[Guard]]:
-    """What keeps the tables of a topic from being written, or '', and their guards."""
+def lacking(pipeline: Pipeline, writers: Sequence[TableWriter], topic: str) -> Tuple[str, List[TableWriter]]:
+    """Why the tables of a topic can't be written, or '', and their writers."""
     paths = [target.path for table in pipeline.tables if table.topic == topic for target in table.targets]
-    found = [guard for guard in guards if guard.silver.target.path in paths]
+    found = [writer for writer in writers if writer.table.path in paths]
     if not paths:
         return "{} is not captured any more: drop it".format(topic), []
     if len(found) < len(paths):
@@ -127,17 +125,17 @@ def lacking(pipeline: Pipeline, guards: Sequence[Guard], topic: str) -> Tuple[st
 
 
 def below(bounds: Dict[str, int]) -> Column:
-    """Of messages whose order is below the one given for their topic."""
+    """The condition that the order of a message is below the bound of its topic."""
     order = F.col("epoch").cast("long") * EPOCH_SIZE + F.col("offset")
     least = F.create_map(*[F.lit(item) for pair in bounds.items() for item in pair])[F.col("topic")]
     return F.coalesce(order < least, F.lit(False))
 
 
 def ids_of(entries: DataFrame) -> List[str]:
-    """Their ids in order."""
+    """The ids of entries, sorted."""
     return sorted(row[0] for row in entries.select("id").collect())
 
 
 def because(ids: List[str], reason: str) -> Refused:
-    """The same reason for each."""
+    """The same reason for each id."""
     return [{"id": one, "reason": reason} for one in ids]

@@ -1,106 +1,160 @@
-"""Guard: what stands between a batch and its table, so that a message that can't be applied is never skipped unseen."""
+"""The way of a batch when it can't be applied as it is: it is tried otherwise, and no message is skipped unseen."""
 
 import logging
 import threading
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, Optional
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.events import decode, schema_evolution, validate
-from spark_jobs.events.toast_from_table import Unfillable
-from spark_jobs.hudi.table import Oversized, SilverTable
+from spark_jobs.events import validate
+from spark_jobs.events.batch import summarize
+from spark_jobs.events.fencing import drop_stale_ahead
+from spark_jobs.events.schema_evolution import SchemaRefused
+from spark_jobs.events.toast_from_table import Unfillable, later
+from spark_jobs.events.writer_schemas import WriterSchemas
+from spark_jobs.hudi.table import Commit, HudiTable
+from spark_jobs.kafka.messages import end_offsets, latest_message_per_key, split_by_bytes, start_offsets
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.quarantine.table import Quarantine
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.status import Progress
+from spark_jobs.streaming.apply_batch import Oversized, apply_batch
 
-LOG = logging.getLogger("guard")
+LOG = logging.getLogger("table_writer")
 STOP = "stop"  # on_bad_message of a table; the other is "quarantine"
+PART_BYTES = 128 * 1024 * 1024  # of values: Hudi holds the rows of a commit in memory, some of them more than once
+ReadRange = Callable[[Dict[str, int], Optional[Dict[str, int]]], DataFrame]
 
 
-class Poisoned(Exception):
+class PoisonMessage(Exception):
     """A message that can't be applied; its table waits in front of it."""
 
 
 class Retired(Exception):
-    """The query of the table was started anew, and this guard writes no more."""
+    """The query of the table was restarted, and this writer writes no more."""
 
 
-class Guard:
-    """Writes the batches of one table; may_write raises when another job may write it.
+class TableWriter:
+    """Writes the batches of one table.
 
-    A batch is written as it is. Only one that fails is looked through: good ones pay nothing.
+    A batch is applied as it is. Only one that fails is looked through: good ones pay nothing.
+
+    read_range: messages of the topic from an offset of each partition on, to those before another offset or to its end
+    may_write: raises when another job may write the table
     """
 
     def __init__(
-        self, silver: SilverTable, registry: Registry, quarantine: Quarantine, may_write: Callable[[], None]
+        self,
+        table: HudiTable,
+        registry: Registry,
+        quarantine: Quarantine,
+        progress: Progress,
+        read_range: ReadRange,
+        may_write: Callable[[], None],
+        part_bytes: int = PART_BYTES,
     ) -> None:
-        self.silver = silver
+        self.table = table
         self.registry = registry
+        self._schemas = WriterSchemas(registry, table.source)
         self._quarantine = quarantine
+        self._progress = progress
+        self._read_range = read_range
         self._may_write = may_write
+        self._part_bytes = part_bytes
         self._lock = threading.Lock()  # the query or a replay: what the table knows of itself is for one at a time
         self._retired = False
 
     @property
     def waiting(self) -> int:
         """How many messages were set aside, and are neither replayed nor dropped."""
-        return self._quarantine.waiting(self.silver.table.topic)
+        return self._quarantine.waiting(self.table.source.topic)
 
-    def write(
-        self, batch: DataFrame, progress: Progress, behind: Optional[DataFrame] = None, limit: Optional[int] = None
-    ) -> None:
-        """Commits a batch, after what can't be applied was set aside; Poisoned when the table stops instead.
+    def write(self, messages: DataFrame) -> None:
+        """Commits a batch (partition, offset, key, value). Sets aside what can't be applied; or the table stops, with
+        PoisonMessage."""
+        try:
+            self._write(messages, self._part_bytes)
+        except Oversized as oversized:
+            # Kafka's source counts messages, and 200,000 small ones make a good batch.
+            LOG.info("%s; it is written in parts", oversized)
+            for partition, first, last in split_by_bytes(messages, self._part_bytes):
+                # Read from Kafka each: of what was read of all of it, most would be thrown away.
+                self._write(self._read_range({str(partition): first}, {str(partition): last + 1}))
 
-        behind, limit: as SilverTable.write takes them. A bad one among them is met again in its own batch.
-        """
-        with self._lock:
-            self._check()
-            if behind is not None:
-                behind = validate.sound(behind, self.silver.table, self.registry)
-            try:
-                self.silver.write(batch, progress, behind=behind, limit=limit)
-            except (schema_evolution.SchemaRefused, Oversized, Unfillable):
-                raise
-            except Exception as error:  # py4j, or the registry
-                self._look_through(batch, progress, error, behind)
-
-    def replay(self, messages: DataFrame, progress: Progress) -> None:
+    def replay(self, messages: DataFrame) -> None:
         """Commits single messages of long ago: they take the place that their offsets give them."""
         with self._lock:
             self._check()
-            self.silver.write(messages, progress, again=True)
-        self.silver.sync_after_commit()
+            self._report(apply_batch(messages, self.table, self._schemas, replayed=True))
+        self.table.metastore.after_commit()
 
     def retire(self) -> None:
-        """Returns once nothing is written through this guard, and from then on nothing will be."""
+        """Returns when nothing is being written through this writer, and from then on nothing will be."""
         with self._lock:
             self._retired = True
 
-    def _check(self) -> None:
-        if self._retired:
-            raise Retired("{} was started anew meanwhile; ask again".format(self.silver.name))
-        self._may_write()
+    def _write(self, messages: DataFrame, limit: Optional[int] = None) -> None:
+        try:
+            self._apply(messages, limit=limit)
+        except SchemaRefused as refused:
+            # Only what no later change has replaced must fit: so a table goes on once its source is put right.
+            latest = latest_message_per_key(self._from_here_on(messages))
+            self._refuse_left_out(latest, refused)
+            self._apply(latest)
+        except Unfillable as missing:
+            LOG.warning("%s; looking for it in later messages", missing)
+            ahead = later(messages, self._from_here_on(messages), missing.offsets)
+            # A bad one among them is met again in its own batch.
+            self._apply(messages, validate.valid(ahead, self.table.source, self.registry))
 
-    def _look_through(
-        self, batch: DataFrame, progress: Progress, error: Exception, behind: Optional[DataFrame]
-    ) -> None:
-        told, first = validate.found_in(batch, self.silver.table, self.registry, error)
+    def _from_here_on(self, messages: DataFrame) -> DataFrame:
+        """The messages of the batch and all later ones."""
+        ahead = self._read_range(start_offsets(messages), None)
+        return drop_stale_ahead(ahead, self.table.reached["runs"], self._schemas)
+
+    def _refuse_left_out(self, messages: DataFrame, refused: SchemaRefused) -> None:
+        """Raises SchemaRefused when a message left something out: it could stand in one that is to be skipped."""
+        names = summarize(messages, self._schemas).left_out
+        if names:
+            raise SchemaRefused("{}; and write {} anew in these rows".format(refused, ", ".join(names)))
+
+    def _apply(self, messages: DataFrame, lookahead: Optional[DataFrame] = None, limit: Optional[int] = None) -> None:
+        with self._lock:
+            self._check()
+            try:
+                self._report(apply_batch(messages, self.table, self._schemas, lookahead, limit))
+            except (SchemaRefused, Oversized, Unfillable):
+                raise
+            except Exception as error:  # py4j, or the registry
+                self._set_aside(messages, lookahead, error)
+
+    def _set_aside(self, messages: DataFrame, lookahead: Optional[DataFrame], error: Exception) -> None:
+        annotated, first = validate.find_poison(messages, self.table.source, self.registry, error)
         try:
             self._check()  # again: the first try may have taken minutes to fail
-            if self.silver.table.on_bad_message == STOP:
-                raise Poisoned(refusal(self.silver.name, self.silver.table, first)) from None
-            LOG.warning("%s: set aside partition %d offset %d", self.silver.name, first["partition"], first["offset"])
-            self._quarantine.put(told.where(F.col(validate.REASON).isNotNull()), self.silver.table)
-            self.silver.write(told.where(F.col(validate.REASON).isNull()), progress, behind=behind)
-            self.silver.pass_over(decode.ends(told), progress)
+            if self.table.source.on_bad_message == STOP:
+                raise PoisonMessage(refusal(self.table.name, self.table.source, first)) from None
+            LOG.warning("%s: set aside partition %d offset %d", self.table.name, first["partition"], first["offset"])
+            self._quarantine.put(annotated.where(F.col(validate.REASON).isNotNull()), self.table.source)
+            valid = annotated.where(F.col(validate.REASON).isNull())
+            self._report(apply_batch(valid, self.table, self._schemas, lookahead))
+            self._report(self.table.commit_offsets(end_offsets(annotated)))
         finally:
-            told.unpersist()
+            annotated.unpersist()
+
+    def _check(self) -> None:
+        if self._retired:
+            raise Retired("the query of {} was restarted meanwhile; try again".format(self.table.name))
+        self._may_write()
+
+    def _report(self, commit: Optional[Commit]) -> None:
+        if commit is not None:
+            self._progress.committed(self.table.name, commit.position, commit.committed_ms, commit.at)
 
 
 def refusal(name: str, table: Table, row: Any) -> str:
-    """What a stopped table says of the message in front of it."""
+    """The error of a table that stops in front of a message."""
     return (
         "{}: {} partition {} offset {} can't be applied: {}; the table waits in front of it. To set such messages "
         "aside: on_bad_message: quarantine in databases/{}.yaml, then lake apply".format(

@@ -13,8 +13,9 @@ from lake.config.yaml_file import read_mapping
 from lake.samples import tickit
 from spark_jobs.archive import files
 from spark_jobs.kafka import admin
-from spark_jobs.parity import catch_up
+from spark_jobs.kafka.offsets import missing_offsets
 from spark_jobs.runtime.pipeline import read_pipeline
+from spark_jobs.runtime.waiting import LOOK_EVERY_S, Deadline
 from tests.clocks import HANG_S
 from tests.running_lake import RunningLake
 
@@ -42,13 +43,13 @@ class Tickets:
     def _await_archive(self) -> None:
         self.lake.drain("tickit")
         pipeline = read_pipeline(self.spark, (self.lake.home.rendered / "pipeline.json").as_uri())
-        deadline = catch_up.Deadline(time.monotonic() + HANG_S)
+        deadline = Deadline(time.monotonic() + HANG_S)
         for table in [one for one in pipeline.tables if one.database == "tickit"]:
             end = admin.topic_offsets(self.spark, pipeline, table.topic).end
             place = pipeline.bronze["path"], table.topic
-            while catch_up.lacking("bronze", files.reached(self.spark, *place), end):
+            while missing_offsets("bronze", files.reached(self.spark, *place), end):
                 assert not deadline.passed()
-                time.sleep(catch_up.LOOK_EVERY_S)
+                time.sleep(LOOK_EVERY_S)
 
     def ops(self, **options: str) -> list[str]:
         """The operations of sale 200 as a query with the options shows it."""

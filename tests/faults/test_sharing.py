@@ -15,18 +15,17 @@ from pyspark.sql import DataFrame
 
 from spark_jobs import query
 from spark_jobs.hudi import table_services, time_travel, timeline
-from spark_jobs.hudi.table import SilverTable
 from spark_jobs.hudi.timeline import ClockBehind
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import read_pipeline
-from spark_jobs.runtime.status import Progress
 from tests.faults.faults import Cleaner, SecondJob
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, under_load
 from tests.integration import own_table, readers
 from tests.integration.lab import in_background
+from tests.integration.own_table import OwnTable
 
 pytestmark = pytest.mark.faults
 ROWS, ROUNDS = 100, 8
@@ -58,8 +57,8 @@ def test_clock_behind(
     entry.injected.append("clock 10 min behind")
     monkeypatch.setattr(timeline, "refuse_clock", lambda spark, line, path: None)
     unprotected = own_table.writer(rig.spark, rig.home, f"{small}.account", kind, path, KEPT)
-    end = readers.end_of(rig.home, unprotected.table.topic)
-    unprotected.write(own_table.messages(rig.spark, rig.home, unprotected.table.topic, 0, end), Progress())
+    end = readers.end_of(rig.home, unprotected.source.topic)
+    unprotected.write(own_table.messages(rig.spark, rig.home, unprotected.source.topic, 0, end))
     assert versions(rig.spark.read.format("hudi").load(path)) == {0 if kind == "cow" else ROUNDS}
 
 
@@ -76,21 +75,21 @@ def put_forward(table: Path, by: timedelta) -> None:
         path.unlink()
 
 
-def beside(rig: Rig, database: str, kind: str, name: str) -> SilverTable:
+def beside(rig: Rig, database: str, kind: str, name: str) -> OwnTable:
     """Of a table in the object store: a folder shows a file, a cleaner's plan as well, before it is whole."""
     path = f"s3a://{rig.home.bucket}/beside/{database}/{name}_{kind}"
     return own_table.writer(rig.spark, rig.home, f"{database}.account", kind, path, KEPT)
 
 
-def rounds(rig: Rig, database: str, silver: SilverTable, served: bool = True) -> Iterator[int]:
+def rounds(rig: Rig, database: str, silver: OwnTable, served: bool = True) -> Iterator[int]:
     """Writes a table whose rows all get a new version in each round; served: compacts and cleans it after each."""
-    topic = silver.table.topic
+    topic = silver.source.topic
     begin = readers.end_of(rig.home, topic)
     rig.execute(database, *["UPDATE account SET version = version + 1 WHERE id BETWEEN 1 AND 100"] * ROUNDS)
     rig.come_to_rest(database)
     ends = [begin + ROWS * number for number in range(ROUNDS + 1)]
     for number, (first, end) in enumerate(zip([0, *ends], ends, strict=False)):
-        silver.write(own_table.messages(rig.spark, rig.home, topic, first, end), Progress())
+        silver.write(own_table.messages(rig.spark, rig.home, topic, first, end))
         yield number
         if served:
             table_services.serve(rig.spark, silver)
@@ -99,11 +98,11 @@ def rounds(rig: Rig, database: str, silver: SilverTable, served: bool = True) ->
 class Reader:
     """Reads the table as it was after each round, over and over; each round gives all rows a version of its own."""
 
-    def __init__(self, rig: Rig, silver: SilverTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, rig: Rig, silver: OwnTable, monkeypatch: pytest.MonkeyPatch) -> None:
         self._spark = rig.spark
         self._config = (rig.home.rendered / "pipeline.json").as_uri()
         pipeline = read_pipeline(rig.spark, self._config)
-        own = replace(pipeline, tables=(replace(silver.table, targets=(silver.target,)),))
+        own = replace(pipeline, tables=(replace(silver.source, targets=(silver.target,)),))
         monkeypatch.setattr(query, "read_pipeline", lambda spark, config: own)
         self._view = silver.target.hive[0]
         self.instants: list[str] = []
@@ -150,7 +149,7 @@ def test_past_beside_the_cleaner(
     reader = Reader(rig, silver, monkeypatch)
     with reader.at_work():
         for _ in rounds(rig, small, silver):
-            reader.instants.append(time_travel.completed(rig.spark, silver.target.path)[-1].instant)
+            reader.instants.append(time_travel.completed(rig.spark, silver.path)[-1].instant)
     assert reader.answered and reader.refused, "nothing was read beside the cleaner"
     for number in range(ROUNDS + 1):
         reader.read(number)
@@ -164,7 +163,7 @@ def test_past_beside_the_cleaner(
 def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str) -> None:
     """Some files are gone already: nobody knows which."""
     silver = beside(rig, small, "cow", "half")
-    path = silver.target.path
+    path = silver.path
     instants = [time_travel.completed(rig.spark, path)[-1].instant for _ in rounds(rig, small, silver, served=False)]
     assert time_travel.instant_of(rig.spark, path, instants[0]) == instants[0]
     jvm = rig.spark._jvm
@@ -185,7 +184,7 @@ def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, as_jobs_do: 
     silver = beside(rig, small, kind, "long")
     planned = []
     for _ in rounds(rig, small, silver):
-        planned.append(rig.spark.read.format("hudi").load(silver.target.path))
+        planned.append(rig.spark.read.format("hudi").load(silver.path))
     entry.injected.append(f"{ROUNDS + 1} commits and cleanings")
     seen = [versions(rows) for rows in planned]
     assert seen[-1] == {ROUNDS}

@@ -123,5 +123,5 @@ def test_topic_replaced(rig: Rig, entry: Entry, small: str) -> None:
         rig.start_connector(small)
     finally:
         stop.heal(rig)
-    stand_still(rig, small, "made anew")
+    stand_still(rig, small, "re-created")
     read_anew(rig, small)

@@ -7,7 +7,6 @@ from decimal import Decimal
 import pytest
 
 from spark_jobs.hudi import table_services
-from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab
 
@@ -115,13 +114,13 @@ def test_f6_old_events_again_change_nothing(done: Lab) -> None:
         table, kind = name.split("_")
         silver = own_table.writer(done.spark, done.home, f"lab.{table}", kind)
         for count in (4, 8):
-            silver.write(own_table.messages(done.spark, done.home, silver.table.topic, 0, count), Progress())
+            silver.write(own_table.messages(done.spark, done.home, silver.source.topic, 0, count))
         assert done.whole(*name.split("_")) == before[name], f"{name} after old events"
         if silver.target.type == "mor":
             table_services.serve(done.spark, silver)
             compacted = done.spark.read.option("hoodie.datasource.query.type", "read_optimized")
-            assert compacted.format("hudi").load(silver.target.path).count() == len(before[name])
-            silver.write(own_table.messages(done.spark, done.home, silver.table.topic, 0, 8), Progress())
+            assert compacted.format("hudi").load(silver.path).count() == len(before[name])
+            silver.write(own_table.messages(done.spark, done.home, silver.source.topic, 0, 8))
             assert done.whole(*name.split("_")) == before[name], f"{name} after compaction and old events"
 
 

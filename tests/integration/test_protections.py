@@ -20,12 +20,11 @@ from lake.clients.kafka import Broker
 from lake.rendering.topics import Topic
 from lake.sources.connector import source_connector
 from spark_jobs.events import decode, fencing, flatten
-from spark_jobs.events.flatten import identifier
 from spark_jobs.hudi import timeline
-from spark_jobs.hudi.table import SilverTable
-from spark_jobs.runtime.status import Progress
+from spark_jobs.runtime.sql_text import identifier
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab, Rows
+from tests.integration.own_table import OwnTable
 from tests.remains import delete_topics, drop_slot
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -50,27 +49,27 @@ class Own:
         self.home, self.topic = lab.home, f"lab.public.{table}"
         self.end = readers.end_of(self.home, self.topic)
 
-    def writer(self, name: str, **options: str) -> SilverTable:
+    def writer(self, name: str, **options: str) -> OwnTable:
         path = (self._folder / name).as_uri()
         return own_table.writer(self._lab.spark, self.home, f"lab.{self._table}", self._kind, path, options)
 
-    def write(self, silver: SilverTable, first: int, end: int) -> None:
-        silver.write(own_table.messages(self._lab.spark, self.home, self.topic, first, end), Progress())
+    def write(self, silver: OwnTable, first: int, end: int) -> None:
+        silver.write(own_table.messages(self._lab.spark, self.home, self.topic, first, end))
 
-    def of_run(self, run: int, end: int, offset: int) -> DataFrame:
-        """The messages up to `end` as another run of the connector sends them, to stand at the offset and behind it."""
+    def of_generation(self, generation: int, end: int, offset: int) -> DataFrame:
+        """The messages up to `end` as another generation of the connector sends them, from the offset on."""
         own = own_table.messages(self._lab.spark, self.home, self.topic, 0, end).orderBy("offset").collect()
-        values = [readers.changed(self.home, bytes(row["value"]), __run=run) for row in own]
+        values = [readers.changed(self.home, bytes(row["value"]), __run=generation) for row in own]
         rows = [(0, offset + place, value) for place, value in enumerate(values)]
         return self._lab.spark.createDataFrame(rows, "partition int, offset long, value binary")
 
-    def live(self, silver: SilverTable) -> Rows:
-        return self._lab.living(self._lab.spark.read.format("hudi").load(silver.target.path), self._table)
+    def live(self, silver: OwnTable) -> Rows:
+        return self._lab.living(self._lab.spark.read.format("hudi").load(silver.path), self._table)
 
-    def rows(self, silver: SilverTable, key: int) -> int:
-        return int(self._lab.spark.read.format("hudi").load(silver.target.path).where(f"id = {key}").count())
+    def rows(self, silver: OwnTable, key: int) -> int:
+        return int(self._lab.spark.read.format("hudi").load(silver.path).where(f"id = {key}").count())
 
-    def wrong(self, silver: SilverTable) -> set[Any]:
+    def wrong(self, silver: OwnTable) -> set[Any]:
         """The first column of the key of each row that is not as in the source."""
         lake, source = self.live(silver), self._lab.source(self._table)
         return {key[0] for key in {*lake, *source} if lake.get(key) != source.get(key)}
@@ -155,7 +154,7 @@ def test_f5_an_order_without_the_life_of_the_topic(
         silver = hot.writer(name)
         hot.write(silver, 0, hot.end)
         second = hot.writer(name)
-        second.table = replace(second.table, epoch=second.table.epoch + 1)
+        second.source = replace(second.source, epoch=second.source.epoch + 1)
         hot.write(second, 0, 3)
         return str(hot.live(second)[(903,)][1])
 
@@ -181,22 +180,26 @@ def test_f6_the_default_payload(own: Callable[[str, str], Own], kind: str) -> No
 
 
 @KINDS
-def test_what_a_replaced_run_sent_arrives_late(
+def test_what_a_replaced_generation_sent_arrives_late(
     own: Callable[[str, str], Own], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next run of the connector sent all of it again; then comes what the network still had (ADR 23)."""
+    """The next generation of the connector sent all of it again; then comes what the network still had (ADR 23)."""
 
-    def zombies(name: str) -> set[Any]:
+    def late(name: str) -> set[Any]:
         silver = moving.writer(name)
-        for run, first, offset in ((1, moving.end, 0), (RESTARTED, moving.end, moving.end), (1, 8, 2 * moving.end)):
-            silver.write(moving.of_run(run, first, offset), Progress())
+        for generation, first, offset in (
+            (1, moving.end, 0),
+            (RESTARTED, moving.end, moving.end),
+            (1, 8, 2 * moving.end),
+        ):
+            silver.write(moving.of_generation(generation, first, offset))
         assert silver.position["offsets"] == {"0": 2 * moving.end + 8}
         return moving.wrong(silver)
 
     moving = own("moving", kind)
-    assert zombies("fenced") == set()
-    monkeypatch.setattr(fencing, "replaced", lambda known: [])
-    assert {12, 13} <= zombies("let in")
+    assert late("fenced") == set()
+    monkeypatch.setattr(fencing, "stale_generations", lambda known: [])
+    assert {12, 13} <= late("let in")
 
 
 @KINDS
@@ -206,7 +209,7 @@ def test_the_own_record_index_of_hudi(own: Callable[[str, str], Own], kind: str)
     keys = [record["id"] for record in readers.topic_records(moving.home, moving.topic)]
     ends = [0, keys.index(11) + 1, keys.index(12) + 1, moving.end]
 
-    def moved(name: str, **options: str) -> SilverTable:
+    def moved(name: str, **options: str) -> OwnTable:
         silver = moving.writer(name, **options)
         for first, end in itertools.pairwise(ends):
             moving.write(silver, first, end)
@@ -232,16 +235,16 @@ def test_a_query_that_was_planned_before_a_commit(
     middle = max(parts.index(part) for part in set(parts))  # the rest has a partition that is new: a base file
     silver = moving.writer(f"pruning {pruning}")
     moving.write(silver, 0, middle)
-    with session_setting(silver._spark, PRUNING, pruning):
-        planned = silver._spark.read.format("hudi").load(silver.target.path)
+    with session_setting(silver.read().sparkSession, PRUNING, pruning):
+        planned = silver.read()
         states = [shown(silver)]
         moving.write(silver, middle, len(parts))
         assert (sorted(map(str, planned.collect())) in [*states, shown(silver)]) != torn
 
 
-def shown(silver: SilverTable) -> list[str]:
+def shown(silver: OwnTable) -> list[str]:
     """All rows as a query shows them that nothing is beside."""
-    return sorted(map(str, silver._spark.read.format("hudi").load(silver.target.path).collect()))
+    return sorted(map(str, silver.read().collect()))
 
 
 @contextmanager
@@ -266,7 +269,7 @@ def test_the_first_commit_after_a_crash(
         rows = some.writer(name)
         some.write(rows, 0, middle)
         some.write(rows, middle, some.end)
-        path = Path(rows.target.path.removeprefix("file://"))
+        path = Path(rows.path.removeprefix("file://"))
         max((path / ".hoodie").glob("*.deltacommit")).unlink()  # all is written but that it is complete
         some.write(some.writer(name, **{"hoodie.rollback.using.markers": "false"}), middle, some.end)  # they are gone
         return some.wrong(rows)
@@ -287,7 +290,7 @@ def test_f7_what_a_delete_did_not_bring(own: Callable[[str, str], Own], monkeypa
     def names_of_deleted(name: str) -> list[str | None]:
         silver = bare.writer(name)
         bare.write(silver, 0, bare.end)
-        rows = silver._spark.read.format("hudi").load(silver.target.path)
+        rows = silver.read()
         return [row["name"] for row in rows.where("__deleted = 'true'").collect()]
 
     bare = own("bare", "mor")

@@ -24,9 +24,11 @@ from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS
 from spark_jobs.kafka import admin
-from spark_jobs.parity import catch_up, compare, lake_rows
+from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.parity import compare, lake_rows
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.sources.postgres.reader import Moment, Source
+from spark_jobs.runtime.waiting import Deadline, wait_until
+from spark_jobs.sources.postgres.reader import Snapshot, Source
 from spark_jobs.sources.postgres.types import pg_type
 from spark_jobs.streamer import Job
 from tests.clocks import HANG_S
@@ -79,14 +81,14 @@ class Shop:
     def drain(self) -> None:
         """Both silver and the archive hold all that is committed."""
         self.lake.drain(NAME)
-        deadline = catch_up.Deadline(time.monotonic() + HANG_S)
+        deadline = Deadline(time.monotonic() + HANG_S)
         for table in self.tables:
-            catch_up.wait_until(partial(self._unarchived, table), deadline)
+            wait_until(partial(self._unarchived, table), deadline)
 
     def _unarchived(self, table: Table) -> str:
         bronze = f"{self.home.environment.bucket_uri}/bronze"
         end = admin.topic_offsets(self.spark, self.pipeline, table.topic).end
-        return catch_up.lacking("bronze", archive.reached(self.spark, bronze, table.topic), end)
+        return missing_offsets("bronze", archive.reached(self.spark, bronze, table.topic), end)
 
     def files(self) -> list[Path]:
         """The archive's files as the S3 server keeps them."""
@@ -109,17 +111,17 @@ class Shop:
         """The keys that differ between silver and HoodieStreamer, and between the source and HoodieStreamer."""
         password = self.home.secrets.lake_verify
         url = f"jdbc:postgresql://127.0.0.1:{self.home.ports.postgres}/{NAME}"
-        moment = Moment(Source(self.spark, url, "lake_verify", password))
+        moment = Source(self.spark, url, "lake_verify", password).snapshot()
         try:
             found = [self._compared(moment, table) for table in self.tables]
             return {name: keys for one in found for name, keys in one.items()}
         finally:
             moment.close()
 
-    def _compared(self, moment: Moment, table: Table) -> dict[str, list[str]]:
-        columns = moment.columns(f"{table.schema}.{table.table}")
+    def _compared(self, snapshot: Snapshot, table: Table) -> dict[str, list[str]]:
+        columns = snapshot.columns(f"{table.schema}.{table.table}")
         names, types = [column.name for column in columns], [pg_type(column) for column in columns]
-        texts = moment.rows(f"{table.schema}.{table.table}", names, types)
+        texts = snapshot.rows(f"{table.schema}.{table.table}", names, types)
         source = lake_rows.of_source(texts, table, names, types).live()
         found = {}
         for target in table.targets:

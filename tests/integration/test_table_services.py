@@ -11,38 +11,38 @@ import pytest
 
 from spark_jobs.hudi import table_services
 from spark_jobs.hudi import timeline as commits
-from spark_jobs.hudi.table import META_COLUMNS, SilverTable
+from spark_jobs.hudi.table import META_COLUMNS
 from spark_jobs.hudi.write_client import write_client
-from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab
+from tests.integration.own_table import OwnTable
 
 pytestmark = pytest.mark.integration
 COMMITS = 60
 S3A_POOL = 96  # connections, by Hadoop's default
 
 
-def own(done: Lab, name: str, kind: str = "mor") -> SilverTable:
+def own(done: Lab, name: str, kind: str = "mor") -> OwnTable:
     """A table of the test's own on the S3 server, without a commit."""
     folder = readers.bucket_folder(done.home) / name
     shutil.rmtree(folder, ignore_errors=True)
     return own_table.writer(done.spark, done.home, "lab.hot", kind, f"s3a://{done.home.bucket}/{name}")
 
 
-def write(done: Lab, silver: SilverTable, count: int, first: int = 0) -> None:
+def write(done: Lab, silver: OwnTable, count: int, first: int = 0) -> None:
     """So many commits, of one message each, from the given offset on."""
     for number in range(first, first + count):
-        messages = own_table.messages(done.spark, done.home, silver.table.topic, number, number + 1)
-        silver.write(messages, Progress())
+        messages = own_table.messages(done.spark, done.home, silver.source.topic, number, number + 1)
+        silver.write(messages)
 
 
-def since_service(done: Lab, silver: SilverTable) -> int:
-    return commits.since_service(done.spark, commits.timeline(done.spark, silver.target.path), "mor")
+def since_service(done: Lab, silver: OwnTable) -> int:
+    return commits.since_service(done.spark, commits.timeline(done.spark, silver.path), "mor")
 
 
-def rows(done: Lab, silver: SilverTable, kind: str = "snapshot") -> list[str]:
+def rows(done: Lab, silver: OwnTable, kind: str = "snapshot") -> list[str]:
     """Without Hudi's own columns."""
-    found = done.spark.read.option("hoodie.datasource.query.type", kind).format("hudi").load(silver.target.path)
+    found = done.spark.read.option("hoodie.datasource.query.type", kind).format("hudi").load(silver.path)
     return sorted(map(str, found.select(*found.columns[META_COLUMNS:]).collect()))
 
 
@@ -63,7 +63,7 @@ def test_a_plan_that_a_crash_left(done: Lab) -> None:
     silver = own(done, "planned")
     write(done, silver, 3)
     with closing(write_client(done.spark, silver.target)) as client:
-        table_services._plan_compaction(done.spark, silver, client)
+        table_services.plan_compaction(done.spark, silver, client)
     write(done, silver, 3, first=3)
     table_services.serve(done.spark, silver)
     assert rows(done, silver, "read_optimized") == rows(done, silver) != []
@@ -90,7 +90,7 @@ def test_archiving_leaves_no_hole_in_the_timeline(done: Lab) -> None:
 
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
-        table_services._archive(done.spark, silver)
+        table_services.archive(done.spark, silver)
         archived.set()
         looking.result()
     assert len(completed(timeline)) < len(before) and len(seen) > 2

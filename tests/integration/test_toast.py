@@ -16,7 +16,6 @@ from lake.clients import stream_status
 from lake.local.stack import Stack
 from spark_jobs.events import toast
 from spark_jobs.parity.compare import PLACEHOLDER
-from spark_jobs.runtime.status import Progress
 from tests.integration import own_table, readers
 from tests.running_lake import RunningLake
 
@@ -167,8 +166,8 @@ def test_batches_cut_anywhere_and_again(
     written = contents(spark, f"{torn.home.environment.bucket_uri}/silver/{NAME}/{table}_{kind}")
     silver = own_table.writer(spark, torn.home, f"{NAME}.{table}", kind, (tmp_path / "again").as_uri())
     for first, end in batches(torn, table, random.Random(f"{table} {kind}")):
-        silver.write(own_table.messages(spark, torn.home, silver.table.topic, first, end), Progress())
-    assert contents(spark, silver.target.path) == written
+        silver.write(own_table.messages(spark, torn.home, silver.source.topic, first, end))
+    assert contents(spark, silver.path) == written
 
 
 def test_without_the_fill_the_values_are_gone(
@@ -176,9 +175,9 @@ def test_without_the_fill_the_values_are_gone(
 ) -> None:
     monkeypatch.setattr(toast, "left_out", lambda summary: [])
     silver = own_table.writer(spark, torn.home, f"{NAME}.placed", "mor", (tmp_path / "torn").as_uri())
-    end = readers.end_of(torn.home, silver.table.topic)
-    silver.write(own_table.messages(spark, torn.home, silver.table.topic, 0, end), Progress())
-    lost = spark.read.format("hudi").load(silver.target.path).where("__deleted = 'false' AND t IS NULL").count()
+    end = readers.end_of(torn.home, silver.source.topic)
+    silver.write(own_table.messages(spark, torn.home, silver.source.topic, 0, end))
+    lost = spark.read.format("hudi").load(silver.path).where("__deleted = 'false' AND t IS NULL").count()
     assert lost == 29
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spark_jobs.runtime.errors import cause
+from spark_jobs.runtime.errors import root_cause
 
 PY4J = """An error occurred while calling o29210.commitCompaction.
 : org.apache.hudi.exception.HoodieCompactionException: Failed to commit
@@ -36,4 +36,4 @@ builtins.KeyError: 'id'
     ],
 )
 def test_the_line_that_says_what_is_wrong(text: str, line: str) -> None:
-    assert cause(ValueError(text)) == line
+    assert root_cause(ValueError(text)) == line

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from lake.clients.table_status import healthy, of_report
 from lake.guardian import lag
 from lake.guardian.lag import LagTracker
-from spark_jobs.kafka.lag import Backlog
+from spark_jobs.kafka.lag import LagTracker as TableLag
 from tests.clocks import replace_time
 
 
 def test_what_was_held_at_a_look_and_is_not_reached_grows_old() -> None:
-    backlog = Backlog()
+    backlog = TableLag()
     assert backlog.age_s({}, {0: 0}, 10) == 0
     assert backlog.age_s({"0": 5}, {0: 8}, 20) == 0
     assert backlog.age_s({"0": 7}, {0: 12}, 30) == 10
@@ -22,7 +22,7 @@ def test_what_was_held_at_a_look_and_is_not_reached_grows_old() -> None:
 
 
 def test_every_partition_counts() -> None:
-    backlog = Backlog()
+    backlog = TableLag()
     backlog.age_s({"0": 9}, {0: 9, 1: 1}, 0)
     assert backlog.age_s({"0": 9}, {0: 9, 1: 1}, 4) == 4
     assert backlog.age_s({"0": 9, "1": 1}, {0: 9, 1: 1}, 5) == 0
@@ -60,7 +60,7 @@ STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.integers(1, 
 @settings(deadline=None)
 def test_both_trackers_are_one_algorithm(steps: list[tuple[int, int, int]]) -> None:
     """Neither of lake and spark_jobs imports the other. Each step: how far both ends get, and the seconds it takes."""
-    of_source, of_table, now, reached, held = LagTracker(), Backlog(), 0.0, 0, 0
+    of_source, of_table, now, reached, held = LagTracker(), TableLag(), 0.0, 0, 0
     for caught_up, written, seconds in steps:
         held, now = held + written, now + seconds
         reached = min(reached + caught_up, held)

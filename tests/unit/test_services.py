@@ -1,6 +1,8 @@
 """Table services: what fails is told, is tried again soon, and holds up nothing else."""
 
 import json
+import sys
+import threading
 from argparse import Namespace
 from functools import partial
 from typing import Any
@@ -9,11 +11,16 @@ from unittest.mock import MagicMock
 import pytest
 
 from lake.clients.table_status import of_report
-from spark_jobs.hudi import table_services
+from spark_jobs.hudi import service_schedule, table_services
+from spark_jobs.hudi.service_schedule import ServiceSchedule, Unserved
 from spark_jobs.runtime.status import Progress
 from tests.clocks import replace_time
 
 NAME = "shop_mor.item"
+
+
+def schedule(kind: str = "mor", partitioned: bool = False, commits: int = 0, size: int = 0) -> ServiceSchedule:
+    return ServiceSchedule(kind, partitioned, Unserved(commits, size), committed_at=0.0)
 
 
 class Serving:
@@ -25,17 +32,12 @@ class Serving:
         self.now = 1000.0
         self.progress = Progress()
         self.progress.update(NAME, state="running")
-        self.silver: Any = Namespace(
-            name=NAME,
-            service_due_at=0.0,
-            service_failures=0,
-            sync_catalogue=lambda: self._run("sync"),
-            sync_failure="",
-        )
+        metastore = Namespace(sync=lambda: self._run("sync"), failure="")
+        self.table: Any = Namespace(name=NAME, schedule=schedule(), metastore=metastore)
         replace_time(monkeypatch, table_services, time=lambda: self.now)
-        monkeypatch.setattr(table_services.delete_orphans, "sweep_asked", lambda *given: self._run("sweep"))
-        monkeypatch.setattr(table_services, "_serve_due", lambda *given: self._run("serve"))
-        monkeypatch.setattr(table_services, "_count_due", lambda *given: self._run("count"))
+        monkeypatch.setattr(table_services.delete_orphans, "delete_requested", lambda *given: self._run("orphans"))
+        monkeypatch.setattr(table_services, "serve_due", lambda *given: self._run("serve"))
+        monkeypatch.setattr(table_services, "count_due", lambda *given: self._run("count"))
 
     def _run(self, name: str) -> None:
         self.ran.append(name)
@@ -45,7 +47,7 @@ class Serving:
     def attend(self) -> list[str]:
         self.ran = []
         spark: Any = None
-        table_services.attend(spark, self.silver, self.progress, "requests", 60)
+        table_services.attend(spark, self.table, self.progress, "requests", 60)
         return self.ran
 
     def reason(self) -> str:
@@ -59,9 +61,9 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Serving:
 
 
 def test_what_fails_holds_up_nothing_else_and_is_told(serving: Serving) -> None:
-    serving.broken = {"sweep", "serve"}
-    assert serving.attend() == ["sync", "sweep", "serve", "count"]
-    assert serving.reason().startswith("table service failed: sweep is broken; serve is broken; it is tried again")
+    serving.broken = {"orphans", "serve"}
+    assert serving.attend() == ["sync", "orphans", "serve", "count"]
+    assert serving.reason().startswith("table service failed: orphans is broken; serve is broken; it is tried again")
 
 
 def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
@@ -69,18 +71,17 @@ def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
     serving.attend()
     serving.broken = set()
     assert serving.attend() == []
-    serving.now += table_services.RETRY_S
-    assert serving.attend() == ["sync", "sweep", "serve", "count"]
+    serving.now += service_schedule.RETRY_S
+    assert serving.attend() == ["sync", "orphans", "serve", "count"]
     assert serving.reason() == ""
 
 
-def test_the_wait_grows_with_each_failure(serving: Serving) -> None:
-    serving.broken = {"serve"}
-    waits = []
+def test_the_wait_grows_with_each_failure() -> None:
+    plan, now, waits = schedule(), 1000.0, []
     for _ in range(8):
-        serving.attend()
-        waits.append(serving.silver.service_due_at - serving.now)
-        serving.now = serving.silver.service_due_at
+        plan.tried(failed=True, now=now)
+        waits.append(next(seconds for seconds in range(100) if plan.may_try(now + seconds)))
+        now += waits[-1]
     assert waits == [10, 20, 40, 60, 60, 60, 60, 60]
 
 
@@ -99,14 +100,14 @@ def test_the_metastore_is_told_what_it_missed(lacking: str, refused: str, asked:
     def sync(name: str) -> None:
         nonlocal told
         told += name
-        tables[name].sync_failure = "refused" if name in refused else ""
+        tables[name].metastore.failure = "refused" if name in refused else ""
 
     for name in "abc":
         progress.update(name, state="running")
-        failure = "away" if name in lacking else ""
-        tables[name] = Namespace(name=name, sync_failure=failure, sync_catalogue=partial(sync, name))
+        metastore = Namespace(failure="away" if name in lacking else "", sync=partial(sync, name))
+        tables[name] = Namespace(name=name, metastore=metastore)
     table_services.sync_overdue(list[Any](tables.values()), progress)
-    assert (told, "".join(name for name, table in tables.items() if table.sync_failure)) == (asked, left)
+    assert (told, "".join(name for name, table in tables.items() if table.metastore.failure)) == (asked, left)
     facts = json.loads(progress.to_json(0))["tables"]
     assert {name: facts[name]["sync_failure"] for name in asked} == {
         name: "refused" if name in refused else "" for name in asked
@@ -133,20 +134,16 @@ def test_a_table_that_is_no_longer_written_does_not_come_back(serving: Serving) 
 def test_rows_are_counted_when_that_is_cheap_and_at_last_anyway(
     committed_s_ago: float, counted_s_ago: float, commits_since_service: int, due: bool
 ) -> None:
-    now, counted = 10_000.0, 10_000.0 - counted_s_ago
-    silver: Any = Namespace(
-        name=NAME,
-        committed_at=now - committed_s_ago,
-        counted_at=counted,
-        commits_since_service=commits_since_service,
-        target=Namespace(path="x"),
-    )
+    now, rows = 10_000.0, MagicMock()
+    rows.where().count.return_value = 7
+    plan = ServiceSchedule("mor", False, Unserved(commits_since_service, 0), committed_at=now - committed_s_ago)
+    plan.counted(now - counted_s_ago)
+    table: Any = Namespace(name=NAME, schedule=plan, read=lambda: rows)
     progress = Progress()
     progress.update(NAME, state="running")
-    spark = MagicMock()
-    spark.read.format().load().where().count.return_value = 7
-    table_services._count_due(spark, silver, progress, now)
-    assert silver.counted_at == (now if due else counted)
+    for _ in range(2):
+        table_services.count_due(table, progress, now)
+    assert rows.where().count.call_count == due, "and not again as long as nothing is new"
     assert json.loads(progress.to_json(now))["tables"][NAME].get("rows") == (7 if due else None)
 
 
@@ -166,23 +163,36 @@ def test_rows_are_counted_when_that_is_cheap_and_at_last_anyway(
 def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
     monkeypatch: pytest.MonkeyPatch, kind: str, partition: str | None, commits: int, size: int, due: bool
 ) -> None:
-    silver: Any = Namespace(
-        name=NAME,
-        table=Namespace(partition=partition),
-        target=Namespace(type=kind),
-        commits_since_service=commits,
-        bytes_since_service=size,
-        check_catalogue=lambda: checks.append(True),
-    )
     checks: list[bool] = []
+    metastore = Namespace(check=lambda: checks.append(True))
+    plan = schedule(kind, bool(partition), commits, size)
+    table: Any = Namespace(name=NAME, schedule=plan, metastore=metastore)
 
-    def serve(spark: Any, silver: Any) -> None:
-        silver.commits_since_service += 2
-        silver.bytes_since_service += 7
+    def serve(spark: Any, table: Any) -> None:
+        for written in (3, 4):
+            plan.committed(written, has_rows=True)
 
     monkeypatch.setattr(table_services.storage, "names", lambda *given: [])
     monkeypatch.setattr(table_services, "serve", serve)
     spark: Any = None
-    table_services._serve_due(spark, silver, "requests", 60)
-    assert (silver.commits_since_service, silver.bytes_since_service) == ((2, 7) if due else (commits, size))
+    table_services.serve_due(spark, table, "requests", 60)
+    assert plan.unserved == ((2, 7) if due else (commits, size))
     assert bool(checks) == due  # somebody may have dropped the table from the metastore
+
+
+def test_no_commit_is_lost_between_writer_and_services() -> None:
+    """Two threads, which the interpreter interrupts as often as it can."""
+    interval, plan, rounds, served = sys.getswitchinterval(), schedule(), 5000, 0
+    writer = threading.Thread(target=lambda: [plan.committed(2, has_rows=False) for _ in range(rounds)])
+    sys.setswitchinterval(1e-6)
+    try:
+        writer.start()
+        while writer.is_alive():
+            before = plan.unserved
+            plan.served(before)
+            served += before.commits
+    finally:
+        sys.setswitchinterval(interval)
+        writer.join()
+    left = plan.unserved
+    assert (served + left.commits, left.size) == (rounds, 2 * left.commits)

@@ -1,99 +1,147 @@
-"""The flows of the streaming job: when archives and table services may begin, and how far each table is."""
+"""The queries of the streaming job: when archives and table services may begin, and how far each table is."""
 
+import json
 import threading
-import time
-from functools import partial
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
 from spark_jobs.runtime import storage
-from spark_jobs.stream import Flow, Stream
-
-if TYPE_CHECKING:
-    from spark_jobs.streaming.table_writer import Guard
-
-
-def flow(progress: dict[str, Any] | None) -> Flow:
-    """A flow whose query has told this of its last batch."""
-    made = Flow("spec", lambda: None)
-    made.query = SimpleNamespace(lastProgress=progress)
-    return made
-
-
-def stuck() -> Flow:
-    made = Flow("spec", lambda: None)
-    made.failed("the registry is away", now=0.0)
-    return made
-
+from spark_jobs.runtime.status import Progress
+from spark_jobs.streaming import streaming_job
+from spark_jobs.streaming.managed_queries import ManagedQueries
+from spark_jobs.streaming.managed_query import ManagedQuery
+from spark_jobs.streaming.service_loop import ServiceLoop
+from spark_jobs.streaming.streaming_job import StreamingJob
+from spark_jobs.streaming.tables_first import TablesFirst
+from spark_jobs.streaming.topic_watch import TopicWatch
 
 BUSY, IDLE = {"numInputRows": 3}, {"numInputRows": 0}
+Start = Callable[[ManagedQuery], Any]
 
 
-def nothing_to_do(*flows: Flow) -> bool:
-    return Stream._nothing_to_do(cast(Any, SimpleNamespace(_flows=dict(enumerate(flows)))))
+def running(progress: dict[str, Any] | None) -> Start:
+    """Starts a query that tells this of its last batch."""
+    return lambda _: SimpleNamespace(lastProgress=progress, isActive=True, stop=lambda: None)
+
+
+def broken(_: ManagedQuery) -> Any:
+    raise RuntimeError("the registry is away")
+
+
+def queries(*starts: Start) -> ManagedQueries:
+    """The queries of a job that was begun with these."""
+    made = ManagedQueries(Progress(), archives_at_once=1, release=lambda path: None)
+    made.reconcile({f"shop_mor.{number}": ("spec", start) for number, start in enumerate(starts)})
+    return made
 
 
 def test_the_tables_have_nothing_to_do() -> None:
-    assert nothing_to_do(flow(IDLE), flow(IDLE))
-    assert not nothing_to_do(flow(IDLE), flow(BUSY))
-    assert not nothing_to_do(flow(IDLE), flow(None))
-    assert not nothing_to_do(flow(IDLE), Flow("spec", lambda: None))  # it has not begun
-    assert nothing_to_do()  # a job that writes archives alone
+    assert queries(running(IDLE), running(IDLE)).nothing_to_do()
+    assert not queries(running(IDLE), running(BUSY)).nothing_to_do()
+    assert not queries(running(IDLE), running(None)).nothing_to_do()
+    assert queries().nothing_to_do()  # a job that writes archives alone
 
 
 def test_a_table_that_cannot_go_on_holds_nothing_up() -> None:
-    assert nothing_to_do(flow(IDLE), stuck())
+    assert queries(running(IDLE), broken).nothing_to_do()
 
 
 def test_tables_of_which_none_can_go_on_have_work_as_soon_as_they_can() -> None:
     """Seen when the registry had lost its store: archives took a new JVM from tables that were a minute behind."""
-    assert not nothing_to_do(stuck(), stuck())
-    again = stuck()
-    again.query = SimpleNamespace(lastProgress=BUSY)
-    assert not nothing_to_do(flow(IDLE), again)
+    assert not queries(broken, broken).nothing_to_do()
 
 
-def few_archives(flow: Flow, due: list[str]) -> list[str]:
-    stream: Any = SimpleNamespace(_flows={"bronze.a": flow}, _archives=SimpleNamespace(at_once=1))
-    return Stream._few_archives(stream, due)
+def started(first: Start) -> list[str]:
+    """What begins beside an archive that was begun so, when a table and two other archives are due."""
+    begun: list[str] = []
+
+    def start(name: str) -> Start:
+        def begin(managed: ManagedQuery) -> Any:
+            begun.append(name)
+            return running(None)(managed)
+
+        return begin
+
+    known: dict[str, tuple[Any, Start]] = {"bronze.a": ("spec", first)}
+    made = ManagedQueries(Progress(), archives_at_once=1, release=lambda path: None)
+    made.reconcile(known)
+    made.reconcile({**known, **{name: ("spec", start(name)) for name in ("shop_cow.a", "bronze.b", "bronze.c")}})
+    return begun
 
 
 def test_archives_begin_one_after_the_other() -> None:
-    due = ["shop_cow.a", "bronze.b", "bronze.c"]
-    assert few_archives(flow(None), due) == ["shop_cow.a"]
-    assert few_archives(flow(BUSY), due) == ["shop_cow.a", "bronze.b"]
+    assert started(running(None)) == ["shop_cow.a"]
+    assert started(running(BUSY)) == ["shop_cow.a", "bronze.b"]
 
 
 def test_an_archive_that_fails_holds_no_other_one_up() -> None:
-    assert few_archives(stuck(), ["bronze.b"]) == ["bronze.b"]
+    assert started(broken) == ["shop_cow.a", "bronze.b"]
+
+
+def test_a_query_that_is_not_wanted_any_more_ends() -> None:
+    ended: list[str] = []
+    query = SimpleNamespace(lastProgress=IDLE, isActive=True, stop=lambda: ended.append("query"))
+    written = SimpleNamespace(path="s3a://lake/a", position={})
+    writer: Any = SimpleNamespace(table=written, retire=lambda: ended.append("writer"))
+
+    def start(managed: ManagedQuery) -> Any:
+        managed.writer = writer
+        return query
+
+    made = ManagedQueries(Progress(), archives_at_once=1, release=ended.append)
+    made.reconcile({"a": ("spec", start)})
+    assert made.writers() == [writer]
+    made.reconcile({})
+    assert (ended, made.writers()) == (["query", "writer", "s3a://lake/a"], [])
+
+
+def job() -> StreamingJob:
+    return StreamingJob(MagicMock(sparkContext=MagicMock(defaultParallelism=2)), "pipeline.json", [])
+
+
+@pytest.fixture(autouse=True)
+def pipeline_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming_job, "read_pipeline", MagicMock())
 
 
 def test_a_backlog_of_archives_does_not_hold_up_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_jobs.stream.read_pipeline", MagicMock())
-    stream = Stream(MagicMock(sparkContext=MagicMock(defaultParallelism=2)), "pipeline.json", [])
-    with stream._archives.turn():
-        served = threading.Thread(target=lambda: stream._services.turn().__enter__(), daemon=True)
+    given: list[Any] = []
+    monkeypatch.setattr(streaming_job, "QueryStarts", lambda app, layers: given.append(app))
+    job()
+    archives, services = given[0].archives, given[0].services
+    with archives.turn():
+        served = threading.Thread(target=lambda: services.turn().__enter__(), daemon=True)
         served.start()
         served.join(60)
         assert not served.is_alive()
 
 
+def table(offsets: dict[str, int], topic: str = "shop.public.item") -> Any:
+    return SimpleNamespace(reached={"offsets": offsets}, source=SimpleNamespace(topic=topic), position={})
+
+
+def written(managed: ManagedQuery, offsets: dict[str, int], topic: str = "shop.public.item") -> ManagedQuery:
+    """The same, with a table that has come so far."""
+    writer: Any = SimpleNamespace(table=table(offsets, topic))
+    managed.writer = writer
+    return managed
+
+
 def test_how_far_a_table_is() -> None:
     """What was set aside before the first row has no commit; only the query knows that it was read."""
-    flow = Flow("spec", lambda: None)
-    assert flow.reached() == {}
-    written: Any = SimpleNamespace(offsets={"0": 5}, table=SimpleNamespace(topic="shop.public.item"))
-    flow.guard = cast("Guard", SimpleNamespace(silver=written))
-    assert flow.reached() == {"0": 5}
+    managed = ManagedQuery("spec", running(None))
+    assert managed.reached() == {}
+    assert written(managed, {"0": 5}).reached() == {"0": 5}
     read = {"shop.public.item": {"0": 7, "1": 2}}
     for progress in (None, {"sources": []}, {"sources": [{"endOffset": None}]}):
-        flow.query = SimpleNamespace(lastProgress=progress)
-        assert flow.reached() == {"0": 5}
-    flow.query = SimpleNamespace(lastProgress={"sources": [{"endOffset": read}]})
-    assert flow.reached() == {"0": 7, "1": 2}
+        managed.query = SimpleNamespace(lastProgress=progress)
+        assert managed.reached() == {"0": 5}
+    managed.query = SimpleNamespace(lastProgress={"sources": [{"endOffset": read}]})
+    assert managed.reached() == {"0": 7, "1": 2}
 
 
 def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
@@ -102,21 +150,32 @@ def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
             raise RuntimeError("no leader")
         return {0: 5}
 
-    stream: Any = SimpleNamespace(_broker=SimpleNamespace(ends=ends))
-    assert [Stream._ends(stream, topic) for topic in ("gone", "there")] == [{}, {0: 5}]
+    def start(topic: str) -> Start:
+        return lambda managed: running(None)(written(managed, {}, topic))
+
+    progress = Progress()
+    made = ManagedQueries(progress, archives_at_once=1, release=lambda path: None)
+    made.reconcile({topic: ("spec", start(topic)) for topic in ("gone", "there")})
+    app: Any = SimpleNamespace(broker=SimpleNamespace(ends=ends), progress=progress)
+    watch = TopicWatch(app, made)
+    for now in (100.0, 107.0):
+        watch.look(now)
+    tables = json.loads(progress.to_json(0))["tables"]
+    assert {name: tables[name]["behind_s"] for name in tables} == {"gone": 0, "there": 7}
 
 
 @pytest.mark.parametrize("stopping", [False, True])
 def test_a_thread_that_fails_ends_the_job(stopping: bool) -> None:
     """A job without table services would grow its logs for ever, and look well."""
-    ended: list[str] = []
-    stream: Any = SimpleNamespace(_lose=ended.append, _stopping=SimpleNamespace(is_set=lambda: stopping))
 
-    def _serve() -> None:
+    def serve() -> None:
         raise RuntimeError("no such bucket")
 
-    Stream._attended(stream, _serve)
-    assert ended == ([] if stopping else ["serve: no such bucket"])
+    begun = job()
+    if stopping:
+        begun.stop()
+    begun.attend("serve", serve).join(60)
+    assert begun.failed == (not stopping)
 
 
 @pytest.mark.parametrize(
@@ -138,14 +197,10 @@ def test_the_first_time_of_a_job_is_the_tables(
     served: bool,
 ) -> None:
     monkeypatch.setattr(storage, "names", lambda *_: services)
-    stream: Any = SimpleNamespace(
-        _spark=None,
-        _flows={"shop_cow.a": flow({"numInputRows": rows})},
-        _tables_served=threading.Event(),
-        _tables_first_until=time.monotonic() + seconds_left,
-        _desk=SimpleNamespace(asked=lambda _: settled),
-    )
-    stream._asked = partial(Stream._asked, stream)
-    stream._nothing_to_do = partial(Stream._nothing_to_do, stream)
-    Stream._see_tables_served(stream, SimpleNamespace(requests="requests"))  # type: ignore[arg-type]
-    assert stream._tables_served.is_set() == served
+    requests: Any = SimpleNamespace(asked=lambda _: settled)
+    app: Any = SimpleNamespace(spark=None)
+    loop = ServiceLoop(app, queries(), requests)
+    tables_first = TablesFirst(seconds_left)
+    pipeline: Any = SimpleNamespace(requests="requests")
+    tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, lambda: loop.asked(pipeline))
+    assert tables_first.over() == served

@@ -1,18 +1,19 @@
 """The type map: what a column of the writer's Avro schema is in the lake, as SQL that silver and HoodieStreamer share.
 
 A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in
-`connect.name`, the source type in `connect.parameters`), and the lake. `lake_columns` takes the second to the third;
+`connect.name`, the source type in `connect.parameters`), and the lake. `converted` takes the second to the third;
 pg_types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
 
-A value that the lake type cannot hold is a misfit: it fails the query, and poison.py finds its message by the same
-conditions.
+A value that the lake type cannot hold is unrepresentable: it fails the query, and validate.py finds its message by the
+same conditions.
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Optional
+
+from spark_jobs.sources.columns import Converted, field_of
 
 SOURCE = "__debezium.source.column."
 BASE_TYPE = "lake.type"  # from our converter, where Debezium would name the domain
-DELETED = "__deleted"  # of a message: 'true' in that of a delete
 MONEY = "decimal(19,2)"
 GREATEST_PRECISION = 38  # of a Spark or Hive decimal
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
@@ -54,61 +55,15 @@ REMEDY = "write another value in PostgreSQL"
 SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
 
 
-class Converted(NamedTuple):
-    """A column in its lake type. misfits: when that type has no value for it, and what is then wrong with it."""
-
-    value: str
-    misfits: List[Tuple[str, str]]
-
-
-def lake_columns(writer_schema: Dict[str, Any], row: str = "") -> List[str]:
-    """The fields of a decoded record in their order, each as SQL of its lake type under its own name.
-
-    row: the struct that holds them, or '' when they are columns. A misfit fails the query with a message that names
-    the column and the type, and is NULL in a row that is gone.
-    """
-    columns = {field["name"]: converted(field, row) for field in writer_schema["fields"]}
-    return selected(columns, gone(writer_schema, row))
-
-
-def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
-    """The columns as SQL under their names."""
-    return ["{} AS {}".format(_exactly(one, is_gone), identifier(name)) for name, one in columns.items()]
-
-
-def _exactly(column: Converted, is_gone: str) -> str:
-    """The value; for a misfit the query fails. A row that is gone must not hold up the others: it keeps what fits."""
-    refused = "WHEN {} THEN if({}, NULL, raise_error({}))"
-    cases = [refused.format(misfit, is_gone, text_literal(problem)) for misfit, problem in column.misfits]
-    return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value
-
-
-def gone(writer_schema: Dict[str, Any], row: str) -> str:
-    """Whether the message is that of a delete."""
-    known = any(field["name"] == DELETED for field in writer_schema["fields"])
-    return "coalesce({} = 'true', false)".format(_place(DELETED, row)) if known else "false"
-
-
 def converted(field: Dict[str, Any], row: str) -> Converted:
-    """One field of a decoded record; of its misfits no text says the value, which no log may show."""
+    """One field of a decoded record. No text about an unrepresentable value shows the value: no log may have it."""
     shape, name = _shape(field["type"]), field["name"]
-    found = _converted(shape, _source_type(shape), _place(name, row))
-    told = [(misfit, "column {} holds {}: {}".format(name, problem, REMEDY)) for misfit, problem in found.misfits]
-    return found._replace(misfits=told)
-
-
-def _place(name: str, row: str) -> str:
-    return "{}.{}".format(row, identifier(name)) if row else identifier(name)
-
-
-def identifier(name: str) -> str:
-    """A column's name in Spark SQL."""
-    return "`{}`".format(name.replace("`", "``"))
-
-
-def text_literal(text: str) -> str:
-    """A text constant in Spark SQL."""
-    return "'{}'".format(text.replace("\\", "\\\\").replace("'", "\\'"))
+    found = _converted(shape, _source_type(shape), field_of(name, row))
+    told = [
+        (condition, "column {} holds {}: {}".format(name, problem, REMEDY))
+        for condition, problem in found.unrepresentable
+    ]
+    return found._replace(unrepresentable=told)
 
 
 def _shape(avro_type: Any) -> Dict[str, Any]:
@@ -145,8 +100,8 @@ def _always(value: str) -> Converted:
 
 def _where_it_fits(column: str, value: str, lake: str) -> Converted:
     """A value that is NULL where the lake type has none for the column's."""
-    misfit = "{} IS NOT NULL AND ({}) IS NULL".format(column, value)
-    return Converted(value, [(misfit, "a value that {} cannot hold".format(lake.upper()))])
+    condition = "{} IS NOT NULL AND ({}) IS NULL".format(column, value)
+    return Converted(value, [(condition, "a value that {} cannot hold".format(lake.upper()))])
 
 
 def _from_text(shape: Dict[str, Any], source: str, column: str) -> Converted:
@@ -194,8 +149,10 @@ def _array(shape: Dict[str, Any], source: str, column: str) -> Converted:
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
     inherited.pop(SOURCE + "length", None)  # of numeric: text, see pg_types.ELEMENTS
     element = _element({**items, "connect.parameters": inherited}, source.lstrip("_"))
-    misfits = [("exists({}, item -> {})".format(column, misfit), problem) for misfit, problem in element.misfits]
-    return Converted("transform({}, item -> {})".format(column, element.value), misfits)
+    unrepresentable = [
+        ("exists({}, item -> {})".format(column, condition), problem) for condition, problem in element.unrepresentable
+    ]
+    return Converted("transform({}, item -> {})".format(column, element.value), unrepresentable)
 
 
 def _element(shape: Dict[str, Any], source: str) -> Converted:
@@ -204,7 +161,9 @@ def _element(shape: Dict[str, Any], source: str) -> Converted:
         found = found._replace(value="CAST({} AS string)".format(found.value))
     if shape["type"] != "string":
         return found
-    return found._replace(misfits=[("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS), *found.misfits])
+    return found._replace(
+        unrepresentable=[("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS), *found.unrepresentable]
+    )
 
 
 def _cast(column: str, lake: str) -> Converted:

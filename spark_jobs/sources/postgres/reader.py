@@ -1,15 +1,20 @@
 """The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
 
+import json
 import os
+from contextlib import closing, contextmanager
 from functools import reduce
-from typing import Any, List, Optional
+from typing import Any, Iterable, Iterator, List, Optional
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.jvm import java
-from spark_jobs.sources.postgres.types import PgType, SourceColumn
+from spark_jobs.runtime.waiting import Deadline, wait_until
+from spark_jobs.sources import interface
+from spark_jobs.sources.interface import ColumnType, NoTable, ReadRows
+from spark_jobs.sources.postgres.types import SourceColumn
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
 REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
@@ -32,16 +37,18 @@ WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
 
 
-class NoTable(Exception):
-    """PostgreSQL has no table of that name."""
+SLOT = (
+    "SELECT (confirmed_flush_lsn >= ?::pg_lsn), confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = ?"
+)
 
 
-class Source:
+class Source(interface.Source):
     """How to reach one database. The password comes from the environment and goes nowhere but to pgjdbc."""
 
     def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
         self._spark = spark
         self.url = url
+        self._slot = "lake_" + url.rpartition("/")[2]
         self._login = {
             "user": user,
             "password": password,
@@ -74,14 +81,33 @@ class Source:
         }
         return self._spark.read.format("jdbc").options(**options).load()
 
+    def snapshot(self) -> "Snapshot":
+        return Snapshot(self)
+
+    def wait_until_captured(self, position: str, deadline: Deadline) -> None:
+        """Until Connect has Kafka's acknowledgement for all that was committed before the LSN."""
+        with closing(self.connect()) as connection:
+            wait_until(lambda: _slot_lacks(connection, self._slot, position), deadline)
+
+    @contextmanager
+    def repeated_rows(self, table: str, names: List[str], types: List[ColumnType], only: str) -> Iterator[ReadRows]:
+        """In one text: a JSON array of each row's JSON array of texts."""
+        inner = "SELECT {} FROM {} WHERE {}".format(", ".join(column_texts(names, types)), qualified(table), only)
+        texts = ", ".join("c{}".format(index) for index in range(len(names)))
+        query = "SELECT coalesce(json_agg(to_json(ARRAY[{}])::text), '[]')::text FROM ({}) AS q".format(texts, inner)
+        with closing(self.connect()) as connection:
+            for setting in SETTINGS:
+                connection.createStatement().execute("SET " + setting)
+            yield lambda: json.loads(str(rows_of(connection, query)[0][0]))
+
 
 def source_of(spark: SparkSession, server: str, database: str, user: str) -> Source:
     """A database of a server, jdbc:postgresql://host:port; the password is that of LAKE_VERIFY_PASSWORD."""
     return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, os.environ[PASSWORD])
 
 
-class Moment:
-    """One snapshot of a database, held open until close(). lsn is not before any commit that it shows."""
+class Snapshot(interface.Snapshot):
+    """One snapshot of a database, held open until close(). position: an LSN."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -90,7 +116,7 @@ class Moment:
         self._connection.setTransactionIsolation(REPEATABLE_READ)
         self.snapshot = str(rows_of(self._connection, "SELECT pg_export_snapshot()")[0][0])
         # The insert position, not the write position: with asynchronous commit a visible commit can be unwritten.
-        self.lsn = str(self._rows("SELECT pg_current_wal_insert_lsn()::text")[0][0])
+        self.position = str(self._rows("SELECT pg_current_wal_insert_lsn()::text")[0][0])
 
     def columns(self, table: str) -> List[SourceColumn]:
         """The columns of schema.table in their order, domains resolved. Raises NoTable."""
@@ -99,7 +125,7 @@ class Moment:
             raise NoTable("PostgreSQL has no table {}, or it has no columns".format(table))
         return found
 
-    def rows(self, table: str, names: List[str], types: List[PgType], only: Optional[str] = None) -> DataFrame:
+    def rows(self, table: str, names: List[str], types: List[ColumnType], only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
         query = "SELECT {} FROM {}".format(", ".join(column_texts(names, types)), qualified(table))
         parts = [" WHERE " + " AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
@@ -126,7 +152,7 @@ class Moment:
             raise
 
 
-def column_texts(names: List[str], types: List[PgType]) -> List[str]:
+def column_texts(names: List[str], types: List[ColumnType]) -> List[str]:
     """The SQL of each column's canonical source text, under the names c0, c1, ..."""
     texts = [kind.sql.replace("{x}", quoted(name)) for name, kind in zip(names, types)]
     return ["{} AS c{}".format(text, index) for index, text in enumerate(texts)]
@@ -172,6 +198,19 @@ def quoted(name: str) -> str:
 def qualified(table: str) -> str:
     """schema.table with both parts quoted."""
     return ".".join(quoted(part) for part in table.split(".", 1))
+
+
+def any_of(name: str, values: Iterable[str]) -> str:
+    """The condition that a column has one of the values, as PostgreSQL reads them."""
+    texts = [literal(value) for value in sorted(values) if "\0" not in value]  # PostgreSQL has no such text
+    return "{} IN ({})".format(quoted(name), ", ".join(texts)) if texts else "false"
+
+
+def _slot_lacks(connection: Any, slot: str, lsn: str) -> str:
+    rows = rows_of(connection, SLOT, lsn, slot)
+    if not rows:
+        return "there is no replication slot {}".format(slot)
+    return "" if rows[0][0] else "slot {} confirmed {} of {}".format(slot, rows[0][1], lsn)
 
 
 def literal(text: str) -> str:

@@ -3,11 +3,12 @@
 docs/types.md lists them for readers and is checked against PG_TYPES.
 """
 
-from typing import Callable, Dict, NamedTuple, Optional
+from typing import Dict, NamedTuple, Optional
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from spark_jobs.sources.interface import ColumnType, Conversion, Unmapped
 from spark_jobs.sources.postgres.avro_types import (
     GREATEST_DAY,
     INFINITY_MICROS,
@@ -18,18 +19,6 @@ from spark_jobs.sources.postgres.avro_types import (
     TEXT_AS_BYTES,
     numeric_type,
 )
-
-Conversion = Callable[[Column], Column]
-
-
-class PgType(NamedTuple):
-    """How one PostgreSQL type is kept in the lake, and the text that both sides are compared as."""
-
-    lake: str  # the Spark type, as DataType.simpleString() writes it
-    sql: str  # PostgreSQL expression of {x} to text; NULL stays NULL
-    source: Conversion  # that text to the canonical text
-    text: Conversion  # the lake column to the canonical text
-
 
 OUTPUT = "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
 INTERVAL = (
@@ -103,30 +92,32 @@ def _present(text: Conversion) -> Conversion:
     return lambda column: F.when(column.isNotNull(), text(column))
 
 
-STRING = PgType("string", OUTPUT, _same, _same)
-FLOAT = PgType("float", OUTPUT, _through("float"), _text)
-DOUBLE = PgType("double", OUTPUT, _through("double"), _text)
-PG_TYPES: Dict[str, PgType] = {
-    "bool": PgType("boolean", "{x}::text", _same, _text),
-    "int2": PgType("int", OUTPUT, _same, _text),
-    "int4": PgType("int", OUTPUT, _same, _text),
-    "int8": PgType("bigint", OUTPUT, _same, _text),
-    "oid": PgType("bigint", OUTPUT, _same, _text),
+STRING = ColumnType("string", OUTPUT, _same, _same)
+FLOAT = ColumnType("float", OUTPUT, _through("float"), _text)
+DOUBLE = ColumnType("double", OUTPUT, _through("double"), _text)
+PG_TYPES: Dict[str, ColumnType] = {
+    "bool": ColumnType("boolean", "{x}::text", _same, _text),
+    "int2": ColumnType("int", OUTPUT, _same, _text),
+    "int4": ColumnType("int", OUTPUT, _same, _text),
+    "int8": ColumnType("bigint", OUTPUT, _same, _text),
+    "oid": ColumnType("bigint", OUTPUT, _same, _text),
     "float4": FLOAT,
     "float8": DOUBLE,
-    "money": PgType(MONEY, "{x}::numeric::text", _through(MONEY), _text),
-    "bytea": PgType("binary", "encode({x}, 'hex')", _same, _hex),
-    "date": PgType("date", DATE, _same, _date_text),
+    "money": ColumnType(MONEY, "{x}::numeric::text", _through(MONEY), _text),
+    "bytea": ColumnType("binary", "encode({x}, 'hex')", _same, _hex),
+    "date": ColumnType("date", DATE, _same, _date_text),
     "time": STRING,
-    "timetz": PgType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
-    "timestamp": PgType("timestamp", TIMESTAMP, _same, _timestamp_out),
-    "timestamptz": PgType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
-    "interval": PgType("string", INTERVAL, _same, _same),
+    "timetz": ColumnType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
+    "timestamp": ColumnType("timestamp", TIMESTAMP, _same, _timestamp_out),
+    "timestamptz": ColumnType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
+    "interval": ColumnType("string", INTERVAL, _same, _same),
     "bit": STRING,
     "varbit": STRING,
-    "point": PgType("struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)),
+    "point": ColumnType(
+        "struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)
+    ),
 }
-ONE_BIT = PgType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
+ONE_BIT = ColumnType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
 STRINGS = (
     "text",
     "varchar",
@@ -159,14 +150,10 @@ READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text
 # In arrays these are texts. Parquet names the elements of every list alike, so Avro would have to hold two fixed
 # types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
 ELEMENTS = {
-    "numeric": PgType("string", OUTPUT, _same, _renamed_specials),
-    "money": PgType("string", "{x}::numeric::text", _same, _same),
+    "numeric": ColumnType("string", OUTPUT, _same, _renamed_specials),
+    "money": ColumnType("string", "{x}::numeric::text", _same, _same),
     "interval": STRING,
 }
-
-
-class Unmapped(Exception):
-    """The type map has no entry for a column's type."""
 
 
 class SourceColumn(NamedTuple):
@@ -184,11 +171,11 @@ class SourceColumn(NamedTuple):
 
 
 def reads_back(column: SourceColumn) -> bool:
-    """Whether a row can be asked for by the canonical text of this column."""
+    """True if a row can be asked for by the canonical text of this column."""
     return column.type in READ_BACK and not column.is_array
 
 
-def pg_type(column: SourceColumn) -> PgType:
+def pg_type(column: SourceColumn) -> ColumnType:
     """The entry of a column; Unmapped, naming the column, when there is none."""
     kind = _scalar(column)
     if kind is None:
@@ -196,7 +183,7 @@ def pg_type(column: SourceColumn) -> PgType:
     return _array_of(ELEMENTS.get(column.type, kind)) if column.is_array else kind
 
 
-def _scalar(column: SourceColumn) -> Optional[PgType]:
+def _scalar(column: SourceColumn) -> Optional[ColumnType]:
     if column.kind == "e":
         return STRING
     if column.type == "bit" and column.precision == 1 and not column.is_array:
@@ -204,14 +191,14 @@ def _scalar(column: SourceColumn) -> Optional[PgType]:
     if column.type == "numeric":
         lake = numeric_type(column.precision, column.scale)
         return (
-            PgType("string", OUTPUT, _same, _renamed_specials)
+            ColumnType("string", OUTPUT, _same, _renamed_specials)
             if lake == "string"
-            else PgType(lake, OUTPUT, _through(lake), _text)
+            else ColumnType(lake, OUTPUT, _through(lake), _text)
         )
     return PG_TYPES.get(column.type)
 
 
-def _array_of(element: PgType) -> PgType:
+def _array_of(element: ColumnType) -> ColumnType:
     sql = ARRAY.replace("{element}", element.sql.replace("{x}", "e"))
 
     def source(column: Column) -> Column:
@@ -221,4 +208,4 @@ def _array_of(element: PgType) -> PgType:
     def text(column: Column) -> Column:
         return F.to_json(F.transform(column, element.text))
 
-    return PgType("array<{}>".format(element.lake), sql, source, text)
+    return ColumnType("array<{}>".format(element.lake), sql, source, text)

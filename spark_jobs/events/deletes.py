@@ -1,0 +1,11 @@
+"""Deleted rows: what stays of them in the table."""
+
+from pyspark.sql import DataFrame
+
+from spark_jobs.events import flatten
+from spark_jobs.runtime.pipeline import Table
+
+
+def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
+    """The rows without the data of deleted ones, as the table's delete policy wants it."""
+    return rows if flatten.keeps_deleted(table) else rows.selectExpr(*flatten.erased(rows.columns, table))

@@ -1,0 +1,58 @@
+"""Messages of a topic as Spark reads them: a range of offsets, its parts, and the id that each value is framed with."""
+
+import json
+from typing import Dict, List, Optional, Tuple
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F
+
+
+def read_range(
+    spark: SparkSession,
+    kafka: Dict[str, str],
+    topic: str,
+    begins: Dict[str, int],
+    before: Optional[Dict[str, int]] = None,
+) -> DataFrame:
+    """The messages from an offset of each partition on, to the end of the topic or to those before another offset."""
+    options = {
+        "assign": json.dumps({topic: [int(partition) for partition in begins]}),
+        "startingOffsets": json.dumps({topic: begins}),
+        "endingOffsets": json.dumps({topic: before}) if before else "latest",
+        "failOnDataLoss": "true",
+    }
+    return spark.read.format("kafka").options(**kafka).options(**options).load()
+
+
+def start_offsets(messages: DataFrame) -> Dict[str, int]:
+    """The first offset of each partition."""
+    return {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
+
+
+def end_offsets(messages: DataFrame) -> Dict[str, int]:
+    """The next offset of each partition."""
+    return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
+
+
+def split_by_bytes(messages: DataFrame, size: int) -> List[Tuple[int, int, int]]:
+    """Partition, first and last offset of parts of a batch, of about `size` bytes of values each, in their order."""
+    sizes = messages.select("partition", "offset", F.coalesce(F.length("value"), F.lit(0)).alias("size"))
+    before = "sum(size) OVER (PARTITION BY partition ORDER BY offset) - size"
+    cut = sizes.selectExpr("partition", "offset", "({}) DIV {} AS part".format(before, size))
+    bounds = cut.groupBy("partition", "part").agg(F.min("offset"), F.max("offset")).collect()
+    return sorted((partition, first, last) for partition, _, first, last in bounds)
+
+
+def latest_message_per_key(messages: DataFrame) -> DataFrame:
+    """The newest message of each key."""
+    newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
+    ranked = messages.withColumn("age", F.row_number().over(newest_first))
+    return ranked.where("age = 1").drop("age")
+
+
+def schema_id() -> Column:
+    """The writer schema's id out of the 5-byte frame.
+
+    A frame that does not start with 0 gives an id above 2^32, an empty one -1: no registry has them.
+    """
+    return F.expr("coalesce(cast(conv(hex(substring(value, 1, 5)), 16, 10) as bigint), -1)")

@@ -1,0 +1,26 @@
+"""What the parts of the streaming job share."""
+
+from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.hudi.lease import Leases
+from spark_jobs.kafka.admin import Broker
+from spark_jobs.quarantine.table import Quarantines
+from spark_jobs.runtime.status import Progress
+from spark_jobs.scheduling.background import Background
+from spark_jobs.scheduling.commit_slots import CommitSlots
+
+
+class Application(NamedTuple):
+    """archives, services: not one for both, or a backlog of archives would hold up the services, which keep commits
+    short."""
+
+    spark: SparkSession
+    broker: Broker
+    leases: Leases
+    quarantines: Quarantines
+    progress: Progress
+    slots: CommitSlots
+    archives: Background
+    services: Background

@@ -1,0 +1,88 @@
+"""The road of a batch: messages of a topic become one commit of its Hudi table."""
+
+import logging
+import time
+from contextlib import contextmanager
+from typing import Iterator, Optional
+
+from pyspark.sql import DataFrame
+
+from spark_jobs.events import fencing
+from spark_jobs.events.batch import Batch, summarize
+from spark_jobs.events.decode_and_fit import decode_and_fit
+from spark_jobs.events.latest_by_key import latest_by_key
+from spark_jobs.events.toast import carried
+from spark_jobs.events.toast_from_table import with_stored_values
+from spark_jobs.events.writer_schemas import WriterSchemas
+from spark_jobs.hudi.table import Commit, HudiTable
+
+LOG = logging.getLogger("apply_batch")
+SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
+
+
+class Oversized(Exception):
+    """A batch has more bytes than it may. Nothing of it was written."""
+
+
+def apply_batch(
+    messages: DataFrame,
+    table: HudiTable,
+    schemas: WriterSchemas,
+    lookahead: Optional[DataFrame] = None,
+    limit: Optional[int] = None,
+    replayed: bool = False,
+) -> Optional[Commit]:
+    """Commits one batch, with its position in the same commit; None when there was nothing to commit.
+
+    The same batch again changes nothing: rows carry their order. When it raises, nothing was written; TableWriter has
+    another way for Oversized, SchemaRefused and Unfillable.
+
+    messages: partition, offset, value; lazy: the steps below fetch them
+    lookahead: later messages that are to be applied with it; the position of the commit is the batch's
+    limit: raises Oversized when the values are more bytes
+    replayed: single messages out of the quarantine, which say nothing of how far the table is
+    """
+    batch = summarize(messages, schemas)
+    _refuse_oversized(batch, limit, table.name)
+    known = table.reached["runs"]
+    generations = known if replayed else fencing.generations_after(batch, known, schemas)
+    current = fencing.drop_stale(batch, generations, schemas)
+    if not current.partitions:
+        return table.commit_offsets(batch.next_offsets)
+    position = {**table.position_after(batch, current, generations), **(table.reached if replayed else {})}
+    began = time.time()
+    applied = _with_lookahead(current, lookahead, schemas)
+    rows = _few_tasks(decode_and_fit(applied, schemas, table.stored), applied)
+    changes = carried(rows, table.source, applied.left_out)
+    latest = latest_by_key(changes, table.source.keys)
+    with _filled(latest, applied, table) as complete:
+        planned = time.time()
+        commit = table.commit(complete, position, batch.value_bytes, current.committed_ms)
+    took = planned - began, commit.at - planned
+    LOG.info("%s: %d messages committed, %.2f s to plan, %.2f s to write", table.name, current.number, *took)
+    return commit
+
+
+def _refuse_oversized(batch: Batch, limit: Optional[int], name: str) -> None:
+    if limit is not None and batch.value_bytes > limit:
+        raise Oversized("{}: a batch of {} bytes".format(name, batch.value_bytes))
+
+
+def _with_lookahead(batch: Batch, lookahead: Optional[DataFrame], schemas: WriterSchemas) -> Batch:
+    if lookahead is None:
+        return batch
+    return summarize(batch.messages.union(lookahead.select(*batch.messages.columns)), schemas)
+
+
+def _few_tasks(rows: DataFrame, batch: Batch) -> DataFrame:
+    return rows.coalesce(1) if batch.number <= SMALL_BATCH else rows
+
+
+@contextmanager
+def _filled(latest: DataFrame, batch: Batch, table: HudiTable) -> Iterator[DataFrame]:
+    """The rows with the large values that no message of the batch brought."""
+    if not batch.left_out:
+        yield latest
+        return
+    with with_stored_values(latest, table.source, table.read if table.stored.columns.fields else None) as complete:
+        yield _few_tasks(complete, batch)
