@@ -1,7 +1,7 @@
 """`lake compact`: asks the streaming job to compact and clean now, and waits until it has."""
 
 from lake.cli import options
-from lake.clients.stream_requests import await_done, request
+from lake.clients.stream_control import COMPACT, ask_stream
 from lake.config.home import load_home
 from lake.config.names import named_targets
 from lake.local.status import refuse_stopped
@@ -20,7 +20,7 @@ def compact(names: list[str] = options.TABLES, timeout: float = options.STREAM_T
     home = load_home()
     targets = named_targets(read_pipeline(home.environment), names or [])
     refuse_stopped(home)
-    asked = [request(home, target) for target in targets]
+    requests = {target: (COMPACT, {"table": target}) for target in targets}
     with options.progress("waiting for the streaming job") as report:
-        await_done(home, asked, timeout, report)
-    options.out.print(f"compacted and cleaned: {', '.join(path.name for path in asked)}")
+        ask_stream(home, requests, timeout, report)
+    options.out.print(f"compacted and cleaned: {', '.join(targets)}")

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from lake.clients.stream_requests import await_done, request
+from lake.clients.stream_control import DELETE_ORPHANS, ask_stream
 from lake.config.definition import load_databases
 from lake.config.errors import LakeError, in_the_middle
 from lake.config.home import Home
@@ -15,7 +15,6 @@ from lake.resync import quarantine
 from lake.state import resync
 from lake.state.resync import Request, Resync
 
-SWEEP = ".sweep"
 Tables = list[dict[str, Any]]
 
 
@@ -44,8 +43,8 @@ def _read_again(
     check_none_missed(home, found, command, list(begun))
     swept = _orphan_counts(tables, found)
     asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
-    requests = [request(home, target + SWEEP, json.dumps({"bound": asked[target]})) for target in swept]
-    await_done(home, requests, timeout_s, report)
+    requests = {target: (DELETE_ORPHANS, {"table": target, "bound": asked[target]}) for target in swept}
+    ask_stream(home, requests, timeout_s, report)
     given_up = _drop_outdated(home, begun, timeout_s)
     result = prove(home, tables, timeout_s, report)
     for database in begun:

@@ -1,14 +1,11 @@
 """Requests to replay or drop messages in quarantine."""
 
 import getpass
-import json
-import uuid
 from typing import Any
 
 from rich.console import Console
 
-from lake.clients.stream_requests import await_answer
-from lake.config.files import write
+from lake.clients.stream_control import DROP, ask_stream
 from lake.config.home import Home
 from lake.local.status import refuse_stopped
 
@@ -18,21 +15,14 @@ def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float)
 
     A replay would bring such a row back: if its delete was lost, the lake has no newer version of it.
     """
-    return list(ask(home, "drop", database, [], timeout_s, bounds=bounds)["settled"])
+    return list(ask(home, DROP, database, [], timeout_s, bounds=bounds)["settled"])
 
 
 def ask(
-    home: Home, action: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
+    home: Home, verb: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
 ) -> dict[str, Any]:
-    """The streaming job's answer (quarantine_requests.py there); LakeError when it does not come in time."""
+    """The result of the streaming job (quarantine_requests.py there). LakeError if it does not come in time."""
     refuse_stopped(home)
-    request = home.data / "requests" / "quarantine" / f"{uuid.uuid4().hex}.json"
-    content = {"action": action, "database": database, "ids": ids, "by": getpass.getuser(), **more}
-    write(request.with_suffix(".next"), json.dumps(content)).replace(request)
-    answer = request.with_suffix(".done")
+    arguments = {"database": database, "ids": ids, "by": getpass.getuser(), **more}
     with Console(stderr=True).status("waiting for the streaming job"):
-        await_answer(home, answer, timeout_s)
-    try:
-        return dict(json.loads(answer.read_text(encoding="utf-8")))
-    finally:
-        answer.unlink()
+        return ask_stream(home, {verb: (verb, arguments)}, timeout_s)[verb]

@@ -4,20 +4,18 @@
 than all that was sent, and it is not in the source any more (spark_jobs/ghosts.py).
 """
 
-import json
 import logging
+from typing import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import META_COLUMNS, HudiTable
-from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
 
 LOG = logging.getLogger("delete_orphans")
-ENDING = ".sweep"
 # A delete as the next event of its key would be: it outranks all that was stored or may come again, and whatever
 # the key meets in the future outranks it, because offsets of this key between the two were never used.
 TOMBSTONE = {
@@ -27,14 +25,10 @@ TOMBSTONE = {
 }
 
 
-def delete_requested(spark: SparkSession, table: HudiTable, requests: str) -> None:
-    """Deletes orphans if there is a file <requests>/<table>.sweep. The file is deleted when that is done."""
-    name = table.name + ENDING
-    if name not in storage.names(spark, requests):
-        return
-    path = "{}/{}".format(requests, name)
-    delete_orphans(spark, table, int(json.loads(storage.read_text(spark, path))["bound"]))
-    storage.delete(spark, path)
+def delete_requested(spark: SparkSession, table: HudiTable, bounds: Sequence[int]) -> None:
+    """Deletes the orphans below each bound of a request."""
+    for bound in bounds:
+        delete_orphans(spark, table, bound)
 
 
 def delete_orphans(spark: SparkSession, table: HudiTable, bound: int) -> None:

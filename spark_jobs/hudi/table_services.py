@@ -4,38 +4,44 @@ import logging
 import time
 from contextlib import closing
 from functools import partial
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Dict, Sequence, Set
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import delete_orphans, timeline
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.hudi.write_client import write_client
-from spark_jobs.runtime import storage
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.status import Progress
 
 LOG = logging.getLogger("services")
+COMPACT, DELETE_ORPHANS = "compact", "delete-orphans"  # services that operators may request
 
 
-def attend(spark: SparkSession, table: HudiTable, progress: Progress, requests: str, every: int) -> None:
-    """Whatever is due for one table. What fails leaves the table whole, holds up nothing else, and is tried again.
+def attend(
+    spark: SparkSession, table: HudiTable, progress: Progress, every: int, compact: bool, bounds: Sequence[int]
+) -> Set[str]:
+    """Runs the services of one table that are due or requested, and returns the names of those that did not fail.
 
-    Soon: a file slice grows with each commit until it is compacted, and with it the cost of each query.
+    compact: compaction is requested. bounds: orphaned rows below each of these orders are to be deleted. A failure
+    leaves the table whole, holds up no other service, and is tried again soon: a file slice grows with each commit
+    until it is compacted, and with it the cost of each query.
     """
     now = time.time()
     if not table.schedule.may_try(now):
-        return
-    services = (
-        table.metastore.sync,
-        partial(delete_orphans.delete_requested, spark, table, requests),
-        partial(serve_due, spark, table, requests, every),
-        partial(count_due, table, progress, now),
-    )
-    failures = list(filter(None, [_failure(table.name, service) for service in services]))
-    table.schedule.tried(bool(failures), time.time())
-    progress.note(table.name, service_failure="; ".join(failures), sync_failure=table.metastore.failure)
+        return set()
+    services: Dict[str, Callable[[], None]] = {
+        "sync": table.metastore.sync,
+        DELETE_ORPHANS: partial(delete_orphans.delete_requested, spark, table, bounds),
+        COMPACT: partial(serve_due, spark, table, every, compact),
+        "count": partial(count_due, table, progress, now),
+    }
+    failures = {name: _failure(table.name, service) for name, service in services.items()}
+    reasons = [reason for reason in failures.values() if reason]
+    table.schedule.tried(bool(reasons), time.time())
+    progress.note(table.name, service_failure="; ".join(reasons), sync_failure=table.metastore.failure)
+    return {name for name, reason in failures.items() if not reason}
 
 
 def sync_overdue(tables: Sequence[HudiTable], progress: Progress) -> None:
@@ -61,18 +67,15 @@ def _failure(name: str, service: Callable[[], None]) -> str:
     return ""
 
 
-def serve_due(spark: SparkSession, table: HudiTable, requests: str, every: int) -> None:
-    """Serves what is due, or when the file <requests>/<table> asks for it."""
-    asked = table.name in storage.names(spark, requests)
+def serve_due(spark: SparkSession, table: HudiTable, every: int, requested: bool) -> None:
+    """Compacts, cleans and archives when that is due or requested."""
     before = table.schedule.unserved
-    if asked or table.schedule.is_due(every):
+    if requested or table.schedule.is_due(every):
         began = time.monotonic()
         serve(spark, table)
         LOG.info("%s: served behind %d commits in %.1f s", table.name, before.commits, time.monotonic() - began)
         table.schedule.served(before)
         table.metastore.check()
-    if asked:
-        storage.delete(spark, "{}/{}".format(requests, table.name))
 
 
 def count_due(table: HudiTable, progress: Progress, now: float) -> None:

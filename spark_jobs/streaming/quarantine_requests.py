@@ -1,29 +1,24 @@
 """Requests to replay or drop what is in quarantine, honoured by the streaming job: a table has one writer.
 
-A request is the file <requests>/quarantine/<name>.json: {"action", "database", "ids", "by"}; no ids means all that
-wait. With "bounds", an order by topic, it means those that are below. The answer is <name>.done beside it:
-{"settled": [id], "refused": [{"id", "reason"}]}.
+The arguments of a request are {"database", "ids", "by"}; no ids are all messages that wait. With "bounds", an order by
+topic, it means only messages below it. The result is {"settled": [id], "refused": [{"id", "reason"}]}.
 """
 
-import json
 import logging
 from typing import Any, Dict, List, Sequence, Tuple
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_jobs.events import validate
 from spark_jobs.events.flatten import EPOCH_SIZE
 from spark_jobs.quarantine.table import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
-from spark_jobs.runtime import storage
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline
+from spark_jobs.streaming.control import DONE, DROP, FAILED, REPLAY, Control, Request
 from spark_jobs.streaming.table_writer import TableWriter
 
 LOG = logging.getLogger("replay")
-FOLDER = "quarantine"  # of what is asked of it, beside what is asked of table services
-REQUEST, ANSWER = ".json", ".done"
-REPLAY = "replay"
 GONE = "no message of this id waits"
 OUTLIVED = "it belongs to an earlier epoch of the topic, whose rows were read again since: drop it"
 Refused = List[Dict[str, str]]
@@ -32,39 +27,30 @@ Refused = List[Dict[str, str]]
 class QuarantineRequests:
     """Serves the requests of one application."""
 
-    def __init__(self, spark: SparkSession, quarantines: Quarantines) -> None:
-        self._spark = spark
+    def __init__(self, quarantines: Quarantines) -> None:
         self._quarantines = quarantines
 
-    def serve(self, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
-        """Whatever is asked for now. writers: of all tables that are written."""
+    def serve(self, control: Control, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
+        """Serves the pending requests. writers: of all tables that are written."""
         try:
-            self._serve(pipeline, writers)
+            for request in control.pending(REPLAY, DROP):
+                control.answer(request, *self._served(pipeline, writers, request))
         except Exception as error:  # py4j: the storage is away, and the requests stay
             LOG.warning("requests are not served: %s", root_cause(error))
 
-    def asked(self, pipeline: Pipeline) -> List[str]:
-        """The paths of what is asked for."""
-        folder = "{}/{}".format(pipeline.requests, FOLDER)
-        names = storage.names(self._spark, folder)
-        return ["{}/{}".format(folder, name) for name in names if name.endswith(REQUEST)]
-
-    def _serve(self, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
-        for path in self.asked(pipeline):
-            answer = self._answer(pipeline, writers, path)
-            storage.write_text(self._spark, path[: -len(REQUEST)] + ANSWER, json.dumps(answer))
-            storage.delete(self._spark, path)
-
-    def _answer(self, pipeline: Pipeline, writers: Sequence[TableWriter], path: str) -> Dict[str, Any]:
+    def _served(
+        self, pipeline: Pipeline, writers: Sequence[TableWriter], request: Request
+    ) -> Tuple[int, Dict[str, Any]]:
         try:
-            request = json.loads(storage.read_text(self._spark, path))
-            return self.settle(pipeline, writers, request)
-        except Exception as error:  # py4j: whatever it is, who asked is told
-            LOG.exception("%s", path)
-            return {"settled": [], "refused": because([""], root_cause(error))}
+            return DONE, self.settle(pipeline, writers, request.verb, request.arguments)
+        except Exception as error:  # py4j: whatever it is, the operator has to know
+            LOG.exception("%s", request)
+            return FAILED, {"error": root_cause(error)}
 
-    def settle(self, pipeline: Pipeline, writers: Sequence[TableWriter], request: Dict[str, Any]) -> Dict[str, Any]:
-        """The answer to one request."""
+    def settle(
+        self, pipeline: Pipeline, writers: Sequence[TableWriter], verb: str, request: Dict[str, Any]
+    ) -> Dict[str, Any]:
+        """The result of one request."""
         quarantine = self._quarantines.of(pipeline, request["database"])
         wanted = quarantine.stored().where(F.col("state") == WAITING)
         if request["ids"]:
@@ -73,7 +59,7 @@ class QuarantineRequests:
             wanted = wanted.where(below(request["bounds"]))
         ids = ids_of(wanted)
         refused = because(sorted(set(request["ids"]) - set(ids)), GONE)
-        if request["action"] != REPLAY:
+        if verb == DROP:
             if ids:
                 quarantine.settle(wanted, DROPPED, request["by"])
             return {"settled": ids, "refused": refused}

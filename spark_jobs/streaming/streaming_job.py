@@ -53,7 +53,7 @@ class StreamingJob:
         )
         self._starts = QueryStarts(app, layers)
         self._queries = ManagedQueries(app.progress, app.archives.at_once, app.leases.release)
-        self._service_loop = ServiceLoop(app, self._queries, QuarantineRequests(spark, app.quarantines))
+        self._service_loop = ServiceLoop(app, self._queries, QuarantineRequests(app.quarantines))
         self._topic_watch = TopicWatch(app, self._queries)
 
     def admit(self) -> None:
@@ -99,7 +99,7 @@ class StreamingJob:
 
     def _look(self, pipeline: Pipeline) -> None:
         self._queries.reconcile(self._starts.wanted(pipeline, self._tables_first.over()))
-        self._tables_first.look(self._queries.nothing_to_do, partial(self._service_loop.asked, pipeline))
+        self._tables_first.look(self._queries.nothing_to_do, partial(self._service_loop.is_asked, pipeline))
         for writer in self._queries.writers():
             self._app.progress.update(writer.table.name, quarantined=writer.waiting)
         storage.write_text(self._spark, pipeline.status, self._app.progress.to_json(time.time()))

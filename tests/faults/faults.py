@@ -17,7 +17,7 @@ import psutil
 from py4j.protocol import Py4JJavaError
 
 from lake.clients import stream_status
-from lake.clients.stream_requests import request
+from lake.clients.stream_control import COMPACT, stream_channel
 from lake.local.supervisor import LOG_PREFIX, RUNNING
 from tests.faults.rig import Rig
 from tests.faults.workload import until
@@ -369,11 +369,16 @@ def ended_at(fault: Fault) -> float | None:
     return moment
 
 
+def request_compaction(rig: Rig, name: str) -> None:
+    """Once, however often it is called before the streaming job has done it."""
+    stream_channel(rig.home).send(f"compact-{name}", {"verb": COMPACT, "arguments": {"table": name}})
+
+
 def ask_for_services(rig: Rig) -> None:
     """As `lake compact` does, without waiting."""
     for name in stream_status.reported(rig.home):
         if not name.startswith("bronze."):
-            request(rig.home, name)
+            request_compaction(rig, name)
 
 
 def pid_of(rig: Rig, service: str) -> int:

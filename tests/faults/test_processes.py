@@ -12,7 +12,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from lake.clients.stream_requests import request
 from tests.faults import evidence
 from tests.faults.apart import Cut, FullDisk, isolated, own_disk
 from tests.faults.conftest import SHOP
@@ -29,6 +28,7 @@ from tests.faults.faults import (
     Stop,
     all_but_the_source,
     pid_of,
+    request_compaction,
 )
 from tests.faults.onlooker import Onlooker, heard
 from tests.faults.rig import Rig
@@ -70,7 +70,7 @@ class KillServing(Kill):
 
     def _serves(self, rig: Rig, before: set[str]) -> bool:
         """Asks again and again: a table that is served may have nothing to clean yet."""
-        request(rig.home, self.table)
+        request_compaction(rig, self.table)
         return bool(fnmatch.filter(evidence.timelines(rig.home) - before, f"*.{self.at}"))
 
 

@@ -71,6 +71,6 @@ class Lab:
         return {one["offset"]: one["state"] for one in self.aside()}
 
     def ask(self, action: str, *ids: str, **more: Any) -> dict[str, Any]:
-        requests = QuarantineRequests(self.spark, self.quarantines)
-        request = {"action": action, "database": "lab", "ids": list(ids), "by": "ada", **more}
-        return requests.settle(self.pipeline, self.writers, request)
+        requests = QuarantineRequests(self.quarantines)
+        arguments = {"database": "lab", "ids": list(ids), "by": "ada", **more}
+        return requests.settle(self.pipeline, self.writers, action, arguments)

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
 from lake.resync import quarantine as requests
+from spark_jobs.streaming.control import DONE, DROP, FAILED, REPLAY, Request
+from tests.unit.test_control import control_of
+
+Serve = Callable[..., list[Request]]
 
 
 @pytest.fixture
@@ -27,46 +32,64 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return made
 
 
-def answering(home: Home, answer: dict[str, Any]) -> list[dict[str, Any]]:
-    """A streaming job that answers the next request; what it was asked."""
-    folder, asked = home.data / "requests" / "quarantine", list[dict[str, Any]]()
+@pytest.fixture
+def serve(home: Home, monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """A streaming job that answers the next request; returns the list of requests."""
+    control = control_of(home.data / "requests", monkeypatch)
 
-    def serve() -> None:
-        while not (found := list(folder.glob("*.json"))):
-            time.sleep(0.01)
-        asked.append(json.loads(found[0].read_text()))
-        found[0].with_suffix(".next").write_text(json.dumps(answer))
-        found[0].with_suffix(".next").replace(found[0].with_suffix(".done"))
-        found[0].unlink()
+    def serve(result: dict[str, Any], code: int = DONE) -> list[Request]:
+        served: list[Request] = []
 
-    threading.Thread(target=serve, daemon=True).start()
-    return asked
+        def work() -> None:
+            while not (found := control.pending(REPLAY, DROP)):
+                time.sleep(0.01)
+            served.extend(found)
+            control.answer(found[0], code, result)
+
+        threading.Thread(target=work, daemon=True).start()
+        return served
+
+    return serve
 
 
-def test_a_request_and_its_answer(home: Home) -> None:
-    asked = answering(home, {"settled": ["a"], "refused": []})
+def left(home: Home) -> list[str]:
+    return [path.name for path in (home.data / "requests").rglob("*.json")]
+
+
+def test_a_request_and_its_answer(home: Home, serve: Serve) -> None:
+    served = serve({"settled": ["a"], "refused": []})
     assert requests.ask(home, "replay", "shop", ["a"], 10) == {"settled": ["a"], "refused": []}
-    assert [(one["action"], one["database"], one["ids"]) for one in asked] == [("replay", "shop", ["a"])]
-    assert asked[0]["by"]
-    assert list((home.data / "requests" / "quarantine").glob("*.done")) == []
+    ((_, verb, arguments),) = served
+    assert (verb, arguments["database"], arguments["ids"]) == ("replay", "shop", ["a"])
+    assert arguments["by"]
+    assert left(home) == []
 
 
-def test_what_was_read_again_since_is_given_up(home: Home) -> None:
-    asked = answering(home, {"settled": ["a"], "refused": []})
+def test_a_job_that_fails_says_why(home: Home, serve: Serve) -> None:
+    serve({"error": "no such bucket"}, FAILED)
+    with pytest.raises(LakeError, match="no such bucket"):
+        requests.ask(home, "replay", "shop", ["a"], 10)
+    assert left(home) == []
+
+
+def test_what_was_read_again_since_is_dropped(home: Home, serve: Serve) -> None:
+    served = serve({"settled": ["a"], "refused": []})
     assert requests.give_up(home, "shop", {"shop.public.a": 7}, 10) == ["a"]
-    assert [(one["action"], one["ids"], one["bounds"]) for one in asked] == [("drop", [], {"shop.public.a": 7})]
+    assert [(one.verb, one.arguments["ids"], one.arguments["bounds"]) for one in served] == [
+        ("drop", [], {"shop.public.a": 7})
+    ]
 
 
 def test_no_answer(home: Home) -> None:
-    with pytest.raises(LakeError, match="stays asked for"):
+    with pytest.raises(LakeError, match="stays requested"):
         requests.ask(home, "drop", "shop", [], 0.3)
-    assert len(list((home.data / "requests" / "quarantine").glob("*.json"))) == 1
+    assert len(left(home)) == 1
 
 
-def test_what_is_refused_ends_with_one(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    answering(home, {"settled": ["a"], "refused": []})
+def test_what_is_refused_ends_with_one(home: Home, serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+    serve({"settled": ["a"], "refused": []})
     quarantine.replay("shop", [], 10, True)
-    answering(home, {"settled": [], "refused": [{"id": "b", "reason": "no"}]})
+    serve({"settled": [], "refused": [{"id": "b", "reason": "no"}]})
     with pytest.raises(typer.Exit) as ended:
         quarantine.replay("shop", [], 10, False)
     assert ended.value.exit_code == 1

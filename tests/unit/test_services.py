@@ -29,6 +29,7 @@ class Serving:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.ran: list[str] = []
         self.broken: set[str] = set()
+        self.done: set[str] = set()
         self.now = 1000.0
         self.progress = Progress()
         self.progress.update(NAME, state="running")
@@ -47,7 +48,7 @@ class Serving:
     def attend(self) -> list[str]:
         self.ran = []
         spark: Any = None
-        table_services.attend(spark, self.table, self.progress, "requests", 60)
+        self.done = table_services.attend(spark, self.table, self.progress, 60, False, [])
         return self.ran
 
     def reason(self) -> str:
@@ -64,6 +65,14 @@ def test_what_fails_holds_up_nothing_else_and_is_told(serving: Serving) -> None:
     serving.broken = {"orphans", "serve"}
     assert serving.attend() == ["sync", "orphans", "serve", "count"]
     assert serving.reason().startswith("table service failed: orphans is broken; serve is broken; it is tried again")
+
+
+def test_only_what_did_not_fail_is_done(serving: Serving) -> None:
+    serving.broken = {"serve"}
+    serving.attend()
+    assert serving.done == {"sync", table_services.DELETE_ORPHANS, "count"}
+    serving.attend()
+    assert serving.done == set(), "it waits for its next try"
 
 
 def test_it_is_tried_again_soon_but_not_at_once(serving: Serving) -> None:
@@ -172,10 +181,9 @@ def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
         for written in (3, 4):
             plan.committed(written, has_rows=True)
 
-    monkeypatch.setattr(table_services.storage, "names", lambda *given: [])
     monkeypatch.setattr(table_services, "serve", serve)
     spark: Any = None
-    table_services.serve_due(spark, table, "requests", 60)
+    table_services.serve_due(spark, table, 60, False)
     assert plan.unserved == ((2, 7) if due else (commits, size))
     assert bool(checks) == due  # somebody may have dropped the table from the metastore
 

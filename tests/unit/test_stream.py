@@ -179,28 +179,25 @@ def test_a_thread_that_fails_ends_the_job(stopping: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "seconds_left", "services", "settled", "served"),
+    ("rows", "seconds_left", "requests", "served"),
     [
-        (3, 50, ["quarantine"], [], False),  # the folder stays when its requests are answered
-        (0, 50, [], [], True),
-        (3, -1, [], [], True),
-        (3, 50, ["shop_mor.a"], [], True),
-        (3, 50, ["quarantine"], ["requests/quarantine/1.json"], True),
+        (3, 50, ["answers"], False),
+        (0, 50, [], True),
+        (3, -1, [], True),
+        (3, 50, ["answers", "1.json"], True),
     ],
 )
 def test_the_first_time_of_a_job_is_the_tables(
     monkeypatch: pytest.MonkeyPatch,
     rows: int,
     seconds_left: float,
-    services: list[str],
-    settled: list[str],
+    requests: list[str],
     served: bool,
 ) -> None:
-    monkeypatch.setattr(storage, "names", lambda *_: services)
-    requests: Any = SimpleNamespace(asked=lambda _: settled)
+    monkeypatch.setattr(storage, "names", lambda *_: requests)
     app: Any = SimpleNamespace(spark=None)
-    loop = ServiceLoop(app, queries(), requests)
+    loop = ServiceLoop(app, queries(), app)
     tables_first = TablesFirst(seconds_left)
     pipeline: Any = SimpleNamespace(requests="requests")
-    tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, lambda: loop.asked(pipeline))
+    tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, lambda: loop.is_asked(pipeline))
     assert tables_first.over() == served

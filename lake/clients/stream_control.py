@@ -1,0 +1,57 @@
+"""The control channel to the streaming job of this machine: files in a folder."""
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from lake.clients.control import Content, ask_all
+from lake.config.home import Home
+from lake.config.report import Report, silent
+from lake.config.secrets import write_private
+from lake.config.waiting import POLL_S
+
+# The streaming job (spark_jobs/streaming/control.py) knows these verbs.
+COMPACT, DELETE_ORPHANS, REPLAY, DROP = "compact", "delete-orphans", "replay", "drop"
+KEPT_S = 24 * 3600.0  # an answer that came after its command had given up
+
+
+class FolderChannel:
+    """Requests lie in the folder, answers in answers/ below it. A request without an answer stays requested."""
+
+    poll_s = POLL_S
+
+    def __init__(self, folder: Path, where: str) -> None:
+        self._folder, self.where = folder, where
+
+    def send(self, id: str, request: Content) -> None:
+        write_private(self._folder / f"{id}.json", json.dumps(request))
+
+    def answer(self, id: str) -> Content | None:
+        with suppress(FileNotFoundError):
+            return dict(json.loads(self._answer(id).read_text(encoding="utf-8")))
+        return None
+
+    def forget(self, id: str, pending: bool) -> None:
+        self._answer(id).unlink(missing_ok=True)
+        for answer in self._folder.glob("answers/*.json"):
+            with suppress(FileNotFoundError):  # another command forgets it, too
+                if time.time() - answer.stat().st_mtime > KEPT_S:
+                    answer.unlink()
+
+    def _answer(self, id: str) -> Path:
+        return self._folder / "answers" / f"{id}.json"
+
+
+def stream_channel(home: Home) -> FolderChannel:
+    """The channel to the streaming job of this machine."""
+    return FolderChannel(home.data / "requests", str(home.log("stream")))
+
+
+def ask_stream(
+    home: Home, requests: Mapping[str, tuple[str, Content]], timeout_s: float, report: Report = silent
+) -> dict[str, Content]:
+    """The results of requests to the streaming job, each by its name."""
+    now = "what has no answer stays requested; see: lake status, lake logs stream"
+    return ask_all(stream_channel(home), requests, timeout_s, now, report)
