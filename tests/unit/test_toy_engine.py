@@ -16,28 +16,6 @@ TREE = ("lake", "spark_jobs", "connector_configs", "databases", "environments")
 FOLDERS = ("lake/sources/toy/", "spark_jobs/sources/toy/")
 MOST = 6  # tracked files outside of the engine's own folders
 SHOP = "database: shop\nengine: toy\ntables:\n  main.items: {key: [id]}\n"
-TWIN = '''\
-"""The toy of spark_jobs."""
-
-from spark_jobs.sources.columns import Converted, field_of
-from spark_jobs.sources.interface import ColumnType, Engine, Unmapped
-
-SPARK = {"INTEGER": "bigint", "TEXT": "string"}
-
-
-def column_type(column):
-    if column.type not in SPARK:
-        raise Unmapped(column.type)
-    return ColumnType(SPARK[column.type], "CAST({x} AS TEXT)", lambda text: text, lambda value: value)
-
-
-def convert(field, row):
-    return Converted(field_of(field["name"], row), [])
-
-
-# Types alone: nothing here proves the lake against its source.
-ENGINE = Engine(**{**dict.fromkeys(Engine._fields), "convert": convert, "column_type": column_type})
-'''
 TWIN_LIVES = """\
 import json
 from types import SimpleNamespace
@@ -68,7 +46,7 @@ def plant(root: Path) -> None:
         (root / folder).mkdir()
         (root / folder / "__init__.py").write_text('"""The toy."""\n')
     shutil.copy(TOY / "engine.py", root / "lake/sources/toy")
-    (root / "spark_jobs/sources/toy/engine.py").write_text(TWIN)
+    shutil.copy(TOY / "twin.py", root / "spark_jobs/sources/toy/engine.py")
     shutil.copy(TOY / "source_toy_kafka.json", root / "connector_configs")
     (root / "databases/shop.yaml").write_text(SHOP)
     replace(
@@ -141,6 +119,5 @@ def test_its_types_and_positions_are_its_own(lived: dict[str, Any]) -> None:
     assert lived["pipeline"]["engine"] == "toy"
 
 
-@pytest.mark.skipif(not (ROOT / "spark_jobs/sources/engine.py").exists(), reason="spark_jobs has no seam yet")
 def test_its_twin_in_spark_jobs_maps_its_types(copy: Path) -> None:
     assert run(copy, "-c", TWIN_LIVES) == ["bigint", ["`id` AS `id`"]]
