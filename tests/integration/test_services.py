@@ -149,7 +149,7 @@ def test_killed_supervisor_is_told_and_healed(own: RunningLake) -> None:
     assert status.returncode == 1
     assert "its supervisor is gone" in " ".join(status.stdout.split())
     assert {name for name, line in own.services().items() if line["state"] == "orphaned"} == {"kafka"}
-    assert "stopped what it left behind" in " ".join(own.run("up").stdout.split())
+    assert "stopped what was left" in " ".join(own.run("up").stdout.split())
     changed = {name for name, line in own.services().items() if line["pid"] != before[name]["pid"]}
     assert changed == {"kafka"}
 
