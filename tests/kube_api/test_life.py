@@ -18,9 +18,12 @@ CHANGES = {"source-database": ("CronJob", {"schedule": "*/7 * * * *"})}
 MORE = ("Deployment", {"replicas": 5})
 
 
+LINKED = "found symbolic link in path"  # Helm says so of reconcile.py, which laptop and chart share
+
+
 def succeeded(done: Done) -> None:
     """Without a warning of the server's: of pods that it would refuse, of fields that are going away."""
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, [line for line in done.stderr.splitlines() if LINKED not in line]) == (0, [])
 
 
 def made(scenario: Path) -> list[Manifest]:
