@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 from pyspark.sql import SparkSession
 
 from lake.config.home import PROJECT
-from lake.config.yaml_file import read_mapping
 from lake.samples import tickit
 from spark_jobs.archive import files
 from spark_jobs.kafka import admin
@@ -74,7 +74,7 @@ def tickets(lake: RunningLake, spark: SparkSession) -> Iterator[Tickets]:
 def opened(lake: RunningLake, spark: SparkSession) -> Tickets:
     """The ticket sales, loaded and captured."""
     tickit.load(lake.home)
-    lake.define("tickit", dict(read_mapping(PROJECT / "data" / "tickit" / "tickit.yaml")["tables"]))
+    lake.define("tickit", yaml.safe_load((PROJECT / "data" / "tickit" / "tickit.yaml").read_text())["tables"])
     lake.apply()
     return Tickets(lake, spark)
 
