@@ -68,7 +68,6 @@ def tickets(lake: RunningLake, spark: SparkSession) -> Iterator[Tickets]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tickit, "COUNTS", {**tickit.COUNTS, **FEWER})
         yield opened(lake, spark)
-    lake.forget("tickit")
 
 
 def opened(lake: RunningLake, spark: SparkSession) -> Tickets:
