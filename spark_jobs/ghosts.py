@@ -2,13 +2,13 @@
 
     spark-submit spark_jobs/ghosts.py --config <pipeline.json> --output <result.json>
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> --bounds '{"moma.public.artists": 1234}'
+        [--timeout-s 180]     --bounds: the least `_order` of each table that was sent again
 
 All rows of the re-snapshot have an `_order` above the bound. A live row below it, in a lake that has caught up with the
 source, was not sent again. If the source has no such key, its delete was lost: the row is an orphan, to be deleted. If
 it has, the re-snapshot missed the row, and nothing may be deleted. The password is read from LAKE_VERIFY_PASSWORD.
 """
 
-import argparse
 import json
 import sys
 import time
@@ -70,10 +70,9 @@ def old(side: LakeRows, bound: int) -> Any:
 
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 when all tables could be looked at, else 1 and its "error" says why."""
-    args = _parser().parse_args(argv)
-    return batch_job.run(
-        "ghosts", args.output, lambda spark: _all(spark, args), lambda content: int("error" in content)
-    )
+    options = batch_job.parser("ghosts", __doc__, "--config", "--jdbc-url", "--user", "--bounds")
+    options.add_argument("--timeout-s", type=float, default=180.0)
+    return batch_job.run(options, argv, _all, lambda content: int("error" in content))
 
 
 def _all(spark: SparkSession, args: Any) -> Content:
@@ -94,17 +93,6 @@ def source_of(spark: SparkSession, pipeline: Pipeline, args: Any, bounds: Bounds
     """The database of these tables."""
     table = [table for table in pipeline.tables if table.full_name in bounds][0]
     return engine(table.engine).source(spark, args.jdbc_url, table.database, args.user)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ghosts")
-    parser.add_argument("--config", required=True, help="pipeline.json")
-    parser.add_argument("--output", required=True, help="where the result goes, JSON")
-    parser.add_argument("--jdbc-url", required=True, help="jdbc:postgresql://host:port")
-    parser.add_argument("--user", required=True)
-    parser.add_argument("--bounds", required=True, help="JSON: database.schema.table to the least order sent again")
-    parser.add_argument("--timeout-s", type=float, default=180.0)
-    return parser
 
 
 if __name__ == "__main__":

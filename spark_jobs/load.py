@@ -4,7 +4,6 @@ spark-submit spark_jobs/load.py --jdbc-url jdbc:postgresql://host:port/db --user
     --table name=<file>...      The password is in LAKE_LOAD_PASSWORD. Rows that are there already are left alone.
 """
 
-import argparse
 import os
 import sys
 from typing import Any, Dict, List, Tuple
@@ -25,19 +24,16 @@ def named(text: str) -> Tuple[str, str]:
 
 
 def main(argv: List[str]) -> int:
-    """Writes the rows added by table to the result file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("--jdbc-url", "--user", "--schema", "--output"):
-        parser.add_argument(option, required=True)
-    parser.add_argument("--table", action="append", type=named, default=[])
-    args = parser.parse_args(argv)
-    return batch_job.run("load", args.output, lambda spark: {"added": load_all(spark, args)})
+    """Writes the number of rows added to each table to the result file."""
+    options = batch_job.parser("load", __doc__, "--jdbc-url", "--user", "--schema")
+    options.add_argument("--table", action="append", type=named, default=[])
+    return batch_job.run(options, argv, load_all)
 
 
-def load_all(spark: SparkSession, args: Any) -> Dict[str, int]:
-    """The rows added by table."""
-    load = engine(ENGINE).load
-    return load(spark, args.jdbc_url, args.user, os.environ[PASSWORD], args.schema, dict(args.table))
+def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """Loads all tables."""
+    load, password = engine(ENGINE).load, os.environ[PASSWORD]
+    return {"added": load(spark, args.jdbc_url, args.user, password, args.schema, dict(args.table))}
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ spark-submit spark_jobs/quarantined.py --config <pipeline.json> --output <result
     [--id <id>]... [--all]      Without --all: what waits. With --id: these alone, with their bytes.
 """
 
-import argparse
 import sys
 from typing import Any, Dict, List
 
@@ -13,7 +12,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.quarantine import table
 from spark_jobs.runtime import batch_job
-from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
+from spark_jobs.runtime.pipeline import read_pipeline
 
 SHOWN = ("id", "topic", "epoch", "partition", "offset", "reason", "state", "settled_by")
 TIME = "yyyy-MM-dd'T'HH:mm:ss'Z'"
@@ -32,8 +31,9 @@ def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str
     return [row.asDict() for row in rows]
 
 
-def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
+def found(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The messages of the databases, each with its database."""
+    pipeline = read_pipeline(spark, args.config)
     messages: List[Dict[str, Any]] = []
     for database in args.databases.split(","):
         stored = table.stored(spark, pipeline.quarantine[database].path)
@@ -43,16 +43,10 @@ def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
 
 def main(argv: List[str]) -> int:
     """Writes the result file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file")
-    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
-    parser.add_argument("--databases", required=True, help="comma separated")
-    parser.add_argument("--id", action="append", default=[])
-    parser.add_argument("--all", action="store_true")
-    args = parser.parse_args(argv)
-    return batch_job.run(
-        "quarantined", args.output, lambda spark: found(spark, read_pipeline(spark, args.config), args)
-    )
+    options = batch_job.parser("quarantined", __doc__, "--config", "--databases")
+    options.add_argument("--id", action="append", default=[])
+    options.add_argument("--all", action="store_true")
+    return batch_job.run(options, argv, found)
 
 
 if __name__ == "__main__":

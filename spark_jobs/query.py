@@ -1,12 +1,12 @@
 """One SQL statement over the lake's tables: now, as of a moment, or what changed between two.
 
     spark-submit spark_jobs/query.py --config <pipeline.json> --output <result.json> --sql "select ..."
-        [--as-of MOMENT | --since MOMENT [--until MOMENT]]
+        [--as-of MOMENT | --since MOMENT [--until MOMENT]] [--limit ROWS]
 
-It only reads; 2 is the exit code for anything else. A MOMENT is a Hudi instant, an ISO 8601 time or a PostgreSQL LSN.
+It only reads; the exit code for anything else is 2. A MOMENT is a Hudi instant, an ISO 8601 time, or a position of the
+source (in PostgreSQL an LSN). --as-of reads each table as it was then, --since what changed afterwards.
 """
 
-import argparse
 import json
 import sys
 from decimal import Decimal
@@ -139,8 +139,11 @@ def _exact(value: Any, kind: DataType) -> Any:
 
 def main(argv: List[str]) -> int:
     """Runs the statement and writes the result file; 2 when the statement or the moment is refused."""
-    args = _parser().parse_args(argv)
-    return batch_job.run("sql", args.output, lambda spark: answer(spark, args))
+    options = batch_job.parser("sql", __doc__, "--config", "--sql")
+    for moment in ("--as-of", "--since", "--until"):
+        options.add_argument(moment, type=str.strip)
+    options.add_argument("--limit", type=int, default=1000)
+    return batch_job.run(options, argv, answer)
 
 
 def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
@@ -163,18 +166,6 @@ def _then(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, 
     for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
         time_travel.instant_of(spark, path, instant)
     return found
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file")
-    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
-    parser.add_argument("--sql", required=True)
-    parser.add_argument("--as-of", type=str.strip, help="read every lake table as it was at this moment")
-    parser.add_argument("--since", type=str.strip, help="read what changed after this moment")
-    parser.add_argument("--until", type=str.strip, help="with --since: and not after this one")
-    parser.add_argument("--limit", type=int, default=1000)
-    return parser
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ claimed before one is written, and checked before each turn (lease.py). The exit
 when one failed or a claim was lost, 2 on bad input, and when another job writes a table.
 """
 
-import argparse
 import json
 import logging
 import sys
@@ -217,32 +216,26 @@ def named(table: Table, names: str) -> bool:
 
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 when all tables were read, 1 when one failed, 2 on bad input."""
-    args = _parser().parse_args(argv)
+    options = batch_job.parser("streamer", __doc__, "--config", "--streamer", "--status")
+    options.add_argument("--place", action="append", default=[])
+    options.add_argument("--tables", default="")
+    options.add_argument("--types", default="cow,mor")
+    options.add_argument("--schemas", choices=("file", "registry"), default="file")
+    options.add_argument("--once", action="store_true", help="one round")
+    options.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
+    options.add_argument("--interval-s", type=float, default=5.0)
+    return batch_job.run(options, argv, work, code, log_level="WARN")
 
-    def work(spark: SparkSession) -> Dict[str, Any]:
-        targets = settled(spark, args.streamer, args.place)
-        return Job(spark, read_pipeline(spark, args.config), targets, args).run()
 
-    def code(content: Dict[str, Any]) -> int:
-        return int(any(table["state"] == "failed" for table in content["tables"].values()))
-
-    return batch_job.run("streamer", args.output, work, code, log_level="WARN")
+def work(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """Reads the archive into all chosen tables."""
+    targets = settled(spark, args.streamer, args.place)
+    return Job(spark, read_pipeline(spark, args.config), targets, args).run()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="streamer")
-    parser.add_argument("--config", required=True, help="pipeline.json")
-    parser.add_argument("--streamer", required=True, help="streamer.json")
-    parser.add_argument("--place", action="append", default=[], help="NAME=value of a @NAME@ in streamer.json")
-    parser.add_argument("--output", required=True, help="where the result goes, JSON")
-    parser.add_argument("--status", required=True, help="where the progress goes, JSON")
-    parser.add_argument("--tables", default="", help="as on the command line, comma separated")
-    parser.add_argument("--types", default="cow,mor")
-    parser.add_argument("--schemas", choices=("file", "registry"), default="file")
-    parser.add_argument("--once", action="store_true", help="one round")
-    parser.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
-    parser.add_argument("--interval-s", type=float, default=5.0)
-    return parser
+def code(content: Dict[str, Any]) -> int:
+    """The exit code: 1 when a table failed."""
+    return int(any(table["state"] == "failed" for table in content["tables"].values()))
 
 
 if __name__ == "__main__":

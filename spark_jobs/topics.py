@@ -1,9 +1,8 @@
 """What Kafka holds of each captured table: partitions, and the offsets between which its changes lie.
 
-spark-submit spark_jobs/topics.py --config <pipeline.json> --output <file>
+spark-submit spark_jobs/topics.py --config <pipeline.json> --output <result.json>
 """
 
-import argparse
 import sys
 from typing import Any, Dict, List
 
@@ -33,13 +32,12 @@ def _facts(topic: str, offsets: admin.Offsets) -> Dict[str, Any]:
 
 def main(argv: List[str]) -> int:
     """Writes the result file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file")
-    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
-    args = parser.parse_args(argv)
-    return batch_job.run(
-        "topics", args.output, lambda spark: {"topics": facts(spark, read_pipeline(spark, args.config))}
-    )
+    return batch_job.run(batch_job.parser("topics", __doc__, "--config"), argv, all_topics)
+
+
+def all_topics(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """The facts of all topics."""
+    return {"topics": facts(spark, read_pipeline(spark, args.config))}
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ It works while writes go on: a key that differs is looked at again at a later po
 the lake stands still.
 """
 
-import argparse
 import sys
 import time
 from functools import partial
@@ -180,23 +179,15 @@ def chosen(pipeline: Pipeline, names: str) -> List[Table]:
 
 def main(argv: List[str]) -> int:
     """Writes the result file; 0 on equality, 1 on a difference, 2 on bad input."""
-    args = _parser().parse_args(argv)
-
-    def work(spark: SparkSession) -> Dict[str, Any]:
-        return Check(spark, read_pipeline(spark, args.config), args).run()
-
-    return batch_job.run("verify", args.output, work, lambda content: int(not content["equal"]))
+    options = batch_job.parser("verify", __doc__, "--config", "--jdbc-url", "--user")
+    options.add_argument("--tables", default="")
+    options.add_argument("--timeout-s", type=float, default=180.0)
+    return batch_job.run(options, argv, prove, lambda content: int(not content["equal"]))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="verify")
-    parser.add_argument("--config", required=True, help="pipeline.json")
-    parser.add_argument("--output", required=True, help="where the result goes, JSON")
-    parser.add_argument("--jdbc-url", required=True, help="jdbc:postgresql://host:port")
-    parser.add_argument("--user", required=True)
-    parser.add_argument("--tables", default="", help="as on the command line, comma separated")
-    parser.add_argument("--timeout-s", type=float, default=180.0)
-    return parser
+def prove(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """The comparison of all chosen tables."""
+    return Check(spark, read_pipeline(spark, args.config), args).run()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The frame of a job that runs once: a session, a result file and an exit code."""
+"""The frame of a job that runs once: its options, a session, a result file and an exit code."""
 
+import argparse
 import json
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
 from pyspark.sql import SparkSession
 
@@ -16,7 +17,15 @@ Content = Dict[str, Any]
 
 
 class Refused(Exception):
-    """The input names something that is not there."""
+    """The input names something that does not exist."""
+
+
+def parser(name: str, doc: Any, *required: str) -> argparse.ArgumentParser:
+    """The options of a job: --output and the required ones. doc: the docstring of the job, which explains them."""
+    found = argparse.ArgumentParser(name, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for option in ("--output", *required):
+        found.add_argument(option, required=True)
+    return found
 
 
 def succeeded(_: Content) -> int:
@@ -25,21 +34,25 @@ def succeeded(_: Content) -> int:
 
 
 def run(
-    name: str,
-    output: str,
-    work: Callable[[SparkSession], Content],
+    options: argparse.ArgumentParser,
+    argv: List[str],
+    work: Callable[[SparkSession, Any], Content],
     code: Callable[[Content], int] = succeeded,
     log_level: str = "ERROR",
 ) -> int:
-    """Writes what the work returns to `output` as JSON; the exit code, 2 with an `error` where it raises Refused."""
-    spark = SparkSession.builder.appName("lake " + name).getOrCreate()
+    """Runs the work, and writes what it returns to the result file, as JSON.
+
+    Returns the exit code. It is 2 when the work raises Refused, and the file then holds the reason under "error".
+    """
+    args = options.parse_args(argv)
+    spark = SparkSession.builder.appName("lake " + options.prog).getOrCreate()
     spark.sparkContext.setLogLevel(log_level)
     spark.conf.set(LISTING, AT_THE_PLAN)
     try:
-        content = work(spark)
+        content = work(spark, args)
         exit_code = code(content)
     except Refused as problem:
         content, exit_code = {"error": str(problem)}, REFUSED
-    storage.write_text(spark, output, json.dumps(content))
+    storage.write_text(spark, args.output, json.dumps(content))
     spark.stop()
     return exit_code
