@@ -4,6 +4,7 @@ Messages that can't be decoded are archived as they came, in files of the same n
 """
 
 import json
+from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,8 +16,8 @@ from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.events import validate
 from spark_jobs.hudi import source_offsets
-from spark_jobs.kafka.admin import Topic
-from spark_jobs.kafka.messages import schema_id
+from spark_jobs.kafka.admin import Broker, Topic
+from spark_jobs.kafka.messages import read_stream, schema_id
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Pipeline, Table
@@ -168,24 +169,26 @@ class BronzeTopic:
 
 
 def start(
-    spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress, background: Background
+    spark: SparkSession, pipeline: Pipeline, table: Table, broker: Broker, progress: Progress, background: Background
 ) -> StreamingQuery:
     """The running query of one topic's archive."""
-    source = (
-        spark.readStream.format("kafka")
-        .options(**pipeline.kafka)
-        .options(
-            subscribe=bronze.topic,
-            startingOffsets="earliest",
-            failOnDataLoss="true",
-            # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
-            minOffsetsPerTrigger=str(pipeline.bronze["max_records"]),
-            maxTriggerDelay="{}s".format(pipeline.bronze["trigger_s"]),
-            maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
-        )
+    registry, size, ask = (
+        Registry(pipeline.registry),
+        pipeline.bronze["max_records"],
+        partial(broker.topic, table.topic),
+    )
+    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], registry, size, ask)
+    # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
+    messages = read_stream(
+        spark,
+        pipeline.kafka,
+        bronze.topic,
+        minOffsetsPerTrigger=str(size),
+        maxTriggerDelay="{}s".format(pipeline.bronze["trigger_s"]),
+        maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
     )
     checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
-    writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
+    writer = messages.writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
 
     def write(batch: DataFrame, _: int) -> None:
         with background.turn():

@@ -24,6 +24,12 @@ def read_range(
     return spark.read.format("kafka").options(**kafka).options(**options).load()
 
 
+def read_stream(spark: SparkSession, kafka: Dict[str, str], topic: str, **options: str) -> DataFrame:
+    """The messages of a topic from its first one on, as a stream; options of Spark's Kafka source."""
+    reader = spark.readStream.format("kafka").options(**kafka).options(**options)
+    return reader.options(subscribe=topic, startingOffsets="earliest", failOnDataLoss="true").load()
+
+
 def start_offsets(messages: DataFrame) -> Dict[str, int]:
     """The first offset of each partition."""
     return {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}

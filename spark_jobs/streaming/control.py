@@ -16,7 +16,7 @@ from spark_jobs.runtime import storage
 ENDING = ".json"
 DONE, FAILED, WRONG = 0, 1, 2
 REPLAY, DROP = "replay", "drop"  # quarantine_requests.py serves them
-# The other two have the arguments {"table"} and {"table", "bound"}.
+# The arguments of the other two are {"table"} and {"table", "bound"}.
 VERBS = (COMPACT, DELETE_ORPHANS, REPLAY, DROP)
 
 
@@ -35,12 +35,12 @@ class Control:
         self._spark = spark
         self._folder = folder
 
-    def is_asked(self) -> bool:
-        """True if somebody waits for an answer."""
+    def has_requests(self) -> bool:
+        """True if an operator waits for an answer."""
         return bool(self._names())
 
     def pending(self, *verbs: str) -> List[Request]:
-        """The requests with one of these verbs. What is no request of any verb is answered at once."""
+        """The requests with one of these verbs. A file that is no such request is answered at once."""
         requests = [self._read(name) for name in self._names()]
         for one in requests:
             if one.verb not in VERBS:
