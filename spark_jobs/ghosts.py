@@ -16,15 +16,13 @@ from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.kafka import admin
 from spark_jobs.parity import catch_up, lake_rows
 from spark_jobs.parity.lake_rows import LakeRows, WrongType
 from spark_jobs.parity.table_check import described
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import NoTable, Snapshot, Source, Unmapped
+from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engine
 
 Bounds = Dict[str, int]
 Content = Dict[str, Any]
@@ -33,15 +31,13 @@ Content = Dict[str, Any]
 def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds, deadline: Deadline) -> Content:
     """By table of one database {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
 
-    NotCovered when the lake does not catch up with the snapshot.
+    Raises NotCovered when the lake does not catch up with the snapshot.
     """
     snapshot = source.snapshot()
     try:
         tables = [table for table in pipeline.tables if table.full_name in bounds]
-        source.wait_until_captured(snapshot.position, deadline)
-        ends = {table.topic: admin.topic_offsets(spark, pipeline, table.topic).end for table in tables}
         for table in tables:
-            catch_up.wait_for_targets(spark, table, ends[table.topic], deadline)
+            catch_up.cover(spark, pipeline, source, snapshot.position, table, deadline)
         return {table.full_name: compared(spark, table, snapshot, bounds[table.full_name]) for table in tables}
     finally:
         snapshot.close()
@@ -49,13 +45,13 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
 
 def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) -> Content:
     """The old rows of each target against the keys of the source at the snapshot."""
-    names, types = described(table, snapshot.columns(table.source_name))
-    texts = snapshot.rows(table.source_name, names, types)
-    present = lake_rows.of_source(texts, table, names, types).rows.select("key")
+    columns = described(table, snapshot.columns(table.source_name))
+    texts = snapshot.rows(table.source_name, columns)
+    present = lake_rows.of_source(texts, table, columns).rows.select("key")
     found: Content = {"ghosts": {}, "unread": 0}
     for target in table.targets:
         kind = "rt" if target.type == "mor" else "cow"
-        rows = old(lake_rows.of_target(spark, target.path, kind, table, names, types), bound)
+        rows = old(lake_rows.of_target(spark, target.path, kind, table, columns), bound)
         unread = rows.join(present, "key").count() if rows.take(1) else 0
         found["unread"] = max(found["unread"], unread)
         found["ghosts"][target.type] = rows.count() - unread
@@ -81,18 +77,13 @@ def _all(spark: SparkSession, args: Any) -> Content:
     found: Content = {}
     for database in sorted({name.split(".")[0] for name in bounds}):
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
-        source = source_of(spark, pipeline, args, own)
+        (first, *_) = [table for table in pipeline.tables if table.full_name in own]
+        source = engine(first.engine).source(spark, args.jdbc_url, database, args.user)
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
         except (NotCovered, NoTable, Unmapped, WrongType) as problem:
             return {"error": "{}: {}".format(database, problem)}
     return {"tables": found}
-
-
-def source_of(spark: SparkSession, pipeline: Pipeline, args: Any, bounds: Bounds) -> Source:
-    """The database of these tables."""
-    table = [table for table in pipeline.tables if table.full_name in bounds][0]
-    return engine(table.engine).source(spark, args.jdbc_url, table.database, args.user)
 
 
 if __name__ == "__main__":

@@ -29,8 +29,7 @@ from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import NoTable, Snapshot, Source, Unmapped
+from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engine
 
 RETRIES = 5
 FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
@@ -84,10 +83,8 @@ class Check:
     def _cover(self, source: Source, snapshot: Snapshot, check: TableCheck, deadline: Deadline) -> None:
         """Returns once the lake has all of a table that was committed by the snapshot; NotCovered when late."""
         try:
-            source.wait_until_captured(snapshot.position, deadline)
-            end = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).end
-            catch_up.wait_for_targets(self._spark, check.table, end, deadline)
-            check.end_offsets = end
+            place = self._spark, self._pipeline, source, snapshot.position
+            check.end_offsets = catch_up.cover(*place, check.table, deadline)
         except NotCovered as missing:
             raise NotCovered("not caught up with {} in the time given: {}".format(snapshot.position, missing)) from None
 

@@ -89,10 +89,9 @@ def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     """The placeholder must not even be converted: it is no number, for one."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
     found = convert(field, row)
-    unrepresentable = [
-        ("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.unrepresentable
-    ]
-    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), unrepresentable)
+    value = "CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value)
+    brought = "NOT {} AND {}"
+    return found.where(lambda bad, problem: (brought.format(left_out, bad), problem))._replace(value=value)
 
 
 def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:

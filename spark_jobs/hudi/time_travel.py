@@ -10,8 +10,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.hudi.timeline import PREFIX, meta_client, timeline
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import ENGINE
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import Positions
+from spark_jobs.sources.engine import Positions, engine
 
 INSTANT = re.compile(r"[0-9]{14}([0-9]{3})?")
 # ISO 8601 as people write it, and as PostgreSQL prints it: 2026-11-21 12:30:00.123456+00

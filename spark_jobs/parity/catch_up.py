@@ -1,22 +1,33 @@
-"""Waiting until the lake has everything up to given offsets of a topic."""
+"""Waiting until the lake has all that the source had at a position."""
 
+from functools import partial
 from typing import Dict
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import timeline
+from spark_jobs.kafka import admin
 from spark_jobs.kafka.offsets import missing_offsets
-from spark_jobs.runtime.pipeline import Table
+from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.waiting import Deadline, wait_until
+from spark_jobs.sources.engine import Source
 
 
-def wait_for_targets(spark: SparkSession, table: Table, end: Dict[int, int], deadline: Deadline) -> None:
-    """Until the last commit of every target covers the end offsets."""
+def cover(
+    spark: SparkSession, pipeline: Pipeline, source: Source, position: str, table: Table, deadline: Deadline
+) -> Dict[int, int]:
+    """Returns once every target of a table covers the position: the end offsets of its topic that are then covered.
+
+    Raises NotCovered when the time is over.
+    """
+    source.wait_until_captured(position, deadline)
+    end = admin.topic_offsets(spark, pipeline, table.topic).end
     for target in table.targets:
-        wait_until(lambda target=target: _target_lacks(spark, table, target.path, end), deadline)  # type: ignore[misc]
+        wait_until(partial(_missing, spark, table, target.path, end), deadline)
+    return end
 
 
-def _target_lacks(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
+def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
     position = timeline.last_position(timeline.timeline(spark, path))
     reached = position.get("offsets", {}) if position.get("epoch", table.epoch) == table.epoch else {}
     return missing_offsets(path, reached, end)

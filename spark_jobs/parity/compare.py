@@ -38,11 +38,6 @@ PASSED = (
 )
 
 
-def row_text(columns: List[Column]) -> Column:
-    """One text of several texts, in which null is no empty text and no separator can confuse."""
-    return F.to_json(F.array(*columns))
-
-
 def differing(pair: str, left: DataFrame, right: DataFrame) -> DataFrame:
     """The rows that differ or exist on one side only, as DIFFERENCE; a deleted row is as good as none."""
     ours = left.select("key", F.col("hash").alias("left"), F.col("_order").alias("left_order"))
@@ -129,8 +124,8 @@ def lag(newer: DataFrame, older: DataFrame) -> Tuple[int, int]:
     Impossible is what no earlier state of `newer` explains: an unknown key, a higher `_order`, or the same
     `_order` with other data.
     """
-    counts = [F.count(F.when(F.expr(state), 1)) for state in (BEHIND, IMPOSSIBLE)]
-    behind, impossible = _states(newer, older).agg(*counts).collect()[0]
+    counts = ["count_if({})".format(state) for state in (BEHIND, IMPOSSIBLE)]
+    behind, impossible = _states(newer, older).selectExpr(*counts).collect()[0]
     return int(behind), int(impossible)
 
 

@@ -5,14 +5,14 @@ moment. Asked from the moment on until the lake is read, the source shows most v
 """
 
 import threading
-from typing import ContextManager, Counter, List, Optional
+from typing import ContextManager, Counter, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.parity import lake_rows
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.interface import ColumnType, ReadRows
+from spark_jobs.sources.engine import Columns, ReadRows
 
 PAUSE_S = 0.005
 CHARACTERS = 2**25  # of different rows, which the driver holds
@@ -59,15 +59,13 @@ class HotRows:
             self.times += 1
 
 
-def versions(
-    spark: SparkSession, hot: HotRows, table: Table, names: List[str], types: List[ColumnType], keys: DataFrame
-) -> DataFrame:
+def versions(spark: SparkSession, hot: HotRows, table: Table, columns: Columns, keys: DataFrame) -> DataFrame:
     """key and hash of each version that a key of `keys` was seen in; hash null: there was no such row at times."""
     given = spark.createDataFrame(list(hot.seen.items()), "row string, times bigint")
     row = F.from_json("row", "array<string>", {"mode": "FAILFAST"})  # what is not understood must not look like no row
     texts = given.select(row.alias("row"), "times")
-    columns = [F.col("row")[index].alias("c{}".format(index)) for index in range(len(names))]
-    rows = lake_rows.of_source(texts.select("times", *columns), table, names, types, F.col("times")).live()
+    values = ["row[{0}] AS c{0}".format(index) for index in range(len(columns))]
+    rows = lake_rows.of_source(texts.selectExpr("times", *values), table, columns, "times").live()
     present = rows.groupBy("key").agg(F.sum("_order").alias("times"))
     absent = keys.join(present, "key", "left").where("coalesce(times, 0) < {}".format(hot.times))
     return rows.select("key", "hash").union(absent.selectExpr("key", "CAST(NULL AS string)"))

@@ -17,8 +17,7 @@ from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import Deadline, tell
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import ColumnType, Snapshot, Source
+from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
 FEW = 1000  # so many keys are asked for one by one, more by reading the whole table
 BROADCAST = 100000
@@ -35,13 +34,7 @@ class TableCheck:
         self._settle_s = settle_s
         self.table = table
         self.name = table.full_name
-        self.result: Dict[str, Any] = {
-            "equal": False,
-            "rounds": 0,
-            "rows": {},
-            "differences": [],
-            "unsettled": [],
-        }
+        self.result: Dict[str, Any] = {"equal": False, "rounds": 0, "rows": {}, "differences": [], "unsettled": []}
         self.done = False
         self.end_offsets: Dict[int, int] = {}
         self._until: Optional[Deadline] = None
@@ -58,7 +51,7 @@ class TableCheck:
         only = condition(self.table, columns, self.few_keys)
         if only is not None:
             tell("{}: {} rows never rest; asking for them often".format(self.name, len(self.few_keys)))
-            self._hot = HotRows(source.repeated_rows(self.table.source_name, *described(self.table, columns), only))
+            self._hot = HotRows(source.repeated_rows(self.table.source_name, described(self.table, columns), only))
 
     def end(self) -> None:
         """After the round, however it went."""
@@ -96,8 +89,8 @@ class TableCheck:
         """The differences that are not settled, computed once: later they would be those of another moment."""
         found = compare.judged(differences(sides), self._before)
         if self._hot is not None and self._keys is not None:
-            seen = self._hot.result()
-            versions = hot_rows.versions(self._spark, seen, self.table, *described(self.table, columns), self._keys)
+            mapped = described(self.table, columns)
+            versions = hot_rows.versions(self._spark, self._hot.result(), self.table, mapped, self._keys)
             found = compare.unseen(found, versions)
         return found.localCheckpoint()
 
@@ -127,23 +120,23 @@ def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
     return columns
 
 
-def described(table: Table, columns: List[Any]) -> Tuple[List[str], List[ColumnType]]:
-    """The names and types of columns. Raises Unmapped."""
+def described(table: Table, columns: List[Any]) -> Columns:
+    """The types of columns. Raises Unmapped."""
     column_type = engine(table.engine).column_type
-    return [column.name for column in columns], [column_type(column) for column in columns]
+    return {column.name: column_type(column) for column in columns}
 
 
 def read_sides(
     spark: SparkSession, table: Table, snapshot: Snapshot, columns: List[Any], few_keys: Optional[List[str]]
 ) -> Iterable[Tuple[str, LakeRows]]:
     """The lake and the source, one after the other."""
-    names, types = described(table, columns)
+    mapped = described(table, columns)
     for target in table.targets:
         # The read-optimised view first: what it shows must be explained by a later state of the table.
         for kind in ["ro", "rt"] if target.type == "mor" else ["cow"]:
-            yield kind, lake_rows.of_target(spark, target.path, kind, table, names, types)
-    texts = snapshot.rows(table.source_name, names, types, condition(table, columns, few_keys))
-    yield "source", lake_rows.of_source(texts, table, names, types)
+            yield kind, lake_rows.of_target(spark, target.path, kind, table, mapped)
+    texts = snapshot.rows(table.source_name, mapped, condition(table, columns, few_keys))
+    yield "source", lake_rows.of_source(texts, table, mapped)
 
 
 def condition(table: Table, columns: List[Any], few_keys: Optional[List[str]]) -> Optional[str]:

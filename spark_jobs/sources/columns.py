@@ -13,6 +13,10 @@ class Converted(NamedTuple):
     value: str
     unrepresentable: List[Tuple[str, str]]
 
+    def where(self, change: Callable[[str, str], Tuple[str, str]]) -> "Converted":
+        """The same value, and each condition and problem changed."""
+        return self._replace(unrepresentable=[change(*one) for one in self.unrepresentable])
+
 
 # A field of a decoded record, which is a column or in the struct of that name, in its lake type.
 Convert = Callable[[Dict[str, Any], str], Converted]

@@ -10,13 +10,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_jobs import verify
-from spark_jobs.kafka import admin
 from spark_jobs.parity import catch_up, findings, lake_checks, table_check
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck, condition
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.interface import NoTable, Unmapped
+from spark_jobs.sources.engine import NoTable, Unmapped
 from spark_jobs.sources.postgres.reader import Source
 from spark_jobs.sources.postgres.types import SourceColumn
 from spark_jobs.verify import RETRIES, Check
@@ -53,10 +52,9 @@ class Stub:
 def checked(monkeypatch: pytest.MonkeyPatch, *stubs: Stub) -> dict[str, Any]:
     """The result over a source and a lake that are there, with nothing in quarantine and no archive."""
     snapshot = Namespace(position="0/1", close=lambda: None)
-    source = Namespace(snapshot=lambda: snapshot, wait_until_captured=lambda *_: None)
+    source = Namespace(snapshot=lambda: snapshot)
     monkeypatch.setattr(verify, "engine", lambda name: Namespace(source=lambda *_: source))
-    monkeypatch.setattr(catch_up, "wait_for_targets", lambda *_: None)
-    monkeypatch.setattr(admin, "topic_offsets", lambda *_: Namespace(end={}))
+    monkeypatch.setattr(catch_up, "cover", lambda *_: {})
     args: Any = Namespace(jdbc_url="", user="", timeout_s=1, tables="")
     pipeline: Any = Namespace(tables=(), quarantine={})
     spark: Any = None

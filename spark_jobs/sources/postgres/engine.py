@@ -1,6 +1,6 @@
 """PostgreSQL."""
 
-from spark_jobs.sources.interface import Engine
+from spark_jobs.sources.engine import Engine
 from spark_jobs.sources.postgres.avro_types import converted
 from spark_jobs.sources.postgres.load import load
 from spark_jobs.sources.postgres.positions import POSITIONS

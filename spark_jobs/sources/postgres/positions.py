@@ -3,7 +3,7 @@
 import re
 from typing import Optional
 
-from spark_jobs.sources.interface import Positions
+from spark_jobs.sources.engine import Positions
 
 LSN = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})")
 
