@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.events import decode, toast
+from spark_jobs.events import decode
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.kafka.messages import schema_id
 
@@ -49,8 +49,8 @@ class Batch(NamedTuple):
 
     @property
     def left_out(self) -> List[str]:
-        """The columns that some message leaves out."""
-        return toast.left_out(self.partitions)
+        """The columns that some message leaves out; toast.ALL among them for a change of keys."""
+        return sorted({name for row in self.partitions for name in row["unavailable"]})
 
     @property
     def next_offsets(self) -> Dict[str, int]:
@@ -68,9 +68,7 @@ def summarize(messages: DataFrame, schemas: WriterSchemas) -> Batch:
     """The batch of these messages. Raises UnknownWriter for one that no writer of the table has sent."""
     messages = messages.select("partition", "offset", "value")
     batch = Batch(messages, summary(messages, schemas.known))
-    if schemas.learn(batch.writers):
-        return Batch(messages, summary(messages, schemas.known))
-    return batch
+    return Batch(messages, summary(messages, schemas.known)) if schemas.learn(batch.writers) else batch
 
 
 def summary(messages: DataFrame, schemas: decode.Schemas) -> List[Any]:

@@ -33,10 +33,6 @@ class StaleGeneration(NamedTuple):
     end: int
     until: int  # ms
 
-    def __str__(self) -> str:
-        text = "generation {0.generation} of the connector in partition {0.partition}, from offset {0.end} on"
-        return text.format(self)
-
 
 def generations_after(batch: Batch, known: Generations, schemas: WriterSchemas) -> Generations:
     """All known generations once a batch is read. Only a batch with a new one is read for it."""
@@ -108,22 +104,19 @@ def stale_generations(known: Generations) -> List[StaleGeneration]:
 def in_batch(stale: List[StaleGeneration], partitions: List[Any]) -> List[StaleGeneration]:
     """The stale generations that a batch may have messages of."""
     batch = {row["partition"]: row for row in partitions}
-    return [
-        one
-        for one in stale
-        if one.partition in batch
-        and one.generation in batch[one.partition]["generations"]
-        and batch[one.partition]["offset"] >= one.end
-    ]
+
+    def may_have(one: StaleGeneration) -> bool:
+        row = batch.get(one.partition)
+        return row is not None and one.generation in row["generations"] and row["offset"] >= one.end
+
+    return [one for one in stale if may_have(one)]
 
 
 def without(messages: DataFrame, facts: Column, stale: List[StaleGeneration]) -> DataFrame:
     """The messages without those of the stale generations."""
     if not stale:
         return messages
-    condition = (
-        "(partition = {0.partition} AND offset >= {0.end}"
-        " AND facts.generation = '{0.generation}' AND facts.committed_ms <= {0.until})"
-    )
-    theirs = " OR ".join(condition.format(one) for one in stale)
+    place = "partition = {0.partition} AND offset >= {0.end}"
+    sender = "facts.generation = '{0.generation}' AND facts.committed_ms <= {0.until}"
+    theirs = " OR ".join("({} AND {})".format(place, sender).format(one) for one in stale)
     return messages.withColumn("facts", facts).where("NOT coalesce({}, false)".format(theirs)).drop("facts")

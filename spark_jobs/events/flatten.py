@@ -13,18 +13,7 @@ MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
 GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
 OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, GENERATION)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {
-    "__op",
-    "__db",
-    "__table",
-    "__schema",
-    "__lsn",
-    "__source_ts_ms",
-    "__deleted",
-    "_order",
-    "_key",
-    *OF_MESSAGES,
-}
+ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", *OF_MESSAGES}
 NOT_HERE = "unchanged TOAST values are not archived; only the streaming job can fill them in"
 
 
@@ -73,16 +62,12 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
     record that lacks a value fails it.
     """
     fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
-    lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
-    source = "<SRC>" + (_refuse_left_out() if lacking else "")
+    may_miss = any(field["name"] == UNAVAILABLE for field in schema["fields"])
     decoded = [*lake_columns({"fields": fields}, "", engine(table.engine).convert), order(table.epoch, offset)]
+    rows = "SELECT\n    {}\n  FROM <SRC>{}".format(",\n    ".join(decoded), _refuse_left_out() if may_miss else "")
     keys = record_key(table)
-    inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM {}\n  )"
-    rows = (
-        inner.format(",\n    ".join(keys), ",\n      ".join(decoded), source)
-        if keys
-        else ("SELECT\n    {}\n  FROM {}".format(",\n    ".join(decoded), source))
-    )
+    if keys:
+        rows = "SELECT\n  *,\n  {}\nFROM (\n  {}\n)".format(",\n  ".join(keys), rows)
     names = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
     ordered = sorted(names, key=lambda name: stored.index(name) if name in stored else len(stored))
     return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(",\n  ".join(erased(ordered, table)), rows)
@@ -90,6 +75,5 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
 
 def _refuse_left_out() -> str:
     """A delete may leave values out: it needs none of them."""
-    lacks = "{0} IS NOT NULL AND __deleted <> 'true'".format(UNAVAILABLE)
-    told = "concat(array_join({}, ', '), ' is missing: {}')".format(UNAVAILABLE, NOT_HERE)
-    return " WHERE CASE WHEN {} THEN raise_error({}) ELSE true END".format(lacks, told)
+    text = " WHERE CASE WHEN {0} IS NOT NULL AND __deleted <> 'true' THEN raise_error({1}) ELSE true END"
+    return text.format(UNAVAILABLE, "concat(array_join({}, ', '), ' is missing: {}')".format(UNAVAILABLE, NOT_HERE))

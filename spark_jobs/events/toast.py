@@ -24,13 +24,8 @@ ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the ch
 # Columns while a batch is filled: the key as text, the lineage, the key that the row had before the batch (null: no
 # stored row can have its values), the LSNs of its key changes in the batch so far, and whether the key was deleted
 # earlier in the batch.
-KEY, LINEAGE, OLD_KEY, MOVES, VACATED = (
-    "_toast_key",
-    "_toast_lineage",
-    "_toast_old_key",
-    "_toast_moves",
-    "_toast_vacated",
-)
+KEY, LINEAGE, OLD_KEY = "_toast_key", "_toast_lineage", "_toast_old_key"
+MOVES, VACATED = "_toast_moves", "_toast_vacated"
 FIELDS = (UNAVAILABLE, MOVED_FROM, KEY, LINEAGE, OLD_KEY, MOVES, VACATED)  # no columns of the table
 HOLDER, FIRST, UNTIL, HELD = "_toast_holder", "_toast_first", "_toast_until", "_toast_held"
 ORPHANED, CUTS = "_toast_orphaned", "_toast_cuts"
@@ -45,11 +40,6 @@ class Move(NamedTuple):
     lsn: int
     key: str
     source: Optional[str]
-
-
-def left_out(summary: List[Any]) -> List[str]:
-    """The columns that some message of a batch leaves out; ALL among them for a change of keys."""
-    return sorted({name for row in summary for name in row["unavailable"]})
 
 
 # --- A message.
@@ -110,7 +100,7 @@ def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
 def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
     """All changes of a batch, with what they leave out from the last change of the batch that brought it.
 
-    names: left_out(). UNAVAILABLE then names what is still missing, and is null where nothing is; the columns of
+    names: Batch.left_out. UNAVAILABLE then names what is still missing, and is null where nothing is; the columns of
     FIELDS are added. Without names there are none of them.
     """
     if not names:

@@ -123,9 +123,8 @@ def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epo
     joined = lacking.join(new_key, KEY, "left").join(old_key, OLD_KEY, "left")
     known = joined.where("NOT coalesce({}, false)".format(_known_already(epoch)))
     chosen = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
-    found = frames.select(
-        known, ["*", chosen.format(_is_new_key_row(epoch), NEW_KEY_ROW, _is_old_key_row(epoch), OLD_KEY_ROW, CHOSEN)]
-    )
+    chosen = chosen.format(_is_new_key_row(epoch), NEW_KEY_ROW, _is_old_key_row(epoch), OLD_KEY_ROW, CHOSEN)
+    found = frames.select(known, ["*", chosen])
     held = _values(stored, dict(lacking.dtypes), names)
     value = "CASE WHEN {} THEN {} ELSE {} END"
     filled = {name: value.format(lacks(name), held[name], identifier(name)) for name in names}
@@ -156,11 +155,10 @@ def _is_new_key_row(epoch: int) -> str:
     A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
     ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
     """
-    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(
-        OLD_KEY, KEY, NEW_KEY_ROW, _of_epoch(NEW_KEY_ROW, epoch)
-    )
+    moved = "{} <> {} AND {}.__deleted = 'false'".format(OLD_KEY, KEY, NEW_KEY_ROW)
     instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_old_key_row(epoch), NEW_KEY_ROW, MOVES)
-    return "coalesce({} AND (NOT {} OR {}), false)".format(moved, VACATED, instead)
+    of_now = _of_epoch(NEW_KEY_ROW, epoch)
+    return "coalesce({} AND {} AND (NOT {} OR {}), false)".format(moved, of_now, VACATED, instead)
 
 
 def _known_already(epoch: int) -> str:
@@ -188,13 +186,11 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     offsets = [row["_order"] % EPOCH_SIZE for row in missing]
     keys = ", ".join(row[KEY] for row in missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
     columns = sorted({column for row in missing for column in row[UNAVAILABLE]})
-    raise Unfillable(
-        "{}: {} of key {} did not change at offset {}, and no stored row has the value: write it anew in PostgreSQL "
-        "(of a text: UPDATE {} SET {} = {} || '')".format(
-            name, ", ".join(columns), keys, offsets[0], name, columns[0], columns[0]
-        ),
-        offsets,
+    what = (
+        "{}: {} of key {} did not change at offset {}, and no stored row has the value: write it again in PostgreSQL "
     )
+    remedy = "(of a text: UPDATE {0} SET {1} = {1} || '')".format(name, columns[0])
+    raise Unfillable(what.format(name, ", ".join(columns), keys, offsets[0]) + remedy, offsets)
 
 
 def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:

@@ -135,12 +135,11 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     reason = F.when(absent, F.lit(UNDECODABLE.format(writer)))
     if not applied:
         return reason
-    if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
+    if len(table.keys) == 1:  # a composite key is one text that is never empty (flatten.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
-    return reason.otherwise(
-        F.expr(toast.unrepresentable(schema, _row(writer), table.keys, engine(table.engine).convert))
-    )
+    convert = engine(table.engine).convert
+    return reason.otherwise(F.expr(toast.unrepresentable(schema, _row(writer), table.keys, convert)))
 
 
 def _too_large(writer: int) -> Column:

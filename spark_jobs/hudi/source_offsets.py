@@ -23,28 +23,27 @@ REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
 
 
 class TopicChanged(Exception):
-    """A topic is not what it was when it was read last: nothing can be read on without losing rows."""
+    """A topic is not what it was at the last read, so reading on would lose rows. The remedy is a new epoch."""
+
+    def __init__(self, table: Table, what: str) -> None:
+        text = "topic {} {}; write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
+        super().__init__(text.format(table.topic, what, table.epoch + 1, table.database, RUNBOOK))
 
 
 def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
     """Raises TopicChanged; held: the position of the table, which knows of no id before its first commit."""
     refuse_repartitioned(table, topic)
     if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
-        raise TopicChanged(
-            "topic {} was deleted and re-created: its old messages are lost and the first messages of the new topic "
-            "would be skipped; {}".format(table.topic, _anew(table))
-        )
+        lost = "its old messages are lost and the first messages of the new topic would be skipped"
+        raise TopicChanged(table, "was deleted and re-created: " + lost)
 
 
 def refuse_repartitioned(table: Table, topic: Topic) -> None:
     """Raises TopicChanged where a topic has got partitions: a key's later changes have lower offsets there."""
     if topic.partitions > table.partitions:
-        raise TopicChanged(
-            "topic {} has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the "
-            "order of their changes; delete the topic, and {}".format(
-                table.topic, topic.partitions, table.partitions, _anew(table)
-            )
-        )
+        what = "has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the order of "
+        what += "their changes; delete the topic"
+        raise TopicChanged(table, what.format(topic.partitions, table.partitions))
 
 
 def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> None:
@@ -55,17 +54,8 @@ def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> Non
     for partition, end in reached(held, table.epoch)["offsets"].items():
         first = begin.get(int(partition), end)
         if first > end:
-            raise TopicChanged(
-                "topic {} partition {}: offsets {} to {} were deleted before they were read; {}".format(
-                    table.topic, partition, end, first - 1, _anew(table)
-                )
-            )
-
-
-def _anew(table: Table) -> str:
-    """The steps that read all rows again."""
-    what = "write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
-    return what.format(table.epoch + 1, table.database, RUNBOOK)
+            what = "partition {}: offsets {} to {} were deleted before they were read"
+            raise TopicChanged(table, what.format(partition, end, first - 1))
 
 
 def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
