@@ -52,9 +52,8 @@ def named(spark: SparkSession, text: str, pipeline: Pipeline) -> Dict[str, Targe
     found = [one.name for one in parse.relations(parse.parsed(spark, text), text)]
     for name in found:
         if name not in known:
-            raise Refused(
-                "{} is no table of the lake, and only those can be asked about a moment".format(".".join(name))
-            )
+            what = "{} is no table of the lake, and only a table of the lake can be read as of a moment"
+            raise Refused(what.format(".".join(name)))
     if not found:
         raise Refused("a moment is given, but the statement names no table of the lake")
     return dict(known[name] for name in found)
@@ -80,13 +79,12 @@ def rows_of_the_past(spark: SparkSession, name: str, target: Target, instant: st
     options = {
         "hoodie.datasource.query.type": "incremental",
         "hoodie.datasource.read.begin.instanttime": instant,
-        "hoodie.datasource.read.end.instanttime": _until(spark, target, args.until),
+        "hoodie.datasource.read.end.instanttime": LATEST,
     }
+    if args.until is not None:
+        until = time_travel.instant_of(spark, target.path, args.until, target.engine)
+        options["hoodie.datasource.read.end.instanttime"] = until
     return reader.options(**options).load(target.path)
-
-
-def _until(spark: SparkSession, target: Target, until: Any) -> str:
-    return LATEST if until is None else time_travel.instant_of(spark, target.path, until, target.engine)
 
 
 def result(rows: DataFrame, limit: int) -> Dict[str, Any]:

@@ -30,7 +30,7 @@ from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
-from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, Table, chosen, read_pipeline
 
 LOG = logging.getLogger("streamer")
 STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
@@ -136,16 +136,11 @@ class Job:
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline, targets: List[Dict[str, Any]], args: Any) -> None:
         registry = Registry(pipeline.registry)
-        known = {"{0.database}.{0.table}".format(table): table for table in pipeline.tables}
-        self.tables = [
-            StreamedTable(spark, known[target["table"]], target, registry, args.schemas)
-            for target in targets
-            if target["table"] in known
-            and target["type"] in args.types.split(",")
-            and named(known[target["table"]], args.tables)
-        ]
-        if not self.tables:
-            raise Refused("there is no table {} in the lake; there are: {}".format(args.tables, ", ".join(known)))
+        tables = {"{0.database}.{0.table}".format(table): table for table in chosen(pipeline, args.tables)}
+        wanted = [one for one in targets if one["table"] in tables and one["type"] in args.types.split(",")]
+        self.tables = [StreamedTable(spark, tables[one["table"]], one, registry, args.schemas) for one in wanted]
+        if not wanted:
+            raise Refused("no chosen table has a target of these types: {}".format(args.types))
         self._spark = spark
         self._args = args
         self._telling = threading.Lock()
@@ -154,7 +149,10 @@ class Job:
 
     def run(self) -> Dict[str, Any]:
         """One round, or rounds for ever; the status file says how far all tables are."""
-        self._admit()
+        try:
+            self._leases.await_all([table.path for table in self.tables])  # before any is written
+        except Held as held:
+            raise Refused(held.args[0]) from None
         threading.Thread(target=self._keep_telling, daemon=True).start()
         try:
             self._round(self._args.replay)
@@ -165,14 +163,6 @@ class Job:
             self._ended.set()
             self._leases.release_all()
         return self._content()
-
-    def _admit(self) -> None:
-        """Claims all tables before any is written; Refused when another job writes one of them."""
-        try:
-            self._leases.await_all([table.path for table in self.tables])
-        except Held as held:
-            self._leases.release_all()
-            raise Refused(held.args[0]) from None
 
     def _round(self, replay: bool) -> None:
         for table in self.tables:
@@ -207,11 +197,6 @@ def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str,
     for name, properties in content["files"].items():
         storage.write_text(spark, "{}/{}".format(content["folder"], name), properties)
     return list(content["targets"])
-
-
-def named(table: Table, names: str) -> bool:
-    """True when one of the names, comma separated, means the table; also when there is no name."""
-    return not names or any(name in table.names() for name in names.split(","))
 
 
 def main(argv: List[str]) -> int:

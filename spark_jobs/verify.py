@@ -25,9 +25,8 @@ from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck
 from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
-from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
 from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engine
 
@@ -158,20 +157,6 @@ def verdict(check: TableCheck) -> str:
     if not check.done:
         return "some keys differ, looking again"
     return "equal" if check.result["equal"] else "different"
-
-
-def chosen(pipeline: Pipeline, names: str) -> List[Table]:
-    """The tables of these names, comma separated; all for ''. Refused if one is unknown."""
-    if not names:
-        return list(pipeline.tables)
-    found: List[Table] = []
-    for name in names.split(","):
-        matches = [table for table in pipeline.tables if name in table.names()]
-        if not matches:
-            known = ", ".join(sorted("{0.database}.{0.table}".format(table) for table in pipeline.tables))
-            raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
-        found.extend(table for table in matches if table not in found)
-    return found
 
 
 def main(argv: List[str]) -> int:

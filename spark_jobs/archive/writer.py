@@ -83,17 +83,13 @@ class BronzeTopic:
 
     def _new(self, messages: DataFrame) -> DataFrame:
         if not self._resumed:
-            self._resume()
+            self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
+            self._resumed = True
         self._refuse_other_topic()
         if not self._next:
             return messages
         held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
-
-    def _resume(self) -> None:
-        """Finds out where the archive ends."""
-        self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
-        self._resumed = True
 
     def _refuse_other_topic(self) -> None:
         """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is.
@@ -102,15 +98,14 @@ class BronzeTopic:
         """
         topic, place = self._ask(), archive.topic_id_file(self._path, self.topic)
         source_offsets.refuse_repartitioned(self._table, topic)
-        found = topic.id
         if self._topic_id is None:
             self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
-        if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
+        if self._next and topic.id != self._topic_id and topic.id and self._topic_id:
             what = "topic {} was deleted and re-created: {} is the archive of the old one; {}"
             raise BronzeGap(what.format(self.topic, self._folder, source_offsets.RUNBOOK))
-        if found not in ("", self._topic_id):
-            storage.write_text(self._spark, place, found)
-            self._topic_id = found
+        if topic.id not in ("", self._topic_id):
+            storage.write_text(self._spark, place, topic.id)
+            self._topic_id = topic.id
 
     def _archive(self, messages: DataFrame) -> None:
         storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it

@@ -175,9 +175,13 @@ class Leases:
             self._held[table_path] = lease
 
     def await_all(self, table_paths: List[str]) -> None:
-        """Takes them all; Held as soon as another job is seen alive. A dead one's claim is waited for."""
-        for path in table_paths:
-            self._await(path)
+        """Takes them all, or none: Held as soon as another job is seen alive. Waits until a dead job's claim expires."""
+        try:
+            for path in table_paths:
+                self._await(path)
+        except Held:
+            self.release_all()
+            raise
 
     def _await(self, path: str) -> None:
         seen: Optional[Tuple[str, float]] = None

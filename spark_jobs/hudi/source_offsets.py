@@ -13,12 +13,13 @@ source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 an
 import time
 from typing import Any, Dict, Optional
 
-from spark_jobs.events import fencing
 from spark_jobs.events.batch import Batch
+from spark_jobs.events.fencing import Generations, remembered
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table
 
 RUNBOOK = "docs/runbooks/lost-topic.md"
+Position = Dict[str, Any]
 REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
 
 
@@ -30,7 +31,7 @@ class TopicChanged(Exception):
         super().__init__(text.format(table.topic, what, table.epoch + 1, table.database, RUNBOOK))
 
 
-def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
+def refuse_changed(held: Position, table: Table, topic: Topic) -> None:
     """Raises TopicChanged; held: the position of the table, which knows of no id before its first commit."""
     refuse_repartitioned(table, topic)
     if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
@@ -46,7 +47,7 @@ def refuse_repartitioned(table: Table, topic: Topic) -> None:
         raise TopicChanged(table, what.format(topic.partitions, table.partitions))
 
 
-def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> None:
+def refuse_gap(held: Position, table: Table, begin: Dict[int, int]) -> None:
     """Raises TopicChanged where messages behind the last commit are gone; begin: by partition, the first that is there.
 
     Spark finds out only where it has a checkpoint: a query that lost it begins with the first one there is.
@@ -58,20 +59,15 @@ def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> Non
             raise TopicChanged(table, what.format(partition, end, first - 1))
 
 
-def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
+def reached(held: Position, epoch: int) -> Position:
     """How far the last commit of this epoch is."""
     known = held if held.get("epoch") == epoch else {}
     return {"offsets": {}, "runs": {}, **{name: known[name] for name in REACHED if name in known}}
 
 
 def following(
-    held: Dict[str, Any],
-    table: Table,
-    topic_id: Optional[str],
-    current: Batch,
-    batch: Batch,
-    generations: fencing.Generations,
-) -> Dict[str, Any]:
+    held: Position, table: Table, topic_id: Optional[str], current: Batch, batch: Batch, generations: Generations
+) -> Position:
     """The position after a batch. current: the batch without stale generations."""
     lsns = [row["lsn"] for row in current.partitions if row["lsn"] is not None]
     times = current.committed_ms
@@ -80,7 +76,7 @@ def following(
         "topic_id": topic_id,
         "epoch": table.epoch,
         "offsets": {**reached(held, table.epoch)["offsets"], **batch.next_offsets},
-        "runs": fencing.remembered(generations),
+        "runs": remembered(generations),
         "lsn": max(lsns + [held.get("lsn", 0)]),
         "schema_id": max(row["last_id"] for row in current.partitions),
         "messages": current.number,
@@ -91,6 +87,6 @@ def following(
     }
 
 
-def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
+def without_messages(position: Position) -> Position:
     """The position of a commit that brings none."""
     return dict(position, messages=0, source_ts_ms=None, lag_ms=None)

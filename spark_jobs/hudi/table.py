@@ -51,11 +51,9 @@ class HudiTable:
         self._broken_off = timeline.unfinished(line)
         self._topic_id: Optional[str] = self.reached.get("topic_id")
         self._columns = stored_columns(spark, target.path, self._position)
-        unserved = Unserved(
-            timeline.since_service(spark, line, target.type), self._position.get("bytes_since_service", 0)
-        )
+        commits, size = timeline.since_service(spark, line, target.type), self._position.get("bytes_since_service", 0)
         committed_at = time.time() if self._position else 0.0
-        self.schedule = ServiceSchedule(target.type, bool(source.partition), unserved, committed_at)
+        self.schedule = ServiceSchedule(target.type, bool(source.partition), Unserved(commits, size), committed_at)
         self.metastore = MetastoreSync(spark, target, self.name, has_commits=bool(self._position))
 
     @property

@@ -1,13 +1,12 @@
 """A table's past: its instants, the source position of each, and how far back it can be read whole."""
 
-import json
 import re
 from datetime import datetime, timezone
 from typing import Any, List, NamedTuple, Optional
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.hudi.timeline import PREFIX, meta_client, timeline
+from spark_jobs.hudi.timeline import meta_client, position_in, timeline
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import ENGINE
 from spark_jobs.sources.engine import Positions, engine
@@ -65,22 +64,15 @@ def completed(spark: SparkSession, path: str) -> List[Commit]:
     if line is None:
         raise NoSuchMoment("there is no table at {} yet".format(path))
     instants = list(line.getCommitsTimeline().filterCompletedInstants().getInstants())
-    return [Commit(str(instant.getTimestamp()), _position(line, instant)) for instant in instants]
-
-
-def _position(line: Any, instant: Any) -> Optional[int]:
-    extra = json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")).get("extraMetadata") or {}
-    return json.loads(extra[PREFIX + "lsn"]) if PREFIX + "lsn" in extra else None
+    return [Commit(str(instant.getTimestamp()), position_in(line, instant).get("lsn")) for instant in instants]
 
 
 def _refuse_ahead(path: str, commits: List[Commit], moment: str, position: int, positions: Positions) -> None:
     """The next commit might still be of before the moment, and the same question have another answer then."""
     reached = max([commit.position for commit in commits if commit.position is not None], default=0)
     if reached < position:
-        raise NoSuchMoment(
-            "{} has come as far as {} {}, not to {}: wait until a later change has come, or ask for a time, or for now "
-            "(without a moment)".format(path, positions.name, positions.text(reached), moment)
-        )
+        what = "{} has come as far as {} {}, not to {}: wait for a later change, or give a time, or no moment (for now)"
+        raise NoSuchMoment(what.format(path, positions.name, positions.text(reached), moment))
 
 
 def _by_position(commits: List[Commit], moment: str, position: int, positions: Positions) -> str:
@@ -99,10 +91,9 @@ def _by_time(moment: str, positions: Positions) -> str:
         time = _time(moment)
     except (ValueError, OverflowError):
         raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS.format(positions))) from None
-    if time > datetime.now(timezone.utc):
-        raise NoSuchMoment(
-            "{} is yet to come: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, datetime.now(timezone.utc))
-        )
+    now = datetime.now(timezone.utc)
+    if time > now:
+        raise NoSuchMoment("{} is in the future: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, now))
     # Not strftime: it writes the year 999 in three digits.
     return re.sub("[^0-9]", "", time.replace(tzinfo=None).isoformat(timespec="milliseconds"))
 

@@ -27,12 +27,20 @@ def last_position(line: Optional[Any]) -> Dict[str, Any]:
         return {}
     instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
     while instants.hasNext():
-        details = line.getInstantDetails(instants.next()).get()
-        extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
-        found = {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+        found = position_in(line, instants.next())
         if found:
             return found
     return {}
+
+
+def position_in(line: Any, instant: Any) -> Dict[str, Any]:
+    """The entries of one complete commit; empty for a commit without any."""
+    extra = _metadata(line, instant).get("extraMetadata") or {}
+    return {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+
+
+def _metadata(line: Any, instant: Any) -> Dict[str, Any]:
+    return dict(json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")))
 
 
 def exists(spark: SparkSession, path: str) -> bool:
@@ -93,10 +101,10 @@ def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:
     times = java(spark, "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator")
     newest, now = str(last.get().getTimestamp()), str(times.formatDate(java(spark, "java.util.Date")()))
     if newest > now:
-        raise ClockBehind(
-            "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing "
-            "is written".format(now, path, newest)
+        what = (
+            "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing is "
         )
+        raise ClockBehind((what + "written").format(now, path, newest))
 
 
 def last_instant(spark: SparkSession, path: str) -> str:
@@ -122,6 +130,5 @@ def rows_written(spark: SparkSession, path: str, instant: str) -> int:
     found = line.filterCompletedInstants().findInstantsAfterOrEquals(instant, 1).firstInstant() if line else None
     if not line or not found or not found.isPresent():
         return 0
-    content = json.loads(bytes(line.getInstantDetails(found.get()).get()).decode("utf-8"))
-    stats = [stat for files in content["partitionToWriteStats"].values() for stat in files]
+    stats = [stat for files in _metadata(line, found.get())["partitionToWriteStats"].values() for stat in files]
     return sum(stat["numInserts"] + stat["numUpdateWrites"] for stat in stats)

@@ -87,13 +87,8 @@ class Quarantine:
     def _count(self) -> Dict[str, int]:
         if not timeline.written(self._spark, self._target.path):
             return {}  # to count the rows of no table takes a new job a second that its tables lack
-        counted = (
-            _load(self._spark, self._target.path)
-            .where(F.col("state") == WAITING)
-            .groupBy("topic")
-            .agg(F.count("id").alias("waiting"))
-        )
-        return {row["topic"]: row["waiting"] for row in counted.collect()}
+        waiting = _load(self._spark, self._target.path).where(F.col("state") == WAITING)
+        return {row[0]: row[1] for row in waiting.groupBy("topic").count().collect()}
 
 
 class Quarantines:

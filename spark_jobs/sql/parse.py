@@ -34,13 +34,10 @@ def refuse_writing(spark: SparkSession, plan: Any) -> None:
     """Raises Refused for all but queries, SHOW, DESCRIBE and EXPLAIN: the streaming job is a table's only writer."""
     if _kind(plan).startswith(READING):
         return
+    gateway, what = spark._sc._gateway, "lake sql only reads, by queries, SHOW, DESCRIBE and EXPLAIN: {} was not done"
     for node in _nodes(plan):
-        if _kind(node) != "TimeTravelRelation" and any(
-            is_instance_of(spark._sc._gateway, node, one) for one in WRITING
-        ):
-            raise Refused(
-                "lake sql only reads, by queries, SHOW, DESCRIBE and EXPLAIN: {} was not done".format(_kind(node))
-            )
+        if _kind(node) != "TimeTravelRelation" and any(is_instance_of(gateway, node, one) for one in WRITING):
+            raise Refused(what.format(_kind(node)))
 
 
 def relations(plan: Any, text: str) -> List[Named]:

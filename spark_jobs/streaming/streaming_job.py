@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs.archive import writer as archive
-from spark_jobs.hudi.lease import Held, Leases
+from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import target_name
 from spark_jobs.kafka.admin import Broker
 from spark_jobs.quarantine.table import Quarantines
@@ -72,11 +72,7 @@ class StreamingJob:
 
     def admit(self) -> None:
         """Takes all tables before any is written; Held when another job writes one of them."""
-        try:
-            self._app.leases.await_all([target.path for _, target in self._targets(self._pipeline())])
-        except Held:
-            self._app.leases.release_all()
-            raise
+        self._app.leases.await_all([target.path for _, target in self._targets(self._pipeline())])
 
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""

@@ -79,7 +79,7 @@ def test_moments(kept: None, moment: str, instant: str) -> None:
                 "0/123456789",
             )
         ),
-        ("2999-01-01", "2999-01-01 is yet to come: here it is 20"),
+        ("2999-01-01", "2999-01-01 is in the future: here it is 20"),
         ("0999-01-01", "0999-01-01 is before 20250101000000000"),
         ("2024-12-31", "the oldest moment that is kept whole"),
         ("0/64", "no kept commit is as old as LSN 0/64"),
