@@ -10,9 +10,8 @@ it has, the re-snapshot missed the row, and nothing may be deleted. The password
 """
 
 import json
-import sys
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
@@ -64,13 +63,6 @@ def old(side: LakeRows, bound: int) -> Any:
     return side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file; 0 when all tables could be looked at, else 1 and its "error" says why."""
-    options = batch_job.parser("ghosts", __doc__, "--config", "--jdbc-url", "--user", "--bounds")
-    options.add_argument("--timeout-s", type=float, default=180.0)
-    return batch_job.run(options, argv, _all, lambda content: int("error" in content))
-
-
 def _all(spark: SparkSession, args: Any) -> Content:
     pipeline = read_pipeline(spark, args.config)
     bounds = json.loads(args.bounds)
@@ -87,4 +79,6 @@ def _all(spark: SparkSession, args: Any) -> Content:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("ghosts", __doc__, "--config", "--jdbc-url", "--user", "--bounds")
+    options.add_argument("--timeout-s", type=float, default=180.0)
+    batch_job.run(options, _all, lambda content: int("error" in content))

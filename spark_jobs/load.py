@@ -5,8 +5,7 @@ spark-submit spark_jobs/load.py --jdbc-url jdbc:postgresql://host:port/db --user
 """
 
 import os
-import sys
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -23,13 +22,6 @@ def named(text: str) -> Tuple[str, str]:
     return name, path
 
 
-def main(argv: List[str]) -> int:
-    """Writes the number of rows added to each table to the result file."""
-    options = batch_job.parser("load", __doc__, "--jdbc-url", "--user", "--schema")
-    options.add_argument("--table", action="append", type=named, default=[])
-    return batch_job.run(options, argv, load_all)
-
-
 def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """Loads all tables."""
     load, password = engine(ENGINE).load, os.environ[PASSWORD]
@@ -37,4 +29,6 @@ def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("load", __doc__, "--jdbc-url", "--user", "--schema")
+    options.add_argument("--table", action="append", type=named, default=[])
+    batch_job.run(options, load_all)

@@ -4,7 +4,6 @@ spark-submit spark_jobs/quarantined.py --config <pipeline.json> --output <result
     [--id <id>]... [--all]      Without --all: what waits. With --id: these alone, with their bytes.
 """
 
-import sys
 from typing import Any, Dict, List
 
 from pyspark.sql import DataFrame, SparkSession
@@ -41,13 +40,8 @@ def found(spark: SparkSession, args: Any) -> Dict[str, Any]:
     return {"messages": messages}
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file."""
+if __name__ == "__main__":
     options = batch_job.parser("quarantined", __doc__, "--config", "--databases")
     options.add_argument("--id", action="append", default=[])
     options.add_argument("--all", action="store_true")
-    return batch_job.run(options, argv, found)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    batch_job.run(options, found)

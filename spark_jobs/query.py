@@ -8,7 +8,6 @@ source (in PostgreSQL an LSN). --as-of reads each table as it was then, --since 
 """
 
 import json
-import sys
 from decimal import Decimal
 from typing import Any, Dict, List, Tuple
 
@@ -135,15 +134,6 @@ def _exact(value: Any, kind: DataType) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def main(argv: List[str]) -> int:
-    """Runs the statement and writes the result file; 2 when the statement or the moment is refused."""
-    options = batch_job.parser("sql", __doc__, "--config", "--sql")
-    for moment in ("--as-of", "--since", "--until"):
-        options.add_argument(moment, type=str.strip)
-    options.add_argument("--limit", type=int, default=1000)
-    return batch_job.run(options, argv, answer)
-
-
 def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of the statement. Raises Refused when it writes or Spark refuses it, and for an unknown moment."""
     spark.conf.set(SUBSTITUTION, "false")  # the statement is read as it was written, ${...} too
@@ -167,4 +157,8 @@ def _then(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, 
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("sql", __doc__, "--config", "--sql")
+    for moment in ("--as-of", "--since", "--until"):
+        options.add_argument(moment, type=str.strip)
+    options.add_argument("--limit", type=int, default=1000)
+    batch_job.run(options, answer)

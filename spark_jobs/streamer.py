@@ -12,7 +12,6 @@ when one failed or a claim was lost, 2 on bad input, and when another job writes
 
 import json
 import logging
-import sys
 import threading
 import time
 from typing import Any, Dict, List
@@ -199,19 +198,6 @@ def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str,
     return list(content["targets"])
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file; 0 when all tables were read, 1 when one failed, 2 on bad input."""
-    options = batch_job.parser("streamer", __doc__, "--config", "--streamer", "--status")
-    options.add_argument("--place", action="append", default=[])
-    options.add_argument("--tables", default="")
-    options.add_argument("--types", default="cow,mor")
-    options.add_argument("--schemas", choices=("file", "registry"), default="file")
-    options.add_argument("--once", action="store_true", help="one round")
-    options.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
-    options.add_argument("--interval-s", type=float, default=5.0)
-    return batch_job.run(options, argv, work, code, log_level="WARN")
-
-
 def work(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """Reads the archive into all chosen tables."""
     targets = settled(spark, args.streamer, args.place)
@@ -224,4 +210,12 @@ def code(content: Dict[str, Any]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("streamer", __doc__, "--config", "--streamer", "--status")
+    options.add_argument("--place", action="append", default=[])
+    options.add_argument("--tables", default="")
+    options.add_argument("--types", default="cow,mor")
+    options.add_argument("--schemas", choices=("file", "registry"), default="file")
+    options.add_argument("--once", action="store_true", help="one round")
+    options.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
+    options.add_argument("--interval-s", type=float, default=5.0)
+    batch_job.run(options, work, code, log_level="WARN")

@@ -3,7 +3,6 @@
 spark-submit spark_jobs/topics.py --config <pipeline.json> --output <result.json>
 """
 
-import sys
 from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
@@ -30,15 +29,10 @@ def _facts(topic: str, offsets: admin.Offsets) -> Dict[str, Any]:
     }
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file."""
-    return batch_job.run(batch_job.parser("topics", __doc__, "--config"), argv, all_topics)
-
-
 def all_topics(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The facts of all topics."""
     return {"topics": facts(spark, read_pipeline(spark, args.config))}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    batch_job.run(batch_job.parser("topics", __doc__, "--config"), all_topics)

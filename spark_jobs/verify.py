@@ -8,7 +8,6 @@ It works while writes go on: a key that differs is looked at again at a later po
 the lake stands still.
 """
 
-import sys
 import time
 from functools import partial
 from typing import Any, Callable, Dict, List
@@ -19,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.archive import files as archive
 from spark_jobs.kafka import admin
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import catch_up, lake_rows
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck
@@ -159,18 +158,13 @@ def verdict(check: TableCheck) -> str:
     return "equal" if check.result["equal"] else "different"
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file; 0 on equality, 1 on a difference, 2 on bad input."""
-    options = batch_job.parser("verify", __doc__, "--config", "--jdbc-url", "--user")
-    options.add_argument("--tables", default="")
-    options.add_argument("--timeout-s", type=float, default=180.0)
-    return batch_job.run(options, argv, prove, lambda content: int(not content["equal"]))
-
-
 def prove(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The comparison of all chosen tables."""
     return Check(spark, read_pipeline(spark, args.config), args).run()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("verify", __doc__, "--config", "--jdbc-url", "--user")
+    options.add_argument("--tables", default="")
+    options.add_argument("--timeout-s", type=float, default=180.0)
+    batch_job.run(options, prove, lambda content: int(not content["equal"]))

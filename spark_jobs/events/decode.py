@@ -9,18 +9,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.events import toast
-from spark_jobs.events.flatten import GENERATION, order
+from spark_jobs.events.flatten import GENERATION, UNAVAILABLE, order
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.engine import engine
 
-METADATA_FIELDS = (
-    ("__lsn", "long"),
-    ("__op", "string"),
-    ("__source_ts_ms", "long"),
-    (toast.UNAVAILABLE, {"type": "array", "items": "string"}),
-    (GENERATION, "long"),
-)
+NAMES = {"type": "array", "items": "string"}
+METADATA_TYPES = {"__lsn": "long", "__op": "string", "__source_ts_ms": "long", UNAVAILABLE: NAMES, GENERATION: "long"}
 METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>,__run:bigint>"
 Schemas = Dict[int, Dict[str, Any]]
 
@@ -60,7 +55,7 @@ def metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
 
 
 def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
-    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_FIELDS]
+    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_TYPES.items()]
     options = {"avroSchema": json.dumps(with_fields(writer_schema, fields)), "mode": mode}
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
 

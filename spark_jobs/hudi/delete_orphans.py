@@ -26,15 +26,10 @@ TOMBSTONE = {
 
 
 def delete_requested(spark: SparkSession, table: HudiTable, bounds: Sequence[int]) -> None:
-    """Deletes the orphans below each bound of a request."""
-    for bound in bounds:
-        delete_orphans(spark, table, bound)
-
-
-def delete_orphans(spark: SparkSession, table: HudiTable, bound: int) -> None:
-    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Idempotent."""
-    if not timeline.written(spark, table.path):
+    """Deletes the live rows whose `_order` is below one of the bounds, as the table wants deletes. Idempotent."""
+    if not bounds or not timeline.written(spark, table.path):
         return
+    bound = max(bounds)
     if orphans(stored(table), bound).take(1):
         table.commit_without_messages(lambda: tombstones(orphans(stored(table), bound), table.source))
         LOG.info("%s: rows with an order below %d are deleted", table.name, bound)

@@ -175,7 +175,7 @@ class Leases:
             self._held[table_path] = lease
 
     def await_all(self, table_paths: List[str]) -> None:
-        """Takes them all, or none: Held as soon as another job is seen alive. Waits until a dead job's claim expires."""
+        """Takes them all, or none: Held as soon as another job is seen alive. Waits until a dead job's claim ends."""
         try:
             for path in table_paths:
                 self._await(path)

@@ -78,12 +78,6 @@ def meta_client(spark: SparkSession, path: str) -> Any:
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
 
 
-def completed(spark: SparkSession, path: str) -> Optional[Any]:
-    """The complete commits of the active timeline; None when there is no table."""
-    line = timeline(spark, path)
-    return line.getCommitsTimeline().filterCompletedInstants() if line else None
-
-
 def unfinished(line: Optional[Any]) -> bool:
     """True when a commit was begun that is not complete; Hudi rolls it back when the next one begins."""
     return bool(line) and not line.getCommitsTimeline().filterInflightsAndRequested().empty()
@@ -109,8 +103,8 @@ def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:
 
 def last_instant(spark: SparkSession, path: str) -> str:
     """The newest complete commit; '' when there is none."""
-    line = completed(spark, path)
-    last = line.lastInstant() if line else None
+    line = timeline(spark, path)
+    last = line.getCommitsTimeline().filterCompletedInstants().lastInstant() if line else None
     return str(last.get().getTimestamp()) if last and last.isPresent() else ""
 
 
@@ -125,10 +119,8 @@ def since_service(spark: SparkSession, line: Optional[Any], kind: str) -> int:
 
 
 def rows_written(spark: SparkSession, path: str, instant: str) -> int:
-    """How many rows a commit inserted or updated."""
-    line = timeline(spark, path)
-    found = line.filterCompletedInstants().findInstantsAfterOrEquals(instant, 1).firstInstant() if line else None
-    if not line or not found or not found.isPresent():
-        return 0
-    stats = [stat for files in _metadata(line, found.get())["partitionToWriteStats"].values() for stat in files]
+    """How many rows a complete commit inserted or updated."""
+    line = meta_client(spark, path).getActiveTimeline().filterCompletedInstants()
+    commit = line.findInstantsAfterOrEquals(instant, 1).firstInstant().get()
+    stats = [stat for files in _metadata(line, commit)["partitionToWriteStats"].values() for stat in files]
     return sum(stat["numInserts"] + stat["numUpdateWrites"] for stat in stats)

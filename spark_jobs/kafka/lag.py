@@ -1,9 +1,7 @@
-"""The lag of a table behind its topic, in seconds."""
+"""The lag of a table behind its topic, in offsets and in seconds."""
 
 from collections import deque
 from typing import Deque, Dict, Tuple
-
-from spark_jobs.kafka.offsets import missing_offsets
 
 Marks = Deque[Tuple[float, Dict[int, int]]]
 STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
@@ -25,3 +23,13 @@ class LagTracker:
         while self._marks and not missing_offsets("the table", reached, self._marks[0][1]):
             self._marks.popleft()
         return now - self._marks[0][0] if self._marks else 0.0
+
+
+def missing_offsets(what: str, reached: Dict[str, int], end: Dict[int, int]) -> str:
+    """Which partitions are not covered, or ''. reached: next offset by partition (text); end: likewise (int)."""
+    behind = [
+        "partition {}: {} of {}".format(partition, reached.get(str(partition), 0), offset)
+        for partition, offset in sorted(end.items())
+        if reached.get(str(partition), 0) < offset
+    ]
+    return "{} lacks {}".format(what, ", ".join(behind)) if behind else ""

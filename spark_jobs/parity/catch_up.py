@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import timeline
 from spark_jobs.kafka import admin
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.waiting import Deadline, wait_until
 from spark_jobs.sources.engine import Source

@@ -45,18 +45,15 @@ class HotRows:
 
     def _run(self, reader: ContextManager[ReadRows]) -> None:
         try:
+            room = CHARACTERS
             with reader as read:
-                self._ask(read)
+                while room > 0 and not self._stopping.wait(PAUSE_S):
+                    rows = read()
+                    room -= sum(len(row) for row in rows if row not in self.seen)
+                    self.seen.update(rows)
+                    self.times += 1
         except Exception as error:
             self._error = error
-
-    def _ask(self, read: ReadRows) -> None:
-        room = CHARACTERS
-        while room > 0 and not self._stopping.wait(PAUSE_S):
-            rows = read()
-            room -= sum(len(row) for row in rows if row not in self.seen)
-            self.seen.update(rows)
-            self.times += 1
 
 
 def versions(spark: SparkSession, hot: HotRows, table: Table, columns: Columns, keys: DataFrame) -> DataFrame:

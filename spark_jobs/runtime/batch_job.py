@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from typing import Any, Callable, Dict, List
+import sys
+from typing import Any, Callable, Dict
 
 from pyspark.sql import SparkSession
 
@@ -35,16 +36,15 @@ def succeeded(_: Content) -> int:
 
 def run(
     options: argparse.ArgumentParser,
-    argv: List[str],
     work: Callable[[SparkSession, Any], Content],
     code: Callable[[Content], int] = succeeded,
     log_level: str = "ERROR",
-) -> int:
-    """Runs the work, and writes what it returns to the result file, as JSON.
+) -> None:
+    """Runs the work, writes what it returns to the result file, as JSON, and ends the process with the exit code.
 
-    Returns the exit code. It is 2 when the work raises Refused, and the file then holds the reason under "error".
+    The exit code is 2 when the work raises Refused; the file then holds the reason under "error".
     """
-    args = options.parse_args(argv)
+    args = options.parse_args()
     spark = SparkSession.builder.appName("lake " + options.prog).getOrCreate()
     spark.sparkContext.setLogLevel(log_level)
     spark.conf.set(LISTING, AT_THE_PLAN)
@@ -55,4 +55,4 @@ def run(
         content, exit_code = {"error": str(problem)}, REFUSED
     storage.write_text(spark, args.output, json.dumps(content))
     spark.stop()
-    return exit_code
+    sys.exit(exit_code)

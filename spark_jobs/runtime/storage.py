@@ -47,18 +47,12 @@ def has_files(spark: SparkSession, folder: str) -> bool:
 
 def names(spark: SparkSession, folder: str) -> List[str]:
     """The names in a folder; empty when there is no such folder."""
-    system, location = located(spark, folder)
-    if not system.exists(location):
-        return []
-    return [str(status.getPath().getName()) for status in system.listStatus(location)]
+    return [str(one.getPath().getName()) for one in _listed(spark, folder)]
 
 
 def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
     """Names and modification times (s, by the storage's own clock) of the files in a folder that is there or not."""
-    system, location = located(spark, folder)
-    if not system.exists(location):
-        return []
-    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in system.listStatus(location)]
+    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in _listed(spark, folder)]
     return [(name, changed) for name, changed in found if not name.endswith(NEXT)]
 
 
@@ -83,6 +77,11 @@ def located(spark: SparkSession, path: str) -> Tuple[Any, Any]:
     """Hadoop's FileSystem of a path, and the path (a Java Path)."""
     location = _path(spark, path)
     return location.getFileSystem(spark._jsc.hadoopConfiguration()), location
+
+
+def _listed(spark: SparkSession, folder: str) -> List[Any]:
+    system, location = located(spark, folder)
+    return list(system.listStatus(location)) if system.exists(location) else []
 
 
 def _write_local(path: str, text: str) -> None:

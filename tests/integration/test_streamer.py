@@ -24,7 +24,7 @@ from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS
 from spark_jobs.kafka import admin
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import compare, lake_rows
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, wait_until

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import File
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import compare, hot_rows, lake_rows
 from spark_jobs.parity.compare import PLACEHOLDER
 from spark_jobs.runtime.pipeline import Table
