@@ -31,10 +31,9 @@ AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timest
 
 def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
     """By path of a table, the instant that it is read as of, or since. Raises time_travel.NoSuchMoment."""
-    find, moment = time_travel.instant_of, args.as_of
-    if args.since is not None:
-        find, moment = time_travel.begin_of, args.since
-    return {target.path: find(spark, target.path, moment, target.engine) for target in past.values()}
+    since = args.since is not None  # changes are read after it: then it may be a position that is not reached yet
+    given = args.since if since else args.as_of
+    return {one.path: time_travel.instant_of(spark, one.path, given, one.engine, since) for one in past.values()}
 
 
 def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str], args: Any) -> str:
@@ -92,19 +91,15 @@ def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
     A decimal is the text of all its digits, a time has microseconds.
     """
     fields = rows.schema.fields
-    first = _texts(rows.limit(limit + 1)).collect()
+    # In the objects of JSON columns are called by their places, since two columns may have one name.
+    numbered = rows.limit(limit + 1).toDF(*[str(place) for place in range(len(fields))])
+    first = numbered.select(F.to_json(F.struct("*"), AS_JSON).alias("json")).collect()
     return {
         "columns": [field.name for field in fields],
         "types": [field.dataType.simpleString() for field in fields],
         "rows": [_values(row["json"], fields) for row in first[:limit]],
         "more": len(first) > limit,
     }
-
-
-def _texts(rows: DataFrame) -> DataFrame:
-    """Each row as an object of JSON; its columns are called by their places, since two may have one name."""
-    places = [str(place) for place in range(len(rows.columns))]
-    return rows.toDF(*places).select(F.to_json(F.struct("*"), AS_JSON).alias("json"))
 
 
 def _values(text: str, fields: List[Any]) -> List[Any]:

@@ -14,6 +14,7 @@ import json
 import logging
 import threading
 import time
+from dataclasses import dataclass
 from typing import Any, Dict, List
 
 from pyspark.sql import SparkSession
@@ -37,28 +38,27 @@ BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes 
 TELL_S = 10.0  # a large table takes minutes: whoever looks should see that the job lives
 
 
+@dataclass(eq=False)
 class StreamedTable:
     """One Hudi table of the streamer path."""
 
-    def __init__(
-        self, spark: SparkSession, table: Table, target: Dict[str, Any], registry: Registry, schemas: str
-    ) -> None:
-        self.name = str(target["name"])
-        self.path = str(target["path"])
-        self._spark = spark
-        self._table = table
-        self._target = target
-        self._registry = registry
-        self._schemas = schemas
+    spark: SparkSession
+    table: Table
+    target: Dict[str, Any]
+    registry: Registry
+    schemas: str
+
+    def __post_init__(self) -> None:
+        self.name, self.path = str(self.target["name"]), str(self.target["path"])
         self.result: Dict[str, Any] = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}
 
     def sync(self, replay: bool) -> None:
         """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
         began = time.time()
         try:
-            line = timeline.timeline(self._spark, self.path)
-            timeline.refuse_clock(self._spark, line, self.path)
-            self._prepare(stored_columns(self._spark, self.path, timeline.last_position(line)).names)
+            line = timeline.timeline(self.spark, self.path)
+            timeline.refuse_clock(self.spark, line, self.path)
+            self._prepare(stored_columns(self.spark, self.path, timeline.last_position(line)).names)
             self._run(replay)
             self.result.update(state="read", reason=None)
         except UnknownSchema as missing:
@@ -70,23 +70,23 @@ class StreamedTable:
 
     def _prepare(self, columns: List[str]) -> None:
         """The schema that all files of the archive can be read with, and the SQL that makes rows of them."""
-        versions = self._registry.versions(self._table.topic + "-value")
-        schema = archive_schema(versions if self._schemas == "file" else versions[-1:])
-        storage.write_text(self._spark, self._target["schema"], json.dumps(schema))
-        sql = flatten.query(schema, self._table, OFFSET_FIELD, columns)
-        storage.write_text(self._spark, self._target["sql"], sql)
+        versions = self.registry.versions(self.table.topic + "-value")
+        schema = archive_schema(versions if self.schemas == "file" else versions[-1:])
+        storage.write_text(self.spark, self.target["schema"], json.dumps(schema))
+        sql = flatten.query(schema, self.table, OFFSET_FIELD, columns)
+        storage.write_text(self.spark, self.target["sql"], sql)
 
     def _run(self, replay: bool) -> None:
-        before = timeline.last_instant(self._spark, self.path)
-        operation = self._target["follow" if before else "load"]
-        schemas = self._target["schemas"][self._schemas]
-        words = self._target["arguments"] + schemas + operation + (checkpoint() if replay else [])
-        hoodie_streamer(self._spark, words)
-        after = timeline.last_instant(self._spark, self.path)
+        before = timeline.last_instant(self.spark, self.path)
+        operation = self.target["follow" if before else "load"]
+        schemas = self.target["schemas"][self.schemas]
+        words = self.target["arguments"] + schemas + operation + (checkpoint() if replay else [])
+        hoodie_streamer(self.spark, words)
+        after = timeline.last_instant(self.spark, self.path)
         if after != before:
             self.result.update(
                 commits=self.result["commits"] + 1,
-                rows=self.result["rows"] + timeline.rows_written(self._spark, self.path, after),
+                rows=self.result["rows"] + timeline.rows_written(self.spark, self.path, after),
                 instant=after,
                 operation=operation[1],
             )

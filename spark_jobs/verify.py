@@ -19,8 +19,9 @@ from pyspark.sql import SparkSession
 from spark_jobs.archive import files as archive
 from spark_jobs.kafka import admin
 from spark_jobs.kafka.lag import missing_offsets
-from spark_jobs.parity import catch_up, lake_rows
+from spark_jobs.parity import catch_up
 from spark_jobs.parity.findings import SHOWN
+from spark_jobs.parity.lake_rows import WrongType
 from spark_jobs.parity.table_check import TableCheck
 from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
@@ -32,6 +33,7 @@ from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engin
 RETRIES = 5
 FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
 FAILED = (Py4JJavaError, PySparkException)
+WHERE = {NotCovered: "lake", NoTable: "source", Unmapped: "type map", WrongType: "type map"}
 
 
 class Check:
@@ -40,9 +42,7 @@ class Check:
     def __init__(self, spark: SparkSession, pipeline: Pipeline, args: Any) -> None:
         self._spark = spark
         self._pipeline = pipeline
-        self._url = args.jdbc_url
-        self._user = args.user
-        self._timeout_s = args.timeout_s
+        self._args = args
         self._retries: Dict[str, int] = {}
         self.checks = [TableCheck(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
 
@@ -62,8 +62,8 @@ class Check:
         }
 
     def _round(self, database: str, checks: List[TableCheck]) -> None:
-        source = engine(checks[0].table.engine).source(self._spark, self._url, database, self._user)
-        snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._timeout_s)
+        source = engine(checks[0].table.engine).source(self._spark, self._args.jdbc_url, database, self._args.user)
+        snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._args.timeout_s)
         try:
             tell("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
             begun = [one for one in checks if self._tried(one, partial(one.begin, source, snapshot))]
@@ -91,12 +91,8 @@ class Check:
         try:
             work()
             return True
-        except NotCovered as missing:
-            check.fail("lake", str(missing))
-        except NoTable as problem:
-            check.fail("source", str(problem))
-        except (Unmapped, lake_rows.WrongType) as problem:
-            check.fail("type map", str(problem))
+        except tuple(WHERE) as problem:
+            check.fail(WHERE[type(problem)], str(problem))
         except FAILED as problem:
             self._failed(check, problem)
         return False
@@ -138,7 +134,7 @@ class Check:
 
     def _archive_lacks(self, check: TableCheck) -> str:
         """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
-        deadline = Deadline(time.monotonic() + self._timeout_s)
+        deadline = Deadline(time.monotonic() + self._args.timeout_s)
         place, end = (self._pipeline.bronze["path"], check.table.topic), check.end_offsets
         try:
             wait_until(lambda: missing_offsets("bronze", archive.reached(self._spark, *place), end), deadline)

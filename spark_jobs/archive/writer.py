@@ -4,6 +4,7 @@ Messages that can't be decoded are archived as they came, in files of the same n
 """
 
 import json
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -40,29 +41,23 @@ class BronzeGap(Exception):
     """Offsets are missing behind the last file, or begin again: Kafka has lost what was not archived yet."""
 
 
+@dataclass(eq=False)
 class BronzeTopic:
     """The archive of one topic. ask: for the topic that has its name by now."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        table: Table,
-        path: str,
-        registry: Registry,
-        max_records: int,
-        ask: Callable[[], Topic],
-    ) -> None:
-        self.name = PREFIX + table.topic
-        self.topic = table.topic
-        self._table = table
-        self._spark = spark
-        self._path = path
-        self._ask = ask
+    spark: SparkSession
+    table: Table
+    path: str
+    registry: Registry
+    max_records: int
+    ask: Callable[[], Topic]
+
+    def __post_init__(self) -> None:
+        self.topic = self.table.topic
+        self.name = PREFIX + self.topic
         self._topic_id: Optional[str] = None
-        self._folder, self._raw = archive.folders(path, table.topic)
-        self._scratch = "{}/_scratch/{}".format(path, table.topic)
-        self._registry = registry
-        self._max_records = max_records
+        self._folder, self._raw = archive.folders(self.path, self.topic)
+        self._scratch = "{}/_scratch/{}".format(self.path, self.topic)
         self._next: Dict[int, int] = {}
         self._resumed = False
 
@@ -74,7 +69,7 @@ class BronzeTopic:
         except BronzeGap:
             raise
         except Exception as error:  # py4j, or the registry
-            annotated, _ = validate.find_poison(messages, self._table, self._registry, error, applied=False)
+            annotated, _ = validate.find_poison(messages, self.table, self.registry, error, applied=False)
             try:
                 self._archive(annotated)
             finally:
@@ -83,7 +78,7 @@ class BronzeTopic:
 
     def _new(self, messages: DataFrame) -> DataFrame:
         if not self._resumed:
-            self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
+            self._next = {int(key): end for key, end in archive.reached(self.spark, self.path, self.topic).items()}
             self._resumed = True
         self._refuse_other_topic()
         if not self._next:
@@ -96,27 +91,27 @@ class BronzeTopic:
 
         TopicChanged when the topic has got partitions: tables made from such an archive would be wrong.
         """
-        topic, place = self._ask(), archive.topic_id_file(self._path, self.topic)
-        source_offsets.refuse_repartitioned(self._table, topic)
+        topic, place = self.ask(), archive.topic_id_file(self.path, self.topic)
+        source_offsets.refuse_repartitioned(self.table, topic)
         if self._topic_id is None:
-            self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
+            self._topic_id = storage.read_text(self.spark, place) if storage.exists(self.spark, place) else ""
         if self._next and topic.id != self._topic_id and topic.id and self._topic_id:
             what = "topic {} was deleted and re-created: {} is the archive of the old one; {}"
             raise BronzeGap(what.format(self.topic, self._folder, source_offsets.RUNBOOK))
         if topic.id not in ("", self._topic_id):
-            storage.write_text(self._spark, place, topic.id)
+            storage.write_text(self.spark, place, topic.id)
             self._topic_id = topic.id
 
     def _archive(self, messages: DataFrame) -> None:
-        storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it
+        storage.delete(self.spark, self._scratch)  # a crash, or what can't be decoded, left it
         messages = framed(messages).persist()
         try:
             ranges = offset_ranges(messages)
             firsts = first_offsets(ranges)
             self._refuse_gap(firsts)
             new = {partition: first for partition, first in firsts.items() if partition not in self._next}
-            archive.note_begins(self._spark, self._path, self.topic, new)
-            files = with_file(messages, self._max_records)
+            archive.note_begins(self.spark, self.path, self.topic, new)
+            files = with_file(messages, self.max_records)
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
             self._publish()
@@ -125,7 +120,7 @@ class BronzeTopic:
             messages.unpersist()
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
-        schema = RAW_SCHEMA if writer == RAW else validate.own_schema(self._registry, writer, self._table)
+        schema = RAW_SCHEMA if writer == RAW else validate.own_schema(self.registry, writer, self.table)
         decoded = from_avro(F.expr("substring(value, 6)"), json.dumps(schema))
         row = F.struct("key", "value") if writer == RAW else decoded
         columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
@@ -138,23 +133,23 @@ class BronzeTopic:
         for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
             root = self._raw if folder.startswith("{}/{}/".format(self._scratch, RAW)) else self._folder
             self._publish_file(root, folder, *file.split("+"))
-        storage.delete(self._spark, self._scratch)
+        storage.delete(self.spark, self._scratch)
 
     def _written(self) -> List[Tuple[str, str]]:
         """'<partition>+<start offset>' and folder of each file of the batch."""
         written: List[Tuple[str, str]] = []
-        for writer in storage.names(self._spark, self._scratch):
+        for writer in storage.names(self.spark, self._scratch):
             scratch = "{}/{}".format(self._scratch, writer)
-            folders = [name for name in storage.names(self._spark, scratch) if name.startswith(FILE + "=")]
+            folders = [name for name in storage.names(self.spark, scratch) if name.startswith(FILE + "=")]
             written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
         return written
 
     def _publish_file(self, root: str, folder: str, partition: str, start: str) -> None:
-        parts = [name for name in storage.names(self._spark, folder) if name.endswith(".avro")]
+        parts = [name for name in storage.names(self.spark, folder) if name.endswith(".avro")]
         if len(parts) != 1:
             raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
         final = "{}/partition={}/{}+{}+{}.avro".format(root, partition, self.topic, partition, start)
-        storage.rename(self._spark, "{}/{}".format(folder, parts[0]), final)
+        storage.rename(self.spark, "{}/{}".format(folder, parts[0]), final)
 
     def _refuse_gap(self, firsts: Dict[int, int]) -> None:
         for partition, first in firsts.items():

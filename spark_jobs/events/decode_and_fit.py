@@ -42,8 +42,7 @@ def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
 
 
 def _fitted(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: Stored) -> DataFrame:
-    rows = erase_deleted(schemas.rows(messages, writer), schemas.table)
-    rows = with_record_key(rows, schemas.table)
+    rows = with_record_key(erase_deleted(schemas.rows(messages, writer), schemas.table), schemas.table)
     try:
         return schema_evolution.fit(rows, stored.columns, _required(messages, writer, schemas, stored), stored.name)
     except schema_evolution.SchemaRefused:

@@ -249,18 +249,18 @@ def ended(other: Dict[str, Any]) -> bool:
 
 def boot() -> str:
     """An id of this start of the machine; "" where it is unknown."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    return _content_of("/proc/sys/kernel/random/boot_id").strip()
 
 
 def started(pid: int) -> str:
     """When a process started, in the machine's own ticks; "" when there is none."""
+    fields = _content_of("/proc/{}/stat".format(pid)).rpartition(")")[2].split()
+    return fields[19] if fields and fields[0] != "Z" else ""
+
+
+def _content_of(path: str) -> str:
     try:
-        with open("/proc/{}/stat".format(pid)) as file:
-            fields = file.read().rpartition(")")[2].split()
-            return "" if fields[0] == "Z" else fields[19]
+        with open(path) as file:
+            return file.read()
     except OSError:
         return ""

@@ -33,27 +33,21 @@ class Commit(NamedTuple):
     position: Optional[int]
 
 
-def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
+def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE, may_be_ahead: bool = False) -> str:
     """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a position of the source.
 
     A position is where the next change goes: it stands for the newest commit that holds only changes written before
-    it. Which one that is, is known once the table has a later change. source: its engine. Raises NoSuchMoment.
+    it. Which one that is, is known once the table has a later change. source: its engine. may_be_ahead: accepts a
+    position that the table has not reached. Raises NoSuchMoment.
     """
     commits, positions = completed(spark, path), engine(source).positions
     position = positions.parse(moment)
-    if position is not None:
-        _refuse_ahead(path, commits, moment, position, positions)
-    return _kept_whole(spark, path, commits, moment, positions)
-
-
-def begin_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
-    """The instant after which changes are read. A position may be one that the table has not reached yet."""
-    return _kept_whole(spark, path, completed(spark, path), moment, engine(source).positions)
-
-
-def _kept_whole(spark: SparkSession, path: str, commits: List[Commit], moment: str, positions: Positions) -> str:
-    position = positions.parse(moment)
-    found = _by_time(moment, positions) if position is None else _by_position(commits, moment, position, positions)
+    if position is None:
+        found = _by_time(moment, positions)
+    else:
+        if not may_be_ahead:
+            _refuse_ahead(path, commits, moment, position, positions)
+        found = _by_position(commits, moment, position, positions)
     _refuse_unkept(spark, path, commits, found, moment)
     return found
 

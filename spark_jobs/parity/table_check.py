@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.parity import compare, findings, hot_rows, lake_checks, lake_rows
+from spark_jobs.parity import compare, findings, hot_rows, lake_rows
 from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
 from spark_jobs.runtime.pipeline import Table
@@ -68,7 +68,7 @@ class TableCheck:
             for name, side in read_sides(self._spark, self.table, snapshot, columns, self.few_keys):
                 side.rows = compare.only_keys(side.rows, self._keys)
                 sides[name] = side.keep()
-            told = lake_checks.check_lake(self._spark, self.table, sides) if self._before is None else {}
+            told = findings.check_lake(self._spark, self.table, sides) if self._before is None else {}
             found = self._compare(sides, columns)
             counts = findings.counted(found)
             done = late or all(real for _, real in counts)

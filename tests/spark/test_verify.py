@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_jobs import verify
-from spark_jobs.parity import catch_up, findings, lake_checks, table_check
+from spark_jobs.parity import catch_up, findings, table_check
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck, condition
 from spark_jobs.runtime.batch_job import Refused
@@ -120,7 +120,7 @@ Look = Callable[[int, int], TableCheck]
 def make_look(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Look]:
     """Of a table of which nothing is read: so many keys differ in a round, in rows of the lake of that order."""
     monkeypatch.setattr(table_check, "read_sides", lambda *_: [])
-    monkeypatch.setattr(lake_checks, "check_lake", lambda *_: {})
+    monkeypatch.setattr(findings, "check_lake", lambda *_: {})
     monkeypatch.setattr(findings, "versions", lambda spark, table, pair, keys, sides: [{"key": key} for key in keys])
     table = Table("shop", "public", "t", "shop.public.t", 0, ("id",), None, "soft", "full", ())
 
