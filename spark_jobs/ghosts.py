@@ -16,7 +16,7 @@ from typing import Any, Dict
 from pyspark.sql import SparkSession
 
 from spark_jobs.parity import catch_up, lake_rows
-from spark_jobs.parity.lake_rows import LakeRows, WrongType
+from spark_jobs.parity.lake_rows import WrongType
 from spark_jobs.parity.table_check import described
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
@@ -50,17 +50,13 @@ def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) 
     found: Content = {"ghosts": {}, "unread": 0}
     for target in table.targets:
         kind = "rt" if target.type == "mor" else "cow"
-        rows = old(lake_rows.of_target(spark, target.path, kind, table, columns), bound)
+        side = lake_rows.of_target(spark, target.path, kind, table, columns)
+        rows = side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
         unread = rows.join(present, "key").count() if rows.take(1) else 0
         found["unread"] = max(found["unread"], unread)
         found["ghosts"][target.type] = rows.count() - unread
         rows.unpersist()
     return found
-
-
-def old(side: LakeRows, bound: int) -> Any:
-    """The keys of the live rows with an order below the bound."""
-    return side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
 
 
 def _all(spark: SparkSession, args: Any) -> Content:

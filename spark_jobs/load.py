@@ -5,7 +5,7 @@ spark-submit spark_jobs/load.py --jdbc-url jdbc:postgresql://host:port/db --user
 """
 
 import os
-from typing import Any, Dict, Tuple
+from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
@@ -16,12 +16,6 @@ from spark_jobs.sources.engine import engine
 PASSWORD = "LAKE_LOAD_PASSWORD"
 
 
-def named(text: str) -> Tuple[str, str]:
-    """artists=s3://... as a pair."""
-    name, _, path = text.partition("=")
-    return name, path
-
-
 def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """Loads all tables."""
     load, password = engine(ENGINE).load, os.environ[PASSWORD]
@@ -30,5 +24,5 @@ def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 if __name__ == "__main__":
     options = batch_job.parser("load", __doc__, "--jdbc-url", "--user", "--schema")
-    options.add_argument("--table", action="append", type=named, default=[])
+    options.add_argument("--table", action="append", type=lambda text: text.split("=", 1), default=[])
     batch_job.run(options, load_all)

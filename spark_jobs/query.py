@@ -136,19 +136,16 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
         parse.refuse_writing(spark, parse.parsed(spark, args.sql))
         if args.as_of is None and args.since is None:
             return result(spark.sql(args.sql), args.limit)
-        return _then(spark, named(spark, args.sql, read_pipeline(spark, args.config)), args)
+        past = named(spark, args.sql, read_pipeline(spark, args.config))
+        kept = instants(spark, past, args)
+        found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
+        for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
+            time_travel.instant_of(spark, path, instant)
+        return found
     except (AnalysisException, ParseException, time_travel.NoSuchMoment) as error:
         if METASTORE in str(error):
             raise
         raise Refused(str(error).strip().splitlines()[0]) from None
-
-
-def _then(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, Any]:
-    kept = instants(spark, past, args)
-    found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
-    for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
-        time_travel.instant_of(spark, path, instant)
-    return found
 
 
 if __name__ == "__main__":

@@ -80,7 +80,9 @@ class StreamedTable:
         before = timeline.last_instant(self.spark, self.path)
         operation = self.target["follow" if before else "load"]
         schemas = self.target["schemas"][self.schemas]
-        words = self.target["arguments"] + schemas + operation + (checkpoint() if replay else [])
+        # Another text each time: Hudi obeys one text once.
+        replayed = ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
+        words = self.target["arguments"] + schemas + operation + (replayed if replay else [])
         hoodie_streamer(self.spark, words)
         after = timeline.last_instant(self.spark, self.path)
         if after != before:
@@ -104,11 +106,6 @@ def hoodie_streamer(spark: SparkSession, words: List[str]) -> None:
         job.sync()
     finally:
         job.shutdownGracefully()
-
-
-def checkpoint() -> List[str]:
-    """All of the archive again. Another text each time: Hudi obeys one text once."""
-    return ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
 
 
 def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
@@ -200,6 +197,7 @@ def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str,
 
 def work(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """Reads the archive into all chosen tables."""
+    spark.sparkContext.setLogLevel("WARN")
     targets = settled(spark, args.streamer, args.place)
     return Job(spark, read_pipeline(spark, args.config), targets, args).run()
 
@@ -218,4 +216,4 @@ if __name__ == "__main__":
     options.add_argument("--once", action="store_true", help="one round")
     options.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
     options.add_argument("--interval-s", type=float, default=5.0)
-    batch_job.run(options, work, code, log_level="WARN")
+    batch_job.run(options, work, code)

@@ -100,7 +100,8 @@ class Check:
     def _failed(self, check: TableCheck, problem: Exception) -> None:
         """A file that is gone is no fault: the round is made again."""
         self._retries[check.name] = self._retries.get(check.name, 0) + 1
-        if file_gone(problem) and self._retries[check.name] <= RETRIES:
+        is_gone = FILE_GONE in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
+        if is_gone and self._retries[check.name] <= RETRIES:
             tell("{}: a file was removed meanwhile, looking again: {}".format(check.name, root_cause(problem)))
         else:
             check.fail("proof", "could not be compared: {}".format(root_cause(problem)))
@@ -141,10 +142,6 @@ class Check:
         except NotCovered as missing:
             return str(missing)
         return ""
-
-
-def file_gone(problem: Exception) -> bool:
-    return FILE_GONE in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
 
 
 def verdict(check: TableCheck) -> str:

@@ -120,12 +120,15 @@ class BronzeTopic:
             messages.unpersist()
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
-        schema = RAW_SCHEMA if writer == RAW else validate.own_schema(self.registry, writer, self.table)
+        schema: Dict[str, Any] = RAW_SCHEMA
+        if writer != RAW:
+            schema = validate.own_schema(self.registry, writer, self.table)
         decoded = from_avro(F.expr("substring(value, 6)"), json.dumps(schema))
         row = F.struct("key", "value") if writer == RAW else decoded
         columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
         ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
-        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset(schema)))
+        with_offset = {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}
+        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset))
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
     def _publish(self) -> None:
@@ -162,21 +165,12 @@ def start(
     spark: SparkSession, pipeline: Pipeline, table: Table, broker: Broker, progress: Progress, background: Background
 ) -> StreamingQuery:
     """The running query of one topic's archive."""
-    registry, size, ask = (
-        Registry(pipeline.registry),
-        pipeline.bronze["max_records"],
-        partial(broker.topic, table.topic),
-    )
-    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], registry, size, ask)
+    size, ask = pipeline.bronze["max_records"], partial(broker.topic, table.topic)
+    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], Registry(pipeline.registry), size, ask)
     # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
-    messages = read_stream(
-        spark,
-        pipeline.kafka,
-        bronze.topic,
-        minOffsetsPerTrigger=str(size),
-        maxTriggerDelay="{}s".format(pipeline.bronze["trigger_s"]),
-        maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
-    )
+    waits = {"minOffsetsPerTrigger": str(size), "maxTriggerDelay": "{}s".format(pipeline.bronze["trigger_s"])}
+    most = str(pipeline.silver["max_offsets"])
+    messages = read_stream(spark, pipeline.kafka, table.topic, maxOffsetsPerTrigger=most, **waits)
     checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
     writer = messages.writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
 
@@ -220,8 +214,3 @@ def first_offsets(ranges: List[Any]) -> Dict[int, int]:
     """By partition, of what offset_ranges() gives."""
     partitions = {row["partition"] for row in ranges}
     return {one: min(row["first"] for row in ranges if row["partition"] == one) for one in partitions}
-
-
-def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:
-    """The writer schema with the Kafka offset as a last field."""
-    return {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}

@@ -1,7 +1,6 @@
 """Change events: Kafka messages in Confluent framing, decoded each with its own writer schema."""
 
 import json
-from functools import reduce
 from typing import Any, Dict, List
 
 from pyspark.sql import Column, DataFrame
@@ -34,11 +33,6 @@ class Decoder:
     def rows(self, messages: DataFrame) -> DataFrame:
         """One row per message. messages: value binary, offset long (other columns are ignored)."""
         return messages.select(self._row, "offset").select(*self._columns)
-
-
-def union_by_name(parts: List[DataFrame]) -> DataFrame:
-    """The rows of several writers; columns that a writer did not have are null."""
-    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
 def sender(schemas: Schemas) -> Column:

@@ -1,5 +1,6 @@
 """Messages to rows: each decoded with its own writer schema, and fitted to the columns of the table."""
 
+from functools import reduce
 from typing import Any, Dict, List, NamedTuple
 
 from pyspark.sql import DataFrame
@@ -8,7 +9,6 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.events import flatten, schema_evolution
 from spark_jobs.events.batch import Batch
-from spark_jobs.events.decode import union_by_name
 from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.kafka.messages import schema_id
@@ -32,7 +32,8 @@ def decode_and_fit(batch: Batch, schemas: WriterSchemas, stored: Stored) -> Data
     if len(writers) == 1:
         return _fitted(batch.messages, writers[0], schemas, stored)
     own = {writer: batch.messages.where(schema_id() == writer) for writer in writers}
-    return union_by_name([_fitted(own[writer], writer, schemas, stored) for writer in writers])
+    parts = [_fitted(own[writer], writer, schemas, stored) for writer in writers]
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
 def with_record_key(rows: DataFrame, table: Table) -> DataFrame:

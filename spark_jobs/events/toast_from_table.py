@@ -186,10 +186,8 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     offsets = [row["_order"] % EPOCH_SIZE for row in missing]
     keys = ", ".join(row[KEY] for row in missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
     columns = sorted({column for row in missing for column in row[UNAVAILABLE]})
-    what = (
-        "{}: {} of key {} did not change at offset {}, and no stored row has the value: write it again in PostgreSQL "
-    )
-    remedy = "(of a text: UPDATE {0} SET {1} = {1} || '')".format(name, columns[0])
+    what = "{}: {} of key {} did not change at offset {}, and no stored row has the value: "
+    remedy = "write it again in PostgreSQL (of a text: UPDATE {0} SET {1} = {1} || '')".format(name, columns[0])
     raise Unfillable(what.format(name, ", ".join(columns), keys, offsets[0]) + remedy, offsets)
 
 

@@ -7,10 +7,9 @@ than all that was sent, and it is not in the source any more (spark_jobs/ghosts.
 import logging
 from typing import Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from spark_jobs.events.deletes import erase_deleted
-from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import META_COLUMNS, HudiTable
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
@@ -25,9 +24,9 @@ TOMBSTONE = {
 }
 
 
-def delete_requested(spark: SparkSession, table: HudiTable, bounds: Sequence[int]) -> None:
+def delete_requested(table: HudiTable, bounds: Sequence[int]) -> None:
     """Deletes the live rows whose `_order` is below one of the bounds, as the table wants deletes. Idempotent."""
-    if not bounds or not timeline.written(spark, table.path):
+    if not bounds or not table.position:
         return
     bound = max(bounds)
     if orphans(stored(table), bound).take(1):

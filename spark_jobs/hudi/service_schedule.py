@@ -74,17 +74,13 @@ class ServiceSchedule:
             return self._counted_at < self._committed_at and (quiet or stale or overdue)
 
     def counted(self, now: float) -> None:
-        with self._lock:
-            self._counted_at = now
+        self._counted_at = now
 
     def may_try(self, now: float) -> bool:
         """True if the wait after a failure is over."""
-        with self._lock:
-            return now >= self._due_at
+        return now >= self._due_at
 
     def tried(self, failed: bool, now: float) -> None:
         """The next wait is longer with each failure in a row: what fails leaves a rollback behind each time."""
-        with self._lock:
-            self._failures = self._failures + 1 if failed else 0
-            wait = min(RETRY_S * 2.0 ** (self._failures - 1), RETRY_MAX_S) if failed else 0.0
-            self._due_at = now + wait
+        self._failures = self._failures + 1 if failed else 0
+        self._due_at = now + (min(RETRY_S * 2.0 ** (self._failures - 1), RETRY_MAX_S) if failed else 0.0)

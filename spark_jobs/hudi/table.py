@@ -44,7 +44,7 @@ class HudiTable:
         self.name = target_name(source, target)
         # Held while a commit is made, and by the table services while they plan (spark_jobs/hudi/table_services.py).
         self.lock = _LOCKS.setdefault(target.path, threading.Lock())
-        self._spark = spark
+        self.spark = spark
         line = timeline.timeline(spark, target.path)
         timeline.refuse_clock(spark, line, target.path)
         self._position = timeline.last_position(line)
@@ -73,7 +73,7 @@ class HudiTable:
 
     def read(self) -> DataFrame:
         """The stored rows, with Hudi's own columns."""
-        return self._spark.read.format("hudi").load(self.path)
+        return self.spark.read.format("hudi").load(self.path)
 
     def read_from(self, topic: Topic) -> None:
         """The next batches are of this topic; raises source_offsets.TopicChanged."""
@@ -109,7 +109,7 @@ class HudiTable:
             return None
         entries = source_offsets.without_messages({**self._position, "offsets": ends})
         with self.lock:
-            self._save(self._spark.createDataFrame([], self._columns), entries)
+            self._save(self.spark.createDataFrame([], self._columns), entries)
         self.schedule.committed(0, has_rows=False)
         return Commit(entries, [], time.time())
 
@@ -119,7 +119,7 @@ class HudiTable:
         rows: made from what is stored, and asked for once no other commit can come between.
         """
         with self.lock:
-            last = timeline.last_position(timeline.timeline(self._spark, self.path))
+            last = timeline.last_position(timeline.timeline(self.spark, self.path))
             self._save(rows(), source_offsets.without_messages(last))
         self.schedule.committed(0, has_rows=True)
 
@@ -131,7 +131,7 @@ class HudiTable:
         # One row per key already: Hudi's own way of seeing to that shuffles whole records.
         options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
         if not self._columns.fields:
-            timeline.clear_unborn(self._spark, self.path)
+            timeline.clear_unborn(self.spark, self.path)
             # The first commit makes base files, so that the read-optimised table is not empty until compaction.
             options["hoodie.datasource.write.operation"] = "bulk_insert"
             # Hudi 0.14's row writer names the levels of a list unlike its Avro writer, which merges later: every
@@ -150,7 +150,7 @@ class HudiTable:
         Hudi's DataFrame writer rolls back after that, so the rollback in the log files has a later instant. A reader
         stops there (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the next one (ADR 22).
         """
-        with closing(write_client(self._spark, self.target)) as client:
+        with closing(write_client(self.spark, self.target)) as client:
             client.rollbackFailedWrites()
 
 

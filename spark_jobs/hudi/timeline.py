@@ -95,10 +95,9 @@ def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:
     times = java(spark, "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator")
     newest, now = str(last.get().getTimestamp()), str(times.formatDate(java(spark, "java.util.Date")()))
     if newest > now:
-        what = (
-            "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing is "
-        )
-        raise ClockBehind((what + "written").format(now, path, newest))
+        what = "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; "
+        what += "until then nothing is written"
+        raise ClockBehind(what.format(now, path, newest))
 
 
 def last_instant(spark: SparkSession, path: str) -> str:

@@ -16,6 +16,5 @@ def write_client(spark: SparkSession, target: Target, options: Optional[Dict[str
     conf.put("hoodie.compact.inline.max.delta.commits", "1")
     scala = spark._jvm.PythonUtils.toScalaMap(conf)
     nothing = java(spark, "scala.Option").apply(None)
-    return java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient(
-        spark._jsparkSession, target.path, scala, nothing
-    )
+    create = java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient
+    return create(spark._jsparkSession, target.path, scala, nothing)

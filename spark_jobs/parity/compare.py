@@ -81,7 +81,11 @@ def placeholder_names(columns: List[Tuple[str, str]], deleted: Column) -> Column
     names = []
     for name, kind in columns:
         column = F.col("`{}`".format(name))
-        certain = [F.exists(F.array(column) if kind == "string" else column, _is_ours)] if kind in TEXTS else []
+        certain = (
+            [F.exists(F.array(column) if kind == "string" else column, lambda text: text.contains(PLACEHOLDER))]
+            if kind in TEXTS
+            else []
+        )
         likely = [deleted & form for form in _forms(column, kind)]
         names += [F.when(F.coalesce(held, F.lit(False)), F.lit(name)) for held in certain + likely]
     if not names:
@@ -93,10 +97,6 @@ def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
     """Keys of rows with a placeholder, and the columns. rows: key, placeholders."""
     found = rows.where(F.size("placeholders") > 0).limit(limit).collect()
     return {row["key"]: list(row["placeholders"]) for row in found}
-
-
-def _is_ours(text: Column) -> Column:
-    return text.contains(PLACEHOLDER)
 
 
 def _forms(column: Column, kind: str) -> List[Column]:

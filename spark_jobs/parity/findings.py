@@ -47,15 +47,10 @@ def versions(
     ours, theirs = sides[left].texts(spark, keys), sides[right].texts(spark, keys)
     found = []
     for key in keys:
-        columns = compare.column_differences(sides[left].names, ours.get(key), theirs.get(key))
-        found.append(
-            {
-                "where": pair,
-                "key": named(table, key),
-                "missing_in": left if key not in ours else right if key not in theirs else None,
-                "columns": {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in columns.items()},
-            }
-        )
+        differing = compare.column_differences(sides[left].names, ours.get(key), theirs.get(key)).items()
+        columns = {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in differing}
+        missing = left if key not in ours else right if key not in theirs else None
+        found.append({"where": pair, "key": named(table, key), "missing_in": missing, "columns": columns})
     return found
 
 

@@ -110,20 +110,11 @@ class Quarantines:
 def entries(bad: DataFrame, table: Table) -> DataFrame:
     """New entries, without `_order`. The epoch is part of the id: a topic that is made anew counts from 0 again."""
     place = F.concat_ws("/", F.lit(table.topic), F.lit(table.epoch), F.col("partition"), F.col("offset"))
-    return bad.select(
-        place.alias("id"),
-        F.lit(table.topic).alias("topic"),
-        F.lit(table.epoch).cast("int").alias("epoch"),
-        "partition",
-        "offset",
-        "key",
-        "value",
-        validate.REASON,
-        F.current_timestamp().alias("set_aside_at"),
-        F.lit(WAITING).alias("state"),
-        F.lit(None).cast("timestamp").alias("settled_at"),
-        F.lit(None).cast("string").alias("settled_by"),
-    )
+    topic = F.lit(table.topic).alias("topic"), F.lit(table.epoch).cast("int").alias("epoch")
+    state = F.current_timestamp().alias("set_aside_at"), F.lit(WAITING).alias("state")
+    settled = F.lit(None).cast("timestamp").alias("settled_at"), F.lit(None).cast("string").alias("settled_by")
+    message = "partition", "offset", "key", "value", validate.REASON
+    return bad.select(place.alias("id"), *topic, *message, *state, *settled)
 
 
 def stored(spark: SparkSession, path: str) -> DataFrame:

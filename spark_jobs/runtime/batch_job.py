@@ -29,16 +29,10 @@ def parser(name: str, doc: Any, *required: str) -> argparse.ArgumentParser:
     return found
 
 
-def succeeded(_: Content) -> int:
-    """The exit code of a job that has no bad result."""
-    return 0
-
-
 def run(
     options: argparse.ArgumentParser,
     work: Callable[[SparkSession, Any], Content],
-    code: Callable[[Content], int] = succeeded,
-    log_level: str = "ERROR",
+    code: Callable[[Content], int] = lambda _: 0,
 ) -> None:
     """Runs the work, writes what it returns to the result file, as JSON, and ends the process with the exit code.
 
@@ -46,7 +40,7 @@ def run(
     """
     args = options.parse_args()
     spark = SparkSession.builder.appName("lake " + options.prog).getOrCreate()
-    spark.sparkContext.setLogLevel(log_level)
+    spark.sparkContext.setLogLevel("ERROR")
     spark.conf.set(LISTING, AT_THE_PLAN)
     try:
         content = work(spark, args)

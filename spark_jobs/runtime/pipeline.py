@@ -56,8 +56,7 @@ class Table:
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""
-        name = "{0.database}.{0.table}".format(self)
-        return [self.database, name, self.full_name]
+        return [self.database, "{0.database}.{0.table}".format(self), self.full_name]
 
 
 @dataclass(frozen=True)

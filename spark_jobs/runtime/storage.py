@@ -1,6 +1,7 @@
 """Small files on any file system that Hadoop reads: local, HDFS, S3."""
 
 import os
+from contextlib import closing
 from typing import Any, List, Tuple
 
 from pyspark.sql import SparkSession
@@ -13,11 +14,8 @@ NEXT = ".next"  # ends the name of a local file that is being written
 def read_text(spark: SparkSession, path: str) -> str:
     """The whole file as text; a Java FileNotFoundException when it is missing."""
     system, location = located(spark, path)
-    stream = system.open(location)
-    try:
+    with closing(system.open(location)) as stream:
         return str(java(spark, "org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
-    finally:
-        stream.close()
 
 
 def write_text(spark: SparkSession, path: str, text: str) -> None:
@@ -30,7 +28,8 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
     if system.getScheme() == "file":
         _write_local(str(location.toUri().getPath()), text)
     else:
-        _write(system.create(location, True), text)
+        with closing(system.create(location, True)) as stream:
+            stream.write(bytearray(text.encode("utf-8")))
 
 
 def exists(spark: SparkSession, path: str) -> bool:
@@ -89,13 +88,6 @@ def _write_local(path: str, text: str) -> None:
     with open(path + NEXT, "w", encoding="utf-8") as stream:
         stream.write(text)
     os.replace(path + NEXT, path)
-
-
-def _write(stream: Any, text: str) -> None:
-    try:
-        stream.write(bytearray(text.encode("utf-8")))
-    finally:
-        stream.close()
 
 
 def _path(spark: SparkSession, path: str) -> Any:

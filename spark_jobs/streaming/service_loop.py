@@ -34,7 +34,7 @@ def _attend(app: Application, table: HudiTable, control: Control, every: int) ->
         requests = [one for one in found if one.arguments.get("table") == table.name]
         compact = any(one.verb == COMPACT for one in requests)
         bounds = [int(one.arguments["bound"]) for one in requests if one.verb == DELETE_ORPHANS]
-        done = table_services.attend(app.spark, table, app.progress, every, compact, bounds)
+        done = table_services.attend(table, app.progress, every, compact, bounds)
         for one in requests:
             if one.verb in done:
                 control.answer(one, DONE, {})

@@ -108,16 +108,12 @@ def _amount(column: str) -> str:
 
 
 def _numeric(column: str, precision: Optional[str], scale: Optional[str]) -> Converted:
-    lake = numeric_type(int(precision or 0), _signed(int(scale or 0)))
+    signed = (int(scale or 0) ^ 1024) - 1024  # Debezium passes PostgreSQL's 11 bits on as they are: 2046 is -2
+    lake = numeric_type(int(precision or 0), signed)
     if lake == "string":
         cases = ["WHEN '{}' THEN '{}'".format(*pair) for pair in SPECIAL_NUMERICS.items()]
         return _always("CASE {0} {1} ELSE {0} END".format(column, " ".join(cases)))
     return _cast(column, lake)
-
-
-def _signed(scale: int) -> int:
-    """Debezium passes the 11 bits of PostgreSQL's scale on as they are: 2046 is -2."""
-    return scale - 2048 if scale > 1024 else scale
 
 
 def numeric_type(precision: int, scale: int) -> str:

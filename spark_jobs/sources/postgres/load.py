@@ -26,11 +26,8 @@ def load(spark: SparkSession, url: str, user: str, password: str, schema: str, f
 
 def _execute(connection: Any, statement: str) -> int:
     """The number of rows changed."""
-    open_statement = connection.createStatement()
-    try:
+    with closing(connection.createStatement()) as open_statement:
         return int(open_statement.executeUpdate(statement))
-    finally:
-        open_statement.close()
 
 
 def _load(spark: SparkSession, connection: Any, table: str, path: str) -> int:

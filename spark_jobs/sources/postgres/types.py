@@ -113,11 +113,8 @@ READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text
 # In arrays these are texts. Parquet names the elements of every list alike, so Avro would have to hold two fixed
 # types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
 ANY_NUMERIC = ColumnType("string", OUTPUT, _same, _renamed_specials)
-ELEMENTS = {
-    "numeric": ANY_NUMERIC,
-    "money": ColumnType("string", "{x}::numeric::text", _same, _same),
-    "interval": STRING,
-}
+AMOUNT = ColumnType("string", "{x}::numeric::text", _same, _same)
+ELEMENTS = {"numeric": ANY_NUMERIC, "money": AMOUNT, "interval": STRING}
 
 
 class SourceColumn(NamedTuple):
