@@ -15,9 +15,9 @@ from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.parity import catch_up, lake_rows
+from spark_jobs.parity import lake_rows
 from spark_jobs.parity.lake_rows import WrongType
-from spark_jobs.parity.table_check import described
+from spark_jobs.parity.table_check import covered, described
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered
@@ -36,7 +36,7 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
     try:
         tables = [table for table in pipeline.tables if table.full_name in bounds]
         for table in tables:
-            catch_up.cover(spark, pipeline, source, snapshot.position, table, deadline)
+            covered(spark, pipeline, source, snapshot.position, table, deadline)
         return {table.full_name: compared(spark, table, snapshot, bounds[table.full_name]) for table in tables}
     finally:
         snapshot.close()
@@ -75,6 +75,6 @@ def _all(spark: SparkSession, args: Any) -> Content:
 
 
 if __name__ == "__main__":
-    options = batch_job.parser("ghosts", __doc__, "--config", "--jdbc-url", "--user", "--bounds")
+    options = batch_job.parser("ghosts", __doc__, "--output", "--config", "--jdbc-url", "--user", "--bounds")
     options.add_argument("--timeout-s", type=float, default=180.0)
     batch_job.run(options, _all, lambda content: int("error" in content))

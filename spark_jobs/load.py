@@ -23,6 +23,6 @@ def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    options = batch_job.parser("load", __doc__, "--jdbc-url", "--user", "--schema")
+    options = batch_job.parser("load", __doc__, "--output", "--jdbc-url", "--user", "--schema")
     options.add_argument("--table", action="append", type=lambda text: text.split("=", 1), default=[])
     batch_job.run(options, load_all)

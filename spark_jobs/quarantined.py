@@ -41,7 +41,7 @@ def found(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    options = batch_job.parser("quarantined", __doc__, "--config", "--databases")
+    options = batch_job.parser("quarantined", __doc__, "--output", "--config", "--databases")
     options.add_argument("--id", action="append", default=[])
     options.add_argument("--all", action="store_true")
     batch_job.run(options, found)

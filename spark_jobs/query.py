@@ -149,7 +149,7 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    options = batch_job.parser("sql", __doc__, "--config", "--sql")
+    options = batch_job.parser("sql", __doc__, "--output", "--config", "--sql")
     for moment in ("--as-of", "--since", "--until"):
         options.add_argument(moment, type=str.strip)
     options.add_argument("--limit", type=int, default=1000)

@@ -208,7 +208,7 @@ def code(content: Dict[str, Any]) -> int:
 
 
 if __name__ == "__main__":
-    options = batch_job.parser("streamer", __doc__, "--config", "--streamer", "--status")
+    options = batch_job.parser("streamer", __doc__, "--output", "--config", "--streamer", "--status")
     options.add_argument("--place", action="append", default=[])
     options.add_argument("--tables", default="")
     options.add_argument("--types", default="cow,mor")

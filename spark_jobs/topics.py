@@ -30,4 +30,4 @@ def _facts(topic: str, offsets: admin.Offsets) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    batch_job.run(batch_job.parser("topics", __doc__, "--config"), facts)
+    batch_job.run(batch_job.parser("topics", __doc__, "--output", "--config"), facts)

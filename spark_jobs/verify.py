@@ -19,7 +19,6 @@ from pyspark.sql import SparkSession
 from spark_jobs.archive import files as archive
 from spark_jobs.kafka import admin
 from spark_jobs.kafka.lag import missing_offsets
-from spark_jobs.parity import catch_up
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.lake_rows import WrongType
 from spark_jobs.parity.table_check import TableCheck
@@ -28,7 +27,7 @@ from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
-from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engine
+from spark_jobs.sources.engine import NoTable, Unmapped, engine
 
 RETRIES = 5
 FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
@@ -67,7 +66,8 @@ class Check:
         try:
             tell("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
             begun = [one for one in checks if self._tried(one, partial(one.begin, source, snapshot))]
-            covered = [one for one in begun if self._tried(one, partial(self._cover, source, snapshot, one, deadline))]
+            wanted = self._pipeline, source, snapshot, deadline
+            covered = [one for one in begun if self._tried(one, partial(one.cover, *wanted))]
             if covered:
                 tell("the lake covers {}: {} tables".format(snapshot.position, len(covered)))
             for check in covered:
@@ -77,14 +77,6 @@ class Check:
             for check in checks:
                 check.end()
             snapshot.close()
-
-    def _cover(self, source: Source, snapshot: Snapshot, check: TableCheck, deadline: Deadline) -> None:
-        """Returns once the lake has all of a table that was committed by the snapshot; NotCovered when late."""
-        try:
-            place = self._spark, self._pipeline, source, snapshot.position
-            check.end_offsets = catch_up.cover(*place, check.table, deadline)
-        except NotCovered as missing:
-            raise NotCovered("not caught up with {} in the time given: {}".format(snapshot.position, missing)) from None
 
     def _tried(self, check: TableCheck, work: Callable[[], None]) -> bool:
         """True if it was done. If not, the table has failed, or its round is repeated."""
@@ -157,7 +149,7 @@ def prove(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 
 if __name__ == "__main__":
-    options = batch_job.parser("verify", __doc__, "--config", "--jdbc-url", "--user")
+    options = batch_job.parser("verify", __doc__, "--output", "--config", "--jdbc-url", "--user")
     options.add_argument("--tables", default="")
     options.add_argument("--timeout-s", type=float, default=180.0)
     batch_job.run(options, prove, lambda content: int(not content["equal"]))

@@ -65,7 +65,7 @@ def _required(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: 
     if last in (None, writer) or position["epoch"] != schemas.table.epoch or not position["offsets"]:
         return []
     required = schemas.required(last)
-    if set(required) <= set(schemas.names(writer)):
+    if set(required) <= {field["name"] for field in schemas.known[writer]["fields"]}:
         return required
     ends = [F.lit(item) for pair in position["offsets"].items() for item in (int(pair[0]), pair[1])]
     end = F.coalesce(F.create_map(*ends)[F.col("partition")], F.lit(0))

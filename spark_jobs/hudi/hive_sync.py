@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Target
 
 LOG = logging.getLogger("hive_sync")
@@ -15,9 +15,7 @@ LOG = logging.getLogger("hive_sync")
 
 def sync(spark: SparkSession, target: Target) -> None:
     """Brings the metastore up to the table at target.path; does nothing when it is already there."""
-    properties = java(spark, "org.apache.hudi.common.config.TypedProperties")()
-    for name, value in target.options.items():
-        properties.setProperty(name, value)
+    properties = java_map(spark, "org.apache.hudi.common.config.TypedProperties", target.options)
     tool = target.options["hoodie.meta.sync.client.tool.class"]
     system, _ = storage.located(spark, target.path)
     conf = spark._jsc.hadoopConfiguration()

@@ -28,29 +28,24 @@ class ServiceSchedule:
         self._kind = kind
         self._rows_move = rows_move
         self._lock = threading.Lock()
-        self._unserved = unserved
+        self.unserved = unserved
         self._committed_at = committed_at  # rows, not only offsets
         self._counted_at = 0.0
         self._due_at = 0.0
         self._failures = 0  # in a row
 
-    @property
-    def unserved(self) -> Unserved:
-        with self._lock:
-            return self._unserved
-
     def committed(self, size: int, has_rows: bool) -> None:
         """One more commit, with so many bytes of values."""
         with self._lock:
-            self._unserved = Unserved(self._unserved.commits + 1, self._unserved.size + size)
+            self.unserved = Unserved(self.unserved.commits + 1, self.unserved.size + size)
             if has_rows:
                 self._committed_at = time.time()
 
     def served(self, before: Unserved) -> None:
         """before: what was unserved when the services began; other commits may have come since."""
         with self._lock:
-            now = self._unserved
-            self._unserved = Unserved(now.commits - before.commits, now.size - before.size)
+            now = self.unserved
+            self.unserved = Unserved(now.commits - before.commits, now.size - before.size)
 
     def is_due(self, every: int) -> bool:
         """After `every` commits; where there is a log, also when it is large, and sooner where rows move.
@@ -69,7 +64,7 @@ class ServiceSchedule:
         """
         with self._lock:
             quiet = now >= self._committed_at + QUIET_S
-            stale = now >= self._counted_at + STALE_S and self._unserved.commits <= JUST_SERVED
+            stale = now >= self._counted_at + STALE_S and self.unserved.commits <= JUST_SERVED
             overdue = now >= self._counted_at + OVERDUE_S
             return self._counted_at < self._committed_at and (quiet or stale or overdue)
 

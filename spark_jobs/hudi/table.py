@@ -47,29 +47,24 @@ class HudiTable:
         self.spark = spark
         line = timeline.timeline(spark, target.path)
         timeline.refuse_clock(spark, line, target.path)
-        self._position = timeline.last_position(line)
+        self.position = timeline.last_position(line)  # of the source, in the last commit; empty before the first one
         self._broken_off = timeline.unfinished(line)
         self._topic_id: Optional[str] = self.reached.get("topic_id")
-        self._columns = stored_columns(spark, target.path, self._position)
-        commits, size = timeline.since_service(spark, line, target.type), self._position.get("bytes_since_service", 0)
-        committed_at = time.time() if self._position else 0.0
+        self._columns = stored_columns(spark, target.path, self.position)
+        commits, size = timeline.since_service(spark, line, target.type), self.position.get("bytes_since_service", 0)
+        committed_at = time.time() if self.position else 0.0
         self.schedule = ServiceSchedule(target.type, bool(source.partition), Unserved(commits, size), committed_at)
-        self.metastore = MetastoreSync(spark, target, self.name, has_commits=bool(self._position))
-
-    @property
-    def position(self) -> Dict[str, Any]:
-        """The source position in the last commit; empty before the first commit."""
-        return dict(self._position)
+        self.metastore = MetastoreSync(spark, target, self.name, has_commits=bool(self.position))
 
     @property
     def reached(self) -> Dict[str, Any]:
         """How far the table is in this epoch of the topic."""
-        return source_offsets.reached(self._position, self.source.epoch)
+        return source_offsets.reached(self.position, self.source.epoch)
 
     @property
     def stored(self) -> Stored:
         """The table as the next batch meets it."""
-        return Stored(self.name, self._columns, self._position)
+        return Stored(self.name, self._columns, self.position)
 
     def read(self) -> DataFrame:
         """The stored rows, with Hudi's own columns."""
@@ -77,16 +72,16 @@ class HudiTable:
 
     def read_from(self, topic: Topic) -> None:
         """The next batches are of this topic; raises source_offsets.TopicChanged."""
-        source_offsets.refuse_changed(self._position, self.source, topic)
+        source_offsets.refuse_changed(self.position, self.source, topic)
         self._topic_id = topic.id or self._topic_id
 
     def refuse_gap(self, begin: Dict[int, int]) -> None:
         """Raises source_offsets.TopicChanged; begin: by partition, the first offset that the topic has."""
-        source_offsets.refuse_gap(self._position, self.source, begin)
+        source_offsets.refuse_gap(self.position, self.source, begin)
 
     def position_after(self, batch: Batch, current: Batch, generations: Generations) -> Dict[str, Any]:
         """The position of the commit of a batch. current: the batch without stale generations."""
-        return source_offsets.following(self._position, self.source, self._topic_id, current, batch, generations)
+        return source_offsets.following(self.position, self.source, self._topic_id, current, batch, generations)
 
     def commit(self, rows: DataFrame, position: Dict[str, Any], size: int, committed_ms: List[int]) -> Commit:
         """One commit of the rows, with the position in it. size: bytes of values that they were made of."""
@@ -107,7 +102,7 @@ class HudiTable:
         ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
         if not self._columns.fields or ends == held:
             return None
-        entries = source_offsets.without_messages({**self._position, "offsets": ends})
+        entries = source_offsets.without_messages({**self.position, "offsets": ends})
         with self.lock:
             self._save(self.spark.createDataFrame([], self._columns), entries)
         self.schedule.committed(0, has_rows=False)
@@ -142,7 +137,7 @@ class HudiTable:
         if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
             self.metastore.note_change()
         self._columns = StructType(list(rows.schema))
-        self._position = entries
+        self.position = entries
 
     def _roll_back(self) -> None:
         """Rolls back a commit that was broken off, before the next commit gets its instant.

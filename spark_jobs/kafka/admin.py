@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Pipeline
 
 ADMIN = "org.apache.kafka.clients.admin."
@@ -69,9 +69,8 @@ class Broker:
     def _admin(self) -> Any:
         with self._lock:
             if self._made is None:
-                properties = java(self._spark, "java.util.Properties")()
-                for name, value in self._settings.items():
-                    properties.setProperty(name[len("kafka.") :], value)
+                settings = {name[len("kafka.") :]: value for name, value in self._settings.items()}
+                properties = java_map(self._spark, "java.util.Properties", settings)
                 self._made = java(self._spark, ADMIN + "AdminClient").create(properties)
             return self._made
 

@@ -6,17 +6,20 @@ position: all that is compared, and what of it differs, stays in Spark.
 
 import json
 import time
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.hudi import timeline
+from spark_jobs.kafka import admin
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import compare, findings, hot_rows, lake_rows
 from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
-from spark_jobs.runtime.pipeline import Table
-from spark_jobs.runtime.waiting import Deadline, tell
+from spark_jobs.runtime.pipeline import Pipeline, Table
+from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
 from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
 FEW = 1000  # so many keys are asked for one by one, more by reading the whole table
@@ -52,6 +55,10 @@ class TableCheck:
         if only is not None:
             tell("{}: {} rows never rest; asking for them often".format(self.name, len(self.few_keys)))
             self._hot = HotRows(source.repeated_rows(self.table.source_name, described(self.table, columns), only))
+
+    def cover(self, pipeline: Pipeline, source: Source, snapshot: Snapshot, deadline: Deadline) -> None:
+        """Returns once the lake has all that the snapshot shows; NotCovered when the time is over."""
+        self.end_offsets = covered(self._spark, pipeline, source, snapshot.position, self.table, deadline)
 
     def end(self) -> None:
         """After the round, however it went."""
@@ -109,6 +116,29 @@ class TableCheck:
         for one in shown:
             self.result[WHERE[one.pop("real")]].append(one)
         self.result["equal"] = self.done and not self.result["differences"] and not self.result["unsettled"]
+
+
+def covered(
+    spark: SparkSession, pipeline: Pipeline, source: Source, position: str, table: Table, deadline: Deadline
+) -> Dict[int, int]:
+    """The end offsets of the topic, once every target of a table covers them, and with them the source's position.
+
+    Raises NotCovered when the time is over.
+    """
+    try:
+        source.wait_until_captured(position, deadline)
+        end = admin.topic_offsets(spark, pipeline, table.topic).end
+        for target in table.targets:
+            wait_until(partial(_missing, spark, table, target.path, end), deadline)
+        return end
+    except NotCovered as missing:
+        raise NotCovered("not caught up with {} in the time given: {}".format(position, missing)) from None
+
+
+def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
+    position = timeline.last_position(timeline.timeline(spark, path))
+    reached = position.get("offsets", {}) if position.get("epoch", table.epoch) == table.epoch else {}
+    return missing_offsets(path, reached, end)
 
 
 def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:

@@ -22,9 +22,9 @@ class Refused(Exception):
 
 
 def parser(name: str, doc: Any, *required: str) -> argparse.ArgumentParser:
-    """The options of a job: --output and the required ones. doc: the docstring of the job, which explains them."""
+    """A parser of these options, which must be given. doc: the docstring of the job, which explains all options."""
     found = argparse.ArgumentParser(name, description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("--output", *required):
+    for option in required:
         found.add_argument(option, required=True)
     return found
 

@@ -1,7 +1,7 @@
 """The JVM behind the session: its classes, and what each call and task of a small commit would pay for nothing."""
 
 import logging
-from typing import Any
+from typing import Any, Dict
 
 from py4j.java_gateway import JavaClass, get_method
 from py4j.protocol import Py4JJavaError
@@ -20,6 +20,14 @@ def java(spark: SparkSession, name: str) -> Any:
     By way of spark._jvm each part of the name is first looked for as a class in all jars: a millisecond per part.
     """
     return JavaClass(name, spark._sc._gateway._gateway_client)
+
+
+def java_map(spark: SparkSession, kind: str, values: Dict[str, str]) -> Any:
+    """A Java map of that class (Properties are one, too)."""
+    made = java(spark, kind)()
+    for name, value in values.items():
+        made.put(name, value)
+    return made
 
 
 def keep_names(spark: SparkSession) -> None:

@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_jobs import verify
-from spark_jobs.parity import catch_up, findings, table_check
+from spark_jobs.parity import findings, table_check
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck, condition
 from spark_jobs.runtime.batch_job import Refused
@@ -35,6 +35,9 @@ class Stub:
     def begin(self, source: object, snapshot: object) -> None:
         pass
 
+    def cover(self, *_: object) -> None:
+        pass
+
     def end(self) -> None:
         pass
 
@@ -54,7 +57,6 @@ def checked(monkeypatch: pytest.MonkeyPatch, *stubs: Stub) -> dict[str, Any]:
     snapshot = Namespace(position="0/1", close=lambda: None)
     source = Namespace(snapshot=lambda: snapshot)
     monkeypatch.setattr(verify, "engine", lambda name: Namespace(source=lambda *_: source))
-    monkeypatch.setattr(catch_up, "cover", lambda *_: {})
     args: Any = Namespace(jdbc_url="", user="", timeout_s=1, tables="")
     pipeline: Any = Namespace(tables=(), quarantine={})
     spark: Any = None

@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.waiting import Deadline, wait_until
 from spark_jobs.sources import engine
 from spark_jobs.sources.engine import Columns, NoTable, ReadRows
@@ -50,15 +50,13 @@ class Source(engine.Source):
         self._login = {
             "user": user,
             "password": password,
-            "ApplicationName": spark.sparkContext.appName,
+            "ApplicationName": str(spark.sparkContext.appName),
             "options": "-c row_security=off",  # an error where policies would hide rows: those look like ghosts
         }
 
     def connect(self) -> Any:
         """A java.sql.Connection. Raises Refused when the server does not answer, or not to this login."""
-        properties = java(self._spark, "java.util.Properties")()
-        for name, value in self._login.items():
-            properties.setProperty(name, value)
+        properties = java_map(self._spark, "java.util.Properties", self._login)
         try:
             return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
         except Py4JJavaError as error:

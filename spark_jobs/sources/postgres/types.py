@@ -80,31 +80,27 @@ def _point_text(column: Column) -> Column:
 
 
 STRING = ColumnType("string", OUTPUT, _same, _same)
-FLOAT = ColumnType("float", OUTPUT, _through("float"), _text)
-DOUBLE = ColumnType("double", OUTPUT, _through("double"), _text)
 PG_TYPES: Dict[str, ColumnType] = {
     "bool": ColumnType("boolean", "{x}::text", _same, _text),
     "int2": ColumnType("int", OUTPUT, _same, _text),
     "int4": ColumnType("int", OUTPUT, _same, _text),
     "int8": ColumnType("bigint", OUTPUT, _same, _text),
     "oid": ColumnType("bigint", OUTPUT, _same, _text),
-    "float4": FLOAT,
-    "float8": DOUBLE,
+    "float4": ColumnType("float", OUTPUT, _through("float"), _text),
+    "float8": ColumnType("double", OUTPUT, _through("double"), _text),
     "money": ColumnType(MONEY, "{x}::numeric::text", _through(MONEY), _text),
     "bytea": ColumnType("binary", "encode({x}, 'hex')", _same, _hex),
     "date": ColumnType("date", DATE, _same, _date_text),
-    "time": STRING,
     "timetz": ColumnType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
     "timestamp": ColumnType("timestamp", TIMESTAMP, _same, _timestamp_out),
     "timestamptz": ColumnType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
     "interval": ColumnType("string", INTERVAL, _same, _same),
-    "bit": STRING,
-    "varbit": STRING,
     "point": ColumnType("struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _point_text),
 }
 ONE_BIT = ColumnType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
 TEXTS = ("text", "varchar", "bpchar", "char", "name", "citext", "ltree", "json", "jsonb", "xml", "tsvector")
-STRINGS = (*TEXTS, "uuid", "inet", "cidr", "macaddr", "macaddr8", *RANGES, *avro_types.TEXT_AS_BYTES)
+ADDRESSES = ("inet", "cidr", "macaddr", "macaddr8")
+STRINGS = (*TEXTS, *ADDRESSES, "uuid", "time", "bit", "varbit", *RANGES, *avro_types.TEXT_AS_BYTES)
 PG_TYPES.update({name.lower(): STRING for name in STRINGS})
 # Of these PostgreSQL reads the canonical text as the value it stands for: rows are found by it, and by an index.
 READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text", "varchar", "bpchar", "uuid")
