@@ -19,7 +19,7 @@ import socket
 import threading
 import time
 import uuid
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List
 
 from pyspark.sql import SparkSession
 
@@ -31,6 +31,7 @@ RENEW_S = 20.0
 LATE_S = 60.0  # whoever did not renew for so long claims the table again before it writes
 EXPIRES_S = 90.0  # and after so long counts as dead
 LOOK_S = 2.0
+TAKEN_AWAY = "the claim on {} was taken away"
 # The time that a laptop sleeps counts, too. Others than Linux have no such clock.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -94,7 +95,7 @@ class Lease:
         """Renews a claim that is in time; why it is lost, or ''."""
         began = boot_time_s()
         if self._name not in self._ages():
-            return self._taken_away()
+            return TAKEN_AWAY.format(self._table)
         self._write()
         if self.late():  # it may have been taken away before this was written
             return "the claim on {} was renewed too late".format(self._table)
@@ -112,7 +113,7 @@ class Lease:
             self._write()
             ages = self._ages()
             if former not in ages:
-                return self._taken_away()
+                return TAKEN_AWAY.format(self._table)
             self._refuse_others(ages)
         except Held as held:
             return "the claim on {} was late: {}".format(self._table, held.args[0])
@@ -121,9 +122,6 @@ class Lease:
             raise
         self._renewed = began
         return ""
-
-    def _taken_away(self) -> str:
-        return "the claim on {} was taken away".format(self._table)
 
     def _refuse_others(self, ages: Dict[str, float]) -> None:
         """Deletes what is dead, or an older one of this job; Held when another job's claim is not."""
@@ -184,15 +182,14 @@ class Leases:
             raise
 
     def _await(self, path: str) -> None:
-        seen: Optional[Tuple[str, float]] = None
+        seen: Dict[str, float] = {}  # by the name of a claim, its time when it was seen first
         while True:
             try:
                 return self.take(path)
             except Held as held:
                 reason, name, changed = held.args
-                if seen is not None and seen[0] == name and changed > seen[1]:
+                if changed > seen.setdefault(name, changed):
                     raise
-                seen = seen if seen is not None and seen[0] == name else (name, changed)
                 LOG.warning("%s; waiting whether it lives", reason)
                 time.sleep(LOOK_S * (1 + random.random()))
 

@@ -48,7 +48,10 @@ def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE
         if not may_be_ahead:
             _refuse_ahead(path, commits, moment, position, positions)
         found = _by_position(commits, moment, position, positions)
-    _refuse_unkept(spark, path, commits, found, moment)
+    # The cleaner has removed file versions before its horizon: a read there would be silently partial (F33).
+    horizon = cleaned_before(spark, path) or _oldest(commits)
+    if found < horizon:
+        raise NoSuchMoment("{} is before {}, the oldest moment that is kept whole".format(moment, horizon))
     return found
 
 
@@ -101,13 +104,6 @@ def _time(moment: str) -> datetime:
     zone = "+00" if (found["zone"] or "Z") in "Zz" else found["zone"].replace(":", "")
     text = "{} {}.{} {}".format(found["day"], clock, found["fraction"] or "0", zone.ljust(5, "0"))
     return datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f %z").astimezone(timezone.utc)
-
-
-def _refuse_unkept(spark: SparkSession, path: str, commits: List[Commit], instant: str, moment: str) -> None:
-    """The cleaner has removed file versions before its horizon: a read there would be silently partial (F33)."""
-    horizon = cleaned_before(spark, path) or _oldest(commits)
-    if instant < horizon:
-        raise NoSuchMoment("{} is before {}, the oldest moment that is kept whole".format(moment, horizon))
 
 
 def _oldest(commits: List[Commit]) -> str:
