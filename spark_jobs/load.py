@@ -1,7 +1,7 @@
-"""Loads sample tables into the source database, from where only the lake's network reaches it.
+"""Loads sample tables into the source database, which only the lake's network reaches.
 
 spark-submit spark_jobs/load.py --jdbc-url jdbc:postgresql://host:port/db --user u --schema <file> --output <file>
-    --table name=<file>...      The password is in LAKE_LOAD_PASSWORD. Rows that are there already are left alone.
+    --table name=<file>...      The password is in LAKE_LOAD_PASSWORD. Existing rows are not changed.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""What is in quarantine, as facts.
+"""The messages in quarantine, as JSON.
 
 spark-submit spark_jobs/quarantined.py --config <pipeline.json> --output <result.json> --databases moma,...
-    [--id <id>]... [--all]      Without --all: what waits. With --id: these alone, with their bytes.
+    [--id <id>]... [--all]      Without --all: the messages that wait. With --id: only these, with their bytes.
 """
 
 from typing import Any, Dict, List
@@ -18,7 +18,7 @@ TIME = "yyyy-MM-dd'T'HH:mm:ss'Z'"
 
 
 def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str, Any]]:
-    """One dictionary per entry, by topic and offset. Bytes, in base64, of those that are asked for by id."""
+    """One dictionary per entry, by topic and offset. Entries that are named by id have their bytes, in base64."""
     if ids:
         stored = stored.where(F.col("id").isin(ids))
     elif not settled_too:

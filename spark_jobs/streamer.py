@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Dict, List
+from typing import Any, Callable, Dict, List
 
 from pyspark.sql import SparkSession
 
@@ -35,7 +35,7 @@ from spark_jobs.runtime.pipeline import Pipeline, Table, chosen, read_pipeline
 LOG = logging.getLogger("streamer")
 STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
-TELL_S = 10.0  # a large table takes minutes: whoever looks should see that the job lives
+STATUS_S = 10.0  # a large table takes minutes: a new status shows that the job is alive
 
 
 @dataclass(eq=False)
@@ -53,7 +53,7 @@ class StreamedTable:
         self.result: Dict[str, Any] = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}
 
     def sync(self, replay: bool) -> None:
-        """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
+        """Reads new files of the archive, in one commit. A failure is in the result, and the next round tries again."""
         began = time.time()
         try:
             line = timeline.timeline(self.spark, self.path)
@@ -69,7 +69,7 @@ class StreamedTable:
         self.result["seconds"] = round(time.time() - began, 1)
 
     def _prepare(self, columns: List[str]) -> None:
-        """The schema that all files of the archive can be read with, and the SQL that makes rows of them."""
+        """The schema that all files of the archive can be read with, and the SQL that makes rows from them."""
         versions = self.registry.versions(self.table.topic + "-value")
         schema = archive_schema(versions if self.schemas == "file" else versions[-1:])
         storage.write_text(self.spark, self.target["schema"], json.dumps(schema))
@@ -111,7 +111,7 @@ def hoodie_streamer(spark: SparkSession, words: List[str]) -> None:
 def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
     """One schema for files of all versions (oldest first): the newest, then what older ones had, and the offset.
 
-    Every column may be missing, because a file of another version may lack it.
+    Every column may be missing, because files of other versions may not have it.
     """
     fields: Dict[str, Dict[str, Any]] = {}
     for version in reversed(versions):
@@ -139,7 +139,7 @@ class Job:
             raise Refused("no chosen table has a target of these types: {}".format(args.types))
         self._spark = spark
         self._args = args
-        self._telling = threading.Lock()
+        self._writing = threading.Lock()
         self._ended = threading.Event()
         self._leases = Leases(spark, "streamer {}".format(spark.sparkContext.applicationId), LOG.error)
 
@@ -149,7 +149,7 @@ class Job:
             self._leases.await_all([table.path for table in self.tables])  # before any is written
         except Held as held:
             raise Refused(held.args[0]) from None
-        threading.Thread(target=self._keep_telling, daemon=True).start()
+        threading.Thread(target=keep_writing, args=(self._write_status, self._ended), daemon=True).start()
         try:
             self._round(self._args.replay)
             while not self._args.once:
@@ -164,23 +164,25 @@ class Job:
         for table in self.tables:
             self._leases.check(table.path)  # Lost ends the job: another one may write by now
             table.result["state"] = "reading"
-            self._tell()
+            self._write_status()
             table.sync(replay)
-            self._tell()
+            self._write_status()
 
-    def _keep_telling(self) -> None:
-        while not self._ended.wait(TELL_S):
-            try:
-                self._tell()
-            except Exception as error:  # py4j: the storage is away; when that lasts, the round fails, too
-                LOG.warning("the status could not be written: %s", root_cause(error))
-
-    def _tell(self) -> None:
-        with self._telling:
+    def _write_status(self) -> None:
+        with self._writing:
             storage.write_text(self._spark, self._args.status, json.dumps(dict(self._content(), at=time.time())))
 
     def _content(self) -> Dict[str, Any]:
         return {"tables": {table.name: dict(table.result) for table in self.tables}}
+
+
+def keep_writing(write_status: Callable[[], None], ended: threading.Event) -> None:
+    """Writes the status from time to time until the job ends."""
+    while not ended.wait(STATUS_S):
+        try:
+            write_status()
+        except Exception as error:  # py4j: the storage does not answer; if that lasts, the round fails, too
+            LOG.warning("the status could not be written: %s", root_cause(error))
 
 
 def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str, Any]]:

@@ -4,8 +4,8 @@
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> [--tables moma.artists,...] [--timeout-s 180]
 
 The password is read from LAKE_VERIFY_PASSWORD. The exit code is 0 on equality, 1 on a difference, 2 on bad input.
-It works while writes go on: a key that differs is looked at again at a later position until it agrees, or its row in
-the lake stands still.
+It works while writes go on: a key that differs is compared again at a later position until it agrees, or until
+its row in the lake no longer changes.
 """
 
 import time
@@ -26,11 +26,11 @@ from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
-from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
+from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
 from spark_jobs.sources.engine import NoTable, Unmapped, engine
 
 RETRIES = 5
-FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
+FILE_DELETED = "FileNotFoundException"  # the cleaner deleted it meanwhile (docs/adr/0020-readers-beside-the-cleaner.md)
 FAILED = (Py4JJavaError, PySparkException)
 WHERE = {NotCovered: "lake", NoTable: "source", Unmapped: "type map", WrongType: "type map"}
 
@@ -52,7 +52,7 @@ class Check:
             for database in sorted({check.table.database for check in self.checks if not check.done}):
                 self._round(database, [p for p in self.checks if p.table.database == database and not p.done])
         for check in self.checks:
-            self._look_beside(check)
+            self._check_rest(check)
             check.result["equal"] = check.result["equal"] and not check.result["differences"]
         return {
             "equal": all(check.result["equal"] for check in self.checks),
@@ -64,22 +64,22 @@ class Check:
         source = engine(checks[0].table.engine).source(self._spark, self._args.jdbc_url, database, self._args.user)
         snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._args.timeout_s)
         try:
-            tell("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
+            print_progress("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
             begun = [one for one in checks if self._tried(one, partial(one.begin, source, snapshot))]
             wanted = self._pipeline, source, snapshot, deadline
             covered = [one for one in begun if self._tried(one, partial(one.cover, *wanted))]
             if covered:
-                tell("the lake covers {}: {} tables".format(snapshot.position, len(covered)))
+                print_progress("the lake covers {}: {} tables".format(snapshot.position, len(covered)))
             for check in covered:
                 if self._tried(check, partial(check.look, snapshot)):
-                    tell("{} round {}: {}".format(check.name, check.result["rounds"], verdict(check)))
+                    print_progress("{} round {}: {}".format(check.name, check.result["rounds"], verdict(check)))
         finally:
             for check in checks:
                 check.end()
             snapshot.close()
 
     def _tried(self, check: TableCheck, work: Callable[[], None]) -> bool:
-        """True if it was done. If not, the table has failed, or its round is repeated."""
+        """True if the work was done. If not, the table has failed, or its round is repeated."""
         try:
             work()
             return True
@@ -90,22 +90,22 @@ class Check:
         return False
 
     def _failed(self, check: TableCheck, problem: Exception) -> None:
-        """A file that is gone is no fault: the round is made again."""
+        """A deleted file is no fault of the lake: the round is repeated. Any other problem fails the table."""
         self._retries[check.name] = self._retries.get(check.name, 0) + 1
-        is_gone = FILE_GONE in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
-        if is_gone and self._retries[check.name] <= RETRIES:
-            tell("{}: a file was removed meanwhile, looking again: {}".format(check.name, root_cause(problem)))
+        is_deleted = FILE_DELETED in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
+        if is_deleted and self._retries[check.name] <= RETRIES:
+            print_progress("{}: a file was deleted meanwhile, repeating: {}".format(check.name, root_cause(problem)))
         else:
             check.fail("proof", "could not be compared: {}".format(root_cause(problem)))
 
-    def _look_beside(self, check: TableCheck) -> None:
-        """At what is set aside, and at the archive."""
+    def _check_rest(self, check: TableCheck) -> None:
+        """Checks the quarantine and the archive."""
         try:
             self._check_quarantine(check)
             if check.result["rounds"]:
                 self._check_archive(check)
         except FAILED as problem:
-            check.fail("proof", "quarantine and archive could not be looked at: {}".format(root_cause(problem)))
+            check.fail("proof", "quarantine and archive could not be checked: {}".format(root_cause(problem)))
 
     def _check_quarantine(self, check: TableCheck) -> None:
         """Messages that were set aside are missing until they are replayed or dropped."""
@@ -117,7 +117,7 @@ class Check:
         check.result["quarantined"] = len(lines)
 
     def _check_archive(self, check: TableCheck) -> None:
-        missing = self._archive_lacks(check)
+        missing = self._missing_in_archive(check)
         files = archive.files_of(self._spark, self._pipeline.bronze["path"], check.table.topic)
         kafka = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).begin
         begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], check.table.topic)}
@@ -125,7 +125,7 @@ class Check:
             check.result["differences"].append({"where": "bronze", "detail": detail})
         check.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
 
-    def _archive_lacks(self, check: TableCheck) -> str:
+    def _missing_in_archive(self, check: TableCheck) -> str:
         """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
         deadline = Deadline(time.monotonic() + self._args.timeout_s)
         place, end = (self._pipeline.bronze["path"], check.table.topic), check.end_offsets
@@ -137,7 +137,7 @@ class Check:
 
 
 def verdict(check: TableCheck) -> str:
-    """One word or two for the progress line."""
+    """The end of a round, for the progress line."""
     if not check.done:
         return "some keys differ, looking again"
     return "equal" if check.result["equal"] else "different"

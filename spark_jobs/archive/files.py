@@ -42,7 +42,7 @@ def begins(spark: SparkSession, path: str, topic: str) -> Dict[int, int]:
 
 
 def note_begins(spark: SparkSession, path: str, topic: str, firsts: Dict[int, int]) -> None:
-    """Keeps what these partitions begin with: of files that are gone nothing else would tell."""
+    """Notes the offsets that these partitions begin with: nothing else would show that the first files are missing."""
     if firsts:
         noted = {str(key): offset for key, offset in {**begins(spark, path, topic), **firsts}.items()}
         storage.write_text(spark, _begins_file(path, topic), json.dumps(noted, sort_keys=True))

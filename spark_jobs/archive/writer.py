@@ -1,6 +1,6 @@
-"""Bronze: the archive of a topic as Avro files, named by the offset they start at; what it has is not written again.
+"""Bronze: the archive of a topic as Avro files, named by their first offset. Archived messages are not written again.
 
-Messages that can't be decoded are archived as they came, in files of the same names in a folder beside (ADR 16).
+Messages that can't be decoded are archived as they came, in files of the same names in another folder (ADR 16).
 """
 
 import json
@@ -38,7 +38,7 @@ LOOK_EVERY = "1 second"
 
 
 class BronzeGap(Exception):
-    """Offsets are missing behind the last file, or begin again: Kafka has lost what was not archived yet."""
+    """Offsets are missing after the last file, or begin at 0 again: Kafka has lost messages that were not archived."""
 
 
 @dataclass(eq=False)
@@ -62,7 +62,7 @@ class BronzeTopic:
         self._resumed = False
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
-        """Archives what is new in a batch: with its checkpoint a query forgets how it had cut what it reads again."""
+        """Archives the new messages of a batch. A query that lost its checkpoint reads old ones again."""
         messages = self._new(messages)
         try:
             self._archive(messages)
@@ -87,9 +87,9 @@ class BronzeTopic:
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
 
     def _refuse_other_topic(self) -> None:
-        """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is.
+        """Notes the id of the topic. Raises BronzeGap when the archive belongs to a topic that was deleted.
 
-        TopicChanged when the topic has got partitions: tables made from such an archive would be wrong.
+        Raises TopicChanged when the topic has new partitions: tables made from such an archive would be wrong.
         """
         topic, place = self.ask(), archive.topic_id_file(self.path, self.topic)
         source_offsets.refuse_repartitioned(self.table, topic)

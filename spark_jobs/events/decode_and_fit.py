@@ -49,7 +49,7 @@ def _fitted(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: St
     except schema_evolution.SchemaRefused:
         if rows.where("__deleted = 'false'").take(1):
             raise
-        # A row that is gone must not hold up the others: it keeps what fits.
+        # A deleted row must not stop the others: it keeps the columns that fit.
         fitting = schema_evolution.without_refused(rows, stored.columns)
         return schema_evolution.fit(fitting, stored.columns, [], stored.name)
 
@@ -57,8 +57,8 @@ def _fitted(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: St
 def _required(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: Stored) -> List[str]:
     """The columns that were NOT NULL before this batch, for messages newer than the last commit.
 
-    What comes again may lack a column that was added later. Ids of writers don't tell: a schema that comes
-    back has its old id.
+    Messages that are delivered again may not have a column that was added later. Ids of writers don't show that: a
+    schema that comes back has its old id.
     """
     position = stored.position
     last = position.get("schema_id")

@@ -58,8 +58,8 @@ def record_key(table: Table) -> List[str]:
 def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[str] = ()) -> str:
     """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included.
 
-    stored: the columns that the table has; new ones go behind them, because the metastore compares by position. A
-    record that lacks a value fails it.
+    stored: the columns that the table has; new ones come after them, because the metastore compares by position. A
+    record with a missing value fails the query.
     """
     fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
     may_miss = any(field["name"] == UNAVAILABLE for field in schema["fields"])
@@ -74,6 +74,6 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
 
 
 def _refuse_left_out() -> str:
-    """A delete may leave values out: it needs none of them."""
+    """The condition that fails a record with a missing value. A delete may leave values out, because it needs none."""
     text = " WHERE CASE WHEN {0} IS NOT NULL AND __deleted <> 'true' THEN raise_error({1}) ELSE true END"
     return text.format(UNAVAILABLE, "concat(array_join({}, ', '), ' is missing: {}')".format(UNAVAILABLE, NOT_HERE))

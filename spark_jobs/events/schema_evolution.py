@@ -18,7 +18,7 @@ def fit(rows: DataFrame, table: StructType, required: List[str], name: str) -> D
     """The rows in the table's column order, missing columns null, new columns at the end.
 
     New columns go last because the metastore compares columns by position. required: columns that the source
-    declared NOT NULL. Raises SchemaRefused for a type that can't widen and for a NOT NULL column that is gone.
+    declared NOT NULL. Raises SchemaRefused for a type that can't widen and for a NOT NULL column that was dropped.
     """
     if not table.fields:
         return rows
@@ -45,7 +45,7 @@ def required_fields(schema: Dict[str, Any]) -> List[str]:
 def _refuse_dropped(rows: DataFrame, required: List[str], name: str) -> None:
     gone = [column for column in required if column not in rows.columns]
     if gone:
-        what = "{}: NOT NULL column {} is gone from the source; the lake can't invent its values; "
+        what = "{}: NOT NULL column {} was dropped in the source; the lake can't invent its values; "
         remedy = "add it again and update the rows written without it"
         raise SchemaRefused((what + remedy).format(name, ", ".join(gone)))
 

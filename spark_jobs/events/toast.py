@@ -1,4 +1,4 @@
-"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: from its batch (ADR 18).
+"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: filled from the batch (ADR 18).
 
 PostgreSQL logs no large value that an update leaves alone. The message of such a change names these columns in
 `__unavailable`, and in `__moved_from` the key that the row had until then if this change gave it another one
@@ -18,7 +18,7 @@ from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier, text_literal
-from spark_jobs.sources.columns import Convert, Converted, gone, selected
+from spark_jobs.sources.columns import Convert, Converted, is_delete, selected
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
 # Columns while a batch is filled: the key as text, the lineage, the key that the row had before the batch (null: no
@@ -47,7 +47,7 @@ class Move(NamedTuple):
 
 def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
     """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
-    return selected(_columns(writer_schema, row, convert), gone(writer_schema, row))
+    return selected(_columns(writer_schema, row, convert), is_delete(writer_schema, row))
 
 
 def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
@@ -58,7 +58,7 @@ def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str]
     columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
     key = [one for name in of_key if name in columns for one in columns[name].unrepresentable]
     others = [one for name, column in columns.items() if name not in of_key for one in column.unrepresentable]
-    deleted = "WHEN {} THEN NULL".format(gone(writer_schema, row))
+    deleted = "WHEN {} THEN NULL".format(is_delete(writer_schema, row))
     return "CAST(CASE {} END AS string)".format(" ".join([*_cases(key), deleted, *_cases(others)]))
 
 
@@ -116,12 +116,12 @@ def key_text(values: Iterable[str]) -> str:
     return "to_json(array({}))".format(", ".join("CAST({} AS string)".format(value) for value in values))
 
 
-def lacks(name: str) -> str:
+def leaves_out(name: str) -> str:
     """True if UNAVAILABLE holds the name."""
     return "coalesce(array_contains({}, {}), false)".format(UNAVAILABLE, text_literal(name))
 
 
-IS_MOVE = "({} OR {} IS NOT NULL)".format(lacks(ALL), MOVED_FROM)  # one of the two messages of a change of keys
+IS_MOVE = "({} OR {} IS NOT NULL)".format(leaves_out(ALL), MOVED_FROM)  # one of the two messages of a change of keys
 
 
 def _moves(keyed: DataFrame, table: Table) -> List[Move]:
@@ -191,7 +191,7 @@ def _cut(rows: DataFrame, table: Table) -> DataFrame:
 
 def _with_values(rows: DataFrame, names: List[str]) -> DataFrame:
     so_far = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW".format(LINEAGE)
-    left = {name: "({} OR {})".format(lacks(name), lacks(ALL)) for name in names}
+    left = {name: "({} OR {})".format(leaves_out(name), leaves_out(ALL)) for name in names}
     last = {name: "_toast_last_{}".format(number) for number, name in enumerate(names)}
     moves = "collect_list(CASE WHEN {} THEN __lsn END) OVER ({}) AS {}".format(IS_MOVE, so_far, MOVES)
     known = frames.select(rows, ["*", moves, *_last_brought(left, last, so_far)])

@@ -69,7 +69,7 @@ def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
         return "is that of {}".format(name or schema.get("type"))
     names = {field["name"] for field in schema["fields"]}
     lacking = [column for column in [*table.keys, *NEEDED] if column not in names]
-    return "lacks {}".format(", ".join(lacking)) if lacking else None
+    return "has no {}".format(", ".join(lacking)) if lacking else None
 
 
 def annotate(messages: DataFrame, table: Table, registry: Registry, applied: bool = True) -> DataFrame:

@@ -45,7 +45,7 @@ class Lost(Exception):
 
 
 class Lease:
-    """The right to write the table at one path; holder is how others are told of it. Threads may share it."""
+    """The right to write the table at one path. holder: the name that other jobs see. Threads may share it."""
 
     def __init__(self, spark: SparkSession, table_path: str, holder: str) -> None:
         parent, _, name = table_path.rstrip("/").rpartition("/")
@@ -60,7 +60,7 @@ class Lease:
         self._writing = threading.Lock()  # a claim renewed while it is released would come back
 
     def take(self) -> None:
-        """One try; Held names the other job, and its claim."""
+        """Tries once to take the table. Held names the other job and its claim."""
         began = boot_time_s()
         self._name = uuid.uuid4().hex
         self._write()
@@ -72,7 +72,7 @@ class Lease:
         self._renewed = began
 
     def renew(self) -> None:
-        """Lost when another job took the claim for dead, or may have; nothing once it is released."""
+        """Renews the claim, unless it is released. Raises Lost when another job took it for dead, or may have."""
         with self._writing:
             if self._released:
                 return
@@ -86,13 +86,13 @@ class Lease:
         return bool(self._lost) or boot_time_s() - self._renewed > LATE_S
 
     def release(self) -> None:
-        """Others need not wait."""
+        """Deletes the claim, so that other jobs need not wait."""
         with self._writing:
             self._released = True
             storage.delete(self._spark, self._path(self._name))
 
     def _go_on(self) -> str:
-        """Renews a claim that is in time; why it is lost, or ''."""
+        """Renews a claim that is in time. Returns why it is lost, or ''."""
         began = boot_time_s()
         if self._name not in self._ages():
             return TAKEN_AWAY.format(self._table)
@@ -103,7 +103,7 @@ class Lease:
         return ""
 
     def _claim_again(self) -> str:
-        """Makes a new claim in place of one that may count as dead; why the table is lost, or ''.
+        """Makes a new claim in place of one that may count as dead. Returns why the table is lost, or ''.
 
         The claim is in time only once others were looked for: until then no thread may write.
         """
@@ -117,14 +117,14 @@ class Lease:
             self._refuse_others(ages)
         except Held as held:
             return "the claim on {} was late: {}".format(self._table, held.args[0])
-        except Exception:  # py4j: the storage is away. The former claim still tells whether anybody came.
+        except Exception:  # py4j: the storage does not answer. The former claim still shows whether anybody came.
             self._name = former
             raise
         self._renewed = began
         return ""
 
     def _refuse_others(self, ages: Dict[str, float]) -> None:
-        """Deletes what is dead, or an older one of this job; Held when another job's claim is not."""
+        """Deletes dead claims and older ones of this job. Raises Held when another job's claim is alive."""
         mine = ages.pop(self._name, None)
         if mine is None:
             raise Held("{} was taken meanwhile".format(self._table), "", 0.0)
@@ -142,7 +142,7 @@ class Lease:
         storage.write_text(self._spark, self._path(self._name), json.dumps(self._content))
 
     def _read(self, name: str) -> Dict[str, Any]:
-        """{} for one that is gone by now."""
+        """The content of a claim; {} if the claim was deleted meanwhile."""
         try:
             return dict(json.loads(storage.read_text(self._spark, self._path(name))))
         except Exception:  # py4j wraps FileNotFoundException
@@ -166,7 +166,7 @@ class Leases:
         threading.Thread(target=self._keep, daemon=True).start()
 
     def take(self, table_path: str) -> None:
-        """Nothing when it is held already; Held."""
+        """Takes one table, if this job does not hold it yet. Raises Held."""
         if table_path not in self._held:
             lease = Lease(self._spark, table_path, self._holder)
             lease.take()
@@ -194,7 +194,7 @@ class Leases:
                 time.sleep(LOOK_S * (1 + random.random()))
 
     def check(self, table_path: str) -> None:
-        """Before each write: Lost when this job may write the table no more. A late claim is made again first."""
+        """Called before each write: renews a late claim, or raises Lost when this job may no longer write the table."""
         lease = self._held.get(table_path)
         if lease is not None and lease.late() and not self._ended.is_set():
             lease.renew()
@@ -202,7 +202,7 @@ class Leases:
             raise Lost("{} is not claimed".format(table_path))
 
     def holds(self, table_path: str) -> bool:
-        """True if this job may write the table now: none once it has lost one, for it ends."""
+        """True if this job may write the table now. After one loss it may write none, because it ends."""
         lease = self._held.get(table_path)
         return lease is not None and not lease.late() and not self._ended.is_set()
 
@@ -225,7 +225,7 @@ class Leases:
                     self._ended.set()
                     self._lost(str(lost))
                     break
-                except Exception as error:  # py4j: the storage is away
+                except Exception as error:  # py4j: the storage does not answer
                     LOG.warning("a claim could not be renewed: %s", root_cause(error))
 
 
@@ -239,7 +239,7 @@ def process() -> Dict[str, Any]:
 
 
 def ended(other: Dict[str, Any]) -> bool:
-    """True if the holder was a process of this machine that is gone."""
+    """True if the holder was a process of this machine that has ended."""
     here = other.get("boot") == boot() and other.get("host") == socket.gethostname() and bool(boot())
     return here and started(other["pid"]) != other["started"]
 

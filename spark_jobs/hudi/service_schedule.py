@@ -8,7 +8,7 @@ QUIET_S = 5.0
 STALE_S = 300.0
 OVERDUE_S = 1800.0
 JUST_SERVED = 20  # commits at most
-WHERE_ROWS_MOVE = 4  # times as often: a commit takes 3 s behind a compaction, 8 behind 60 commits (docs/measured.md)
+WHERE_ROWS_MOVE = 4  # times as often: a commit takes 3 s after a compaction, 8 s after 60 commits (docs/measured.md)
 LOG_BYTES = 256 * 1024 * 1024  # of values: a query holds the log of a file slice in memory, whatever its limits
 RETRY_S = 10.0
 RETRY_MAX_S = 60.0
@@ -58,9 +58,9 @@ class ServiceSchedule:
         return commits * (WHERE_ROWS_MOVE if self._rows_move else 1) >= every or size >= LOG_BYTES
 
     def is_count_due(self, now: float) -> bool:
-        """True if the live rows of a table that has changed are counted: when it falls quiet, and every STALE_S if not.
+        """True if the live rows of a changed table are to be counted: once it is quiet, and every STALE_S if it is not.
 
-        Then behind a compaction, if one comes: to merge the log files of many commits takes longer than those commits.
+        Then it waits for a compaction, if one is near: merging the log files of many commits takes long.
         """
         with self._lock:
             quiet = now >= self._committed_at + QUIET_S
@@ -76,6 +76,6 @@ class ServiceSchedule:
         return now >= self._due_at
 
     def tried(self, failed: bool, now: float) -> None:
-        """The next wait is longer with each failure in a row: what fails leaves a rollback behind each time."""
+        """The next wait is longer after each failure in a row: each failure leaves a rollback to do."""
         self._failures = self._failures + 1 if failed else 0
         self._due_at = now + (min(RETRY_S * 2.0 ** (self._failures - 1), RETRY_MAX_S) if failed else 0.0)

@@ -32,7 +32,7 @@ class TopicChanged(Exception):
 
 
 def refuse_changed(held: Position, table: Table, topic: Topic) -> None:
-    """Raises TopicChanged; held: the position of the table, which knows of no id before its first commit."""
+    """Raises TopicChanged. held: the position of the table; it has no topic id before the first commit."""
     refuse_repartitioned(table, topic)
     if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
         lost = "its old messages are lost and the first messages of the new topic would be skipped"
@@ -40,7 +40,7 @@ def refuse_changed(held: Position, table: Table, topic: Topic) -> None:
 
 
 def refuse_repartitioned(table: Table, topic: Topic) -> None:
-    """Raises TopicChanged where a topic has got partitions: a key's later changes have lower offsets there."""
+    """Raises TopicChanged where a topic has new partitions: a key's later changes have lower offsets there."""
     if topic.partitions > table.partitions:
         what = "has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the order of "
         what += "their changes; delete the topic"
@@ -48,9 +48,9 @@ def refuse_repartitioned(table: Table, topic: Topic) -> None:
 
 
 def refuse_gap(held: Position, table: Table, begin: Dict[int, int]) -> None:
-    """Raises TopicChanged where messages behind the last commit are gone; begin: by partition, the first that is there.
+    """Raises TopicChanged where Kafka has deleted messages after the last commit. begin: the first offset by partition.
 
-    Spark finds out only where it has a checkpoint: a query that lost it begins with the first one there is.
+    Spark finds out only with a checkpoint: a query that lost it begins with the first message that Kafka still has.
     """
     for partition, end in reached(held, table.epoch)["offsets"].items():
         first = begin.get(int(partition), end)
@@ -60,7 +60,7 @@ def refuse_gap(held: Position, table: Table, begin: Dict[int, int]) -> None:
 
 
 def reached(held: Position, epoch: int) -> Position:
-    """How far the last commit of this epoch is."""
+    """The part of the position that belongs to this epoch."""
     known = held if held.get("epoch") == epoch else {}
     return {"offsets": {}, "runs": {}, **{name: known[name] for name in REACHED if name in known}}
 

@@ -32,7 +32,7 @@ class Commit(NamedTuple):
 
 
 class HudiTable:
-    """The state of one Hudi table between commits. It can be thrown away: the commits hold the truth.
+    """The state of one Hudi table between commits. All of it can be read from the commits again.
 
     source: the table in the source. Raises timeline.ClockBehind.
     """
@@ -63,7 +63,7 @@ class HudiTable:
 
     @property
     def stored(self) -> Stored:
-        """The table as the next batch meets it."""
+        """The table as its last commit left it."""
         return Stored(self.name, self._columns, self.position)
 
     def read(self) -> DataFrame:
@@ -94,9 +94,9 @@ class HudiTable:
         return Commit(entries, committed_ms, time.time())
 
     def commit_offsets(self, offsets: Dict[str, int]) -> Optional[Commit]:
-        """A commit without rows where a batch ended with what was set aside: else it would look as if it were to come.
+        """A commit without rows, for a batch that ended with messages that were set aside.
 
-        A table without any row has no commit to say it.
+        Without it these would look as if they were still to come. A table without rows has no commit to say so.
         """
         held = self.reached["offsets"]
         ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
@@ -111,7 +111,7 @@ class HudiTable:
     def commit_without_messages(self, rows: Callable[[], DataFrame]) -> None:
         """Commits rows that no message brought, at the position of the last commit.
 
-        rows: made from what is stored, and asked for once no other commit can come between.
+        rows: makes the rows from the stored ones; called when no other commit can come in between.
         """
         with self.lock:
             last = timeline.last_position(timeline.timeline(self.spark, self.path))

@@ -1,4 +1,4 @@
-"""Table services: compaction, cleaning and archiving beside the writer, never in the path of a commit."""
+"""Table services: compaction, cleaning and archiving, which run while the writer commits and never delay it."""
 
 import logging
 import time
@@ -20,8 +20,8 @@ COMPACT, DELETE_ORPHANS = "compact", "delete-orphans"  # services that operators
 def attend(table: HudiTable, progress: Progress, every: int, compact: bool, bounds: Sequence[int]) -> Set[str]:
     """Runs the services of one table that are due or requested, and returns the names of those that did not fail.
 
-    compact: compaction is requested. bounds: orphaned rows below each of these orders are to be deleted. A failure
-    leaves the table whole, holds up no other service, and is tried again soon: a file slice grows with each commit
+    compact: compaction is requested. bounds: orphaned rows below each of these orders are to be deleted. A service that
+    fails leaves the table whole, delays no other service, and is tried again soon: a file slice grows with each commit
     until it is compacted, and with it the cost of each query.
     """
     now = time.time()
@@ -41,7 +41,7 @@ def attend(table: HudiTable, progress: Progress, every: int, compact: bool, boun
 
 
 def sync_overdue(tables: Sequence[HudiTable], progress: Progress) -> None:
-    """Syncs the tables that the metastore missed, up to the first failure: then it may be away.
+    """Syncs the tables that the metastore missed, up to the first failure: then it may not answer at all.
 
     A sync takes a moment. In attend() it would wait until all tables before it are counted and compacted.
     """
@@ -69,7 +69,7 @@ def serve_due(table: HudiTable, every: int, requested: bool) -> None:
     if requested or table.schedule.is_due(every):
         began = time.monotonic()
         serve(table)
-        LOG.info("%s: served behind %d commits in %.1f s", table.name, before.commits, time.monotonic() - began)
+        LOG.info("%s: served after %d commits in %.1f s", table.name, before.commits, time.monotonic() - began)
         table.schedule.served(before)
         table.metastore.check()
 
@@ -102,7 +102,7 @@ def serve(table: HudiTable) -> None:
 def plan_compaction(table: HudiTable, client: Any) -> None:
     """Hudi can't plan a compaction while an earlier commit is in flight, or was when a writer died: hence the lock.
 
-    Running the plan beside the writer is safe, its new log files go to the next file slice.
+    Running the plan while the writer commits is safe: its new log files go to the next file slice.
     """
     with table.lock:
         client.rollbackFailedWrites()

@@ -23,7 +23,7 @@ FORMS = "an instant (20261121123000123), a time (2026-11-21T12:30:00) or an {0.n
 
 
 class NoSuchMoment(Exception):
-    """The moment asked for is before what the table keeps or after what it knows, or is none of the three forms."""
+    """The moment is before the oldest or after the newest that the table can show, or has none of the three forms."""
 
 
 class Commit(NamedTuple):

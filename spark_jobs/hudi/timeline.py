@@ -46,15 +46,15 @@ def _metadata(line: Any, instant: Any) -> Dict[str, Any]:
 def exists(spark: SparkSession, path: str) -> bool:
     """True when there is a Hudi table at the path."""
     # Hudi 0.14 replaces the file in each commit (HoodieTableConfig.modify): it makes a backup, deletes the file, writes
-    # it anew and deletes the backup. A job that died in between leaves the backup alone.
+    # a new one and deletes the backup. A job that died in between leaves only the backup.
     return any(storage.exists(spark, path + "/.hoodie/" + name) for name in PROPERTIES)
 
 
 def clear_unborn(spark: SparkSession, path: str) -> None:
-    """Deletes what a job left that died while it made the table: folders, and not a single file in them.
+    """Deletes what a job left that died while it created the table: folders without a single file in them.
 
     Hudi 0.14 takes the folder for a table (HoodieSparkSqlWriter) and can't write to it without the properties, which it
-    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). Where a file is, somebody has lost the properties:
+    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). If there is a file, somebody has lost the properties:
     that table is left alone.
     """
     folder = path + "/.hoodie"
@@ -68,12 +68,12 @@ def written(spark: SparkSession, path: str) -> bool:
 
 
 def timeline(spark: SparkSession, path: str) -> Optional[Any]:
-    """The active timeline as it is now (a Java HoodieActiveTimeline); None when there is no table."""
+    """The present active timeline (a Java HoodieActiveTimeline); None when there is no table."""
     return meta_client(spark, path).getActiveTimeline() if exists(spark, path) else None
 
 
 def meta_client(spark: SparkSession, path: str) -> Any:
-    """What Hudi knows of a table (a Java HoodieTableMetaClient), as it is now."""
+    """What Hudi knows of a table now (a Java HoodieTableMetaClient)."""
     builder = java(spark, "org.apache.hudi.common.table.HoodieTableMetaClient").builder()
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
 

@@ -1,4 +1,4 @@
-"""Kafka's own word on topics: which one has the name by now, and the offsets between which it holds messages."""
+"""Topics in Kafka: which one has a name now, and the offsets between which it holds messages."""
 
 import threading
 from contextlib import closing
@@ -34,7 +34,7 @@ class Offsets(NamedTuple):
 
 
 class Broker:
-    """One connection, made when something is asked for, which threads may share.
+    """One connection, made at the first call. Threads may share it.
 
     settings: as Spark's Kafka source takes them ("kafka.<name>").
     """
@@ -50,7 +50,7 @@ class Broker:
             self._made.close()
 
     def topic(self, name: str) -> Topic:
-        """The topic as it is now."""
+        """The topic that has the name now."""
         found = self._description(name)
         if found is None:
             return Topic("", 0)

@@ -14,9 +14,9 @@ class LagTracker:
         self._marks: Marks = deque()
 
     def age_s(self, reached: Dict[str, int], held: Dict[int, int], now: float) -> float:
-        """How long ago the topic held what the table has not, s; at most since the first look.
+        """The seconds since the topic first held a message that the table does not have; at most since the first call.
 
-        reached: next offset by partition (text) of the table; held: likewise (int) of its topic, {} if nobody can tell.
+        reached: next offset of the table by partition (text); held: that of its topic (int), {} if unknown.
         """
         if held and (not self._marks or now - self._marks[-1][0] >= (now - self._marks[0][0]) / STEP):
             self._marks.append((now, held))
@@ -26,10 +26,7 @@ class LagTracker:
 
 
 def missing_offsets(what: str, reached: Dict[str, int], end: Dict[int, int]) -> str:
-    """Which partitions are not covered, or ''. reached: next offset by partition (text); end: likewise (int)."""
-    behind = [
-        "partition {}: {} of {}".format(partition, reached.get(str(partition), 0), offset)
-        for partition, offset in sorted(end.items())
-        if reached.get(str(partition), 0) < offset
-    ]
-    return "{} lacks {}".format(what, ", ".join(behind)) if behind else ""
+    """The partitions that are not covered, or ''. reached: next offset by partition (text); end: by partition (int)."""
+    pairs = [(partition, reached.get(str(partition), 0), offset) for partition, offset in sorted(end.items())]
+    behind = ["partition {}: {} of {}".format(*one) for one in pairs if one[1] < one[2]]
+    return "{} has not reached {}".format(what, ", ".join(behind)) if behind else ""

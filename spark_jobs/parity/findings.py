@@ -13,7 +13,7 @@ from spark_jobs.hudi import timeline
 from spark_jobs.parity import compare, lake_rows
 from spark_jobs.parity.lake_rows import LakeRows
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.runtime.waiting import tell
+from spark_jobs.runtime.waiting import print_progress
 
 SHOWN = 20
 Counts = Dict[Tuple[str, bool], int]
@@ -66,23 +66,23 @@ def cut(text: Optional[str]) -> Optional[str]:
 def check_lake(spark: SparkSession, table: Table, sides: Dict[str, LakeRows]) -> Dict[str, Any]:
     """Facts for the result, and the differences."""
     found = {name: _summary(table, name, side) for name, side in sides.items()}
-    told: Dict[str, Any] = {"rows": {name: numbers["live"] for name, numbers in found.items()}}
-    told["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
+    facts: Dict[str, Any] = {"rows": {name: numbers["live"] for name, numbers in found.items()}}
+    facts["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
     wrong: List[Dict[str, Any]] = []
     if "ro" in sides:
-        told["ro_behind"], impossible = compare.lag(sides["rt"].rows, sides["ro"].rows)
+        facts["ro_behind"], impossible = compare.lag(sides["rt"].rows, sides["ro"].rows)
         keys = compare.impossible(sides["rt"].rows, sides["ro"].rows, SHOWN) if impossible else []
         wrong += [_wrong(table, "ro", "this row was never in rt", key) for key in keys]
     for name in sorted(set(sides) - {"source"}):
         # Until its old partition is compacted, ro still shows a moved row where it was, too (case A18).
-        moving = name == "ro" and told["ro_behind"] > 0
+        moving = name == "ro" and facts["ro_behind"] > 0
         wrong += _check_side(table, name, sides[name], found[name], moving)
-    return {**told, "differences": wrong + _check_names(spark, table, found)}
+    return {**facts, "differences": wrong + _check_names(spark, table, found)}
 
 
 def _summary(table: Table, name: str, side: LakeRows) -> Dict[str, int]:
     numbers = side.summary()
-    tell("{}: {} rows of {}".format(table.full_name, numbers["live"] + numbers["deleted"], name))
+    print_progress("{}: {} rows of {}".format(table.full_name, numbers["live"] + numbers["deleted"], name))
     return numbers
 
 

@@ -1,7 +1,7 @@
-"""Rows that never rest: the versions that the source shows of them in many snapshots, one after the other.
+"""Rows that change all the time: the versions that the source shows of them in many snapshots, one after the other.
 
 The lake covers a moment and goes on, so a row that changes a hundred times a second is always newer there than at that
-moment. Asked from the moment on until the lake is read, the source shows most versions that the lake can hold then.
+moment. Read repeatedly from then until the lake is read, the source shows most versions that the lake can have.
 """
 
 import threading
@@ -21,7 +21,7 @@ CHARACTERS = 2**25  # of different rows, which the driver holds
 class HotRows:
     """Reads the rows in a thread of its own until it is stopped.
 
-    seen: how often each row was there, as a JSON array of its texts; times: how often the source was asked.
+    seen: by row (a JSON array of its texts), how often the source had it; times: how often the source was read.
     """
 
     def __init__(self, reader: ContextManager[ReadRows]) -> None:
@@ -37,7 +37,7 @@ class HotRows:
         self._thread.join()
 
     def result(self) -> "HotRows":
-        """Stopped. Raises what the source answered instead of rows."""
+        """Stops, and returns itself. Raises the error if the source gave one."""
         self.stop()
         if self._error is not None:
             raise self._error

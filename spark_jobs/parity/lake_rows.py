@@ -66,9 +66,9 @@ class LakeRows:
 
 
 def of_target(spark: SparkSession, path: str, kind: str, table: Table, columns: Columns) -> LakeRows:
-    """A Hudi table by its path as it is now; WrongType when a column is not what the map says.
+    """The present rows of the Hudi table at a path; none before its first commit.
 
-    One that nothing was ever written to has no rows.
+    Raises WrongType when a column does not have the type that the map says.
     """
     stored = stored_rows(spark, path, kind) if timeline.written(spark, path) else no_rows(spark, columns)
     return of_lake(stored, table, columns)

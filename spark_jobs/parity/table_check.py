@@ -19,12 +19,12 @@ from spark_jobs.parity import compare, findings, hot_rows, lake_rows
 from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
 from spark_jobs.runtime.pipeline import Pipeline, Table
-from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
+from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
 from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
-FEW = 1000  # so many keys are asked for one by one, more by reading the whole table
+FEW = 1000  # up to so many keys are looked up one by one; for more, the whole table is read
 BROADCAST = 100000
-HOT = 2  # rounds after which rows that still differ are taken for ones that never rest
+HOT = 2  # rounds; rows that still differ after them are taken for rows that change all the time
 WHERE = {True: "differences", False: "unsettled"}
 
 
@@ -32,7 +32,7 @@ class TableCheck:
     """The comparison of one table over its rounds, and its part of the result."""
 
     def __init__(self, spark: SparkSession, table: Table, settle_s: float) -> None:
-        """settle_s: how long after the first round what is in motion is looked at again."""
+        """settle_s: how long after the first round rows in motion are compared again."""
         self._spark = spark
         self._settle_s = settle_s
         self.table = table
@@ -47,13 +47,13 @@ class TableCheck:
         self._hot: Optional[HotRows] = None
 
     def begin(self, source: Source, snapshot: Snapshot) -> None:
-        """Before the lake covers the snapshot: rows that never rest are asked for from now on."""
+        """Before the lake covers the snapshot: starts to read the rows that change all the time."""
         if self.result["rounds"] < HOT or self.few_keys is None:
             return
         columns = columns_of(snapshot, self.table)
         only = condition(self.table, columns, self.few_keys)
         if only is not None:
-            tell("{}: {} rows never rest; asking for them often".format(self.name, len(self.few_keys)))
+            print_progress("{}: {} rows change all the time, and are read often".format(self.name, len(self.few_keys)))
             self._hot = HotRows(source.repeated_rows(self.table.source_name, described(self.table, columns), only))
 
     def cover(self, pipeline: Pipeline, source: Source, snapshot: Snapshot, deadline: Deadline) -> None:
@@ -75,7 +75,7 @@ class TableCheck:
             for name, side in read_sides(self._spark, self.table, snapshot, columns, self.few_keys):
                 side.rows = compare.only_keys(side.rows, self._keys)
                 sides[name] = side.keep()
-            told = findings.check_lake(self._spark, self.table, sides) if self._before is None else {}
+            facts = findings.check_lake(self._spark, self.table, sides) if self._before is None else {}
             found = self._compare(sides, columns)
             counts = findings.counted(found)
             done = late or all(real for _, real in counts)
@@ -84,7 +84,7 @@ class TableCheck:
             for side in sides.values():
                 side.release()
         self.done = done
-        self._conclude(snapshot, told, shown)
+        self._conclude(snapshot, facts, shown)
         self._remember(found)
 
     def fail(self, where: str, detail: str) -> None:
@@ -111,8 +111,8 @@ class TableCheck:
         self._before, self._keys = found, F.broadcast(keys) if number <= BROADCAST else keys
         self.few_keys = [row["key"] for row in keys.collect()] if number <= FEW else None
 
-    def _conclude(self, snapshot: Snapshot, told: Dict[str, Any], shown: List[Dict[str, Any]]) -> None:
-        self.result.update(told, rounds=self.result["rounds"] + 1, lsn=snapshot.position)
+    def _conclude(self, snapshot: Snapshot, facts: Dict[str, Any], shown: List[Dict[str, Any]]) -> None:
+        self.result.update(facts, rounds=self.result["rounds"] + 1, lsn=snapshot.position)
         for one in shown:
             self.result[WHERE[one.pop("real")]].append(one)
         self.result["equal"] = self.done and not self.result["differences"] and not self.result["unsettled"]
@@ -170,13 +170,13 @@ def read_sides(
 
 
 def condition(table: Table, columns: List[Any], few_keys: Optional[List[str]]) -> Optional[str]:
-    """Rows that can have one of the wanted keys, in SQL; None when they are too many, or can't be asked for."""
+    """An SQL condition for rows that can have one of the keys; None when these are too many, or can't be looked up."""
     source, known = engine(table.engine), {column.name: column for column in columns}
-    asked = [place for place, name in enumerate(table.keys) if source.reads_back(known[name])]
-    if few_keys is None or not asked:
+    places = [place for place, name in enumerate(table.keys) if source.reads_back(known[name])]
+    if few_keys is None or not places:
         return None
-    values = {json.loads(key)[asked[0]] for key in few_keys} - {None}
-    return source.any_of(table.keys[asked[0]], values)
+    values = {json.loads(key)[places[0]] for key in few_keys} - {None}
+    return source.any_of(table.keys[places[0]], values)
 
 
 def differences(sides: Dict[str, LakeRows]) -> DataFrame:

@@ -25,7 +25,7 @@ NAMES = [column.split(" ")[0] for column in COLUMNS.split(", ")]
 class Quarantine:
     """One entry per offset. All tables of the database write to it, one at a time.
 
-    The claim on it is held only meanwhile, so that it is nobody's while there is no poison message.
+    The lease is held only during a write, so that nobody holds it while there is no poison message.
     """
 
     def __init__(self, spark: SparkSession, target: Target) -> None:
@@ -46,8 +46,8 @@ class Quarantine:
     def put(self, bad: DataFrame, table: Table) -> None:
         """Sets messages aside; bad: partition, offset, key, value, reason.
 
-        What is there stays as it is, so that a batch may come again, and what was dropped stays dropped. But a
-        replayed message that some table still can't read waits again.
+        Known entries are not changed, so that a batch may come again and dropped messages stay dropped. But a replayed
+        message that some table still can't read waits again.
         """
         with self._writing():
             known = self.stored().select("id", F.col("state").alias("before"), "_order")
@@ -86,7 +86,7 @@ class Quarantine:
 
     def _count(self) -> Dict[str, int]:
         if not timeline.written(self._spark, self._target.path):
-            return {}  # to count the rows of no table takes a new job a second that its tables lack
+            return {}  # counting without a table would take a second from the tables of a new job
         waiting = _load(self._spark, self._target.path).where(F.col("state") == WAITING)
         return {row[0]: row[1] for row in waiting.groupBy("topic").count().collect()}
 
@@ -108,7 +108,7 @@ class Quarantines:
 
 
 def entries(bad: DataFrame, table: Table) -> DataFrame:
-    """New entries, without `_order`. The epoch is part of the id: a topic that is made anew counts from 0 again."""
+    """New entries, without `_order`. The epoch is part of the id: offsets of a re-created topic begin at 0 again."""
     place = F.concat_ws("/", F.lit(table.topic), F.lit(table.epoch), F.col("partition"), F.col("offset"))
     topic = F.lit(table.topic).alias("topic"), F.lit(table.epoch).cast("int").alias("epoch")
     state = F.current_timestamp().alias("set_aside_at"), F.lit(WAITING).alias("state")

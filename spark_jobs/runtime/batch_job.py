@@ -10,9 +10,9 @@ from pyspark.sql import SparkSession
 from spark_jobs.runtime import storage
 
 REFUSED = 2
-# By default Hudi lists a table's files when a query runs, but for the commit that was the newest when it was planned.
-# Where the cleaner came in between, a copy-on-write table is then read as empty, without a word. Listed at the plan, a
-# file that is gone is an error (docs/adr/0020-readers-beside-the-cleaner.md).
+# By default Hudi lists a table's files when a query runs, except for the commit that was the newest at the plan. If the
+# cleaner deleted files in between, a copy-on-write table is then read as empty, without an error. If the files are
+# listed at the plan, a deleted file is an error (docs/adr/0020-readers-beside-the-cleaner.md).
 LISTING, AT_THE_PLAN = "hoodie.datasource.read.file.index.listing.mode", "eager"
 Content = Dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""The JVM behind the session: its classes, and what each call and task of a small commit would pay for nothing."""
+"""The JVM behind the session: its classes, and costs of each call and task of a small commit that can be saved."""
 
 import logging
 from typing import Any, Dict

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.batch_job import Refused
 
-# A batch is read from Kafka more than once, and each time the consumer asks ahead for what comes next. While the broker
-# holds that question, by default for half a second where nothing comes, it answers this consumer no other one: a table
+# A batch is read from Kafka more than once, and each time the consumer also requests what comes next. While the broker
+# holds that request, by default for half a second if nothing comes, it answers no other one of this consumer: a table
 # with few changes waited for most of each commit (docs/measured.md).
 READING = {"kafka.fetch.max.wait.ms": "20"}
 ENGINE = "postgres"  # of a table that names none

@@ -1,4 +1,4 @@
-"""Background work: it takes the time that the commits leave."""
+"""Background work, which runs when the commits leave time."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from pyspark import SparkContext
 
 POOL = "background"  # pools.xml
 REST = 2.0
-REST_MAX_S = 30.0  # what took longer may have waited for Kafka or a storage that was away, which loads nothing
+REST_MAX_S = 30.0  # longer work may have waited for Kafka or the storage, which loads nothing
 
 
 class Background:

@@ -29,7 +29,7 @@ def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> L
     message that names the column and the type; in a deleted row it is NULL.
     """
     columns = {field["name"]: convert(field, row) for field in writer_schema["fields"]}
-    return selected(columns, gone(writer_schema, row))
+    return selected(columns, is_delete(writer_schema, row))
 
 
 def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
@@ -44,7 +44,7 @@ def _exactly(column: Converted, is_gone: str) -> str:
     return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value
 
 
-def gone(writer_schema: Dict[str, Any], row: str) -> str:
+def is_delete(writer_schema: Dict[str, Any], row: str) -> str:
     """True if the message is that of a delete."""
     known = any(field["name"] == DELETED for field in writer_schema["fields"])
     return "coalesce({} = 'true', false)".format(field_of(DELETED, row)) if known else "false"

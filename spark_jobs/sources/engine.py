@@ -85,7 +85,7 @@ class Engine(NamedTuple):
     convert: Convert
     source: Callable[[SparkSession, str, str, str], Source]
     column_type: Callable[[Any], ColumnType]  # of a column; Unmapped
-    reads_back: Callable[[Any], bool]  # whether a row can be asked for by the canonical text of a column
+    reads_back: Callable[[Any], bool]  # True if rows can be looked up by the canonical text of a column
     any_of: Callable[[str, Iterable[str]], str]  # the condition that a column has one of these canonical texts
     positions: Positions
     load: Callable[[SparkSession, str, str, str, str, Dict[str, str]], Dict[str, int]]

@@ -78,7 +78,7 @@ def _refuse_unnamed(plan: Any, kind: str) -> None:
     if "TimeTravel" in kind:
         raise Refused("the statement has a moment of its own (AS OF); give one or the other")
     if kind == "UnresolvedTableValuedFunction" and [one.lower() for one in _items(plan.name())] != ["range"]:
-        raise Refused("{} can't be asked about a moment; name the table itself".format(".".join(_items(plan.name()))))
+        raise Refused("{} can't be read as of a moment; name the table itself".format(".".join(_items(plan.name()))))
     if kind.startswith(READING):
         raise Refused("a moment belongs to a query, not to SHOW, DESCRIBE or EXPLAIN")
 
@@ -92,7 +92,7 @@ def _named(relation: Any, text: str) -> Named:
         if found:
             bare = not found.group(1) and not text[begin + found.end() : end].strip()
             return Named(name, begin + found.start(2), begin + found.end(2), bare)
-    raise Refused("write {} without comments in it, to ask about a moment".format(".".join(name)))
+    raise Refused("to read {} as of a moment, write its name without comments in it".format(".".join(name)))
 
 
 def _part(part: str) -> str:

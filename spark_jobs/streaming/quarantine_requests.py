@@ -1,7 +1,7 @@
-"""Requests to replay or drop what is in quarantine, honoured by the streaming job: a table has one writer.
+"""Requests to replay or drop messages in quarantine. The streaming job serves them, because a table has one writer.
 
-The arguments of a request are {"database", "ids", "by"}; no ids are all messages that wait. With "bounds", an order by
-topic, it means only messages below it. The result is {"settled": [id], "refused": [{"id", "reason"}]}.
+The arguments of a request are {"database", "ids", "by"}; without ids it means all messages that wait. With "bounds", an
+order by topic, it means only messages below. The result is {"settled": [id], "refused": [{"id", "reason"}]}.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""What the streaming job does for its tables beside commits: table services, and requests about the quarantine."""
+"""What the streaming job does for its tables between commits: table services, and requests about the quarantine."""
 
 import logging
 from typing import List

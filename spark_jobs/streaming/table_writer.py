@@ -1,4 +1,4 @@
-"""The way of a batch when it can't be applied as it is: it is tried otherwise, and no message is skipped unseen."""
+"""Writes batches. One that can't be applied is tried in other ways, and no message is skipped silently."""
 
 import logging
 import threading
@@ -40,7 +40,7 @@ class Retired(Exception):
 class TableWriter:
     """Writes the batches of one table.
 
-    A batch is applied as it is. Only one that fails is looked through: good ones pay nothing.
+    A batch is applied whole. Only the messages of a batch that fails are checked, so good batches cost nothing more.
 
     read_range: messages of the topic from an offset of each partition on, to those before another offset or to its end
     may_write: raises when another job may write the table
@@ -56,7 +56,7 @@ class TableWriter:
 
     def __post_init__(self) -> None:
         self._schemas = WriterSchemas(self.registry, self.table.source)
-        self._lock = threading.Lock()  # the query or a replay: what the table knows of itself is for one at a time
+        self._lock = threading.Lock()  # the query or a replay: only one at a time may change the state of the table
         self._retired = False
 
     @property
@@ -65,19 +65,19 @@ class TableWriter:
         return self.quarantine.waiting(self.table.source.topic)
 
     def write(self, messages: DataFrame) -> None:
-        """Commits a batch (partition, offset, key, value). Sets aside what can't be applied; or the table stops, with
-        PoisonMessage."""
+        """Commits a batch (partition, offset, key, value). Messages that can't be applied are set aside; or the table
+        stops, with PoisonMessage."""
         try:
             self._write(messages, self.part_bytes)
         except Oversized as oversized:
             # Kafka's source counts messages, and 200,000 small ones make a good batch.
             LOG.info("%s; it is written in parts", oversized)
             for partition, first, last in split_by_bytes(messages, self.part_bytes):
-                # Read from Kafka each: of what was read of all of it, most would be thrown away.
+                # Each part is read from Kafka: most of a read of the whole batch would be thrown away each time.
                 self._write(self.read_range({str(partition): first}, {str(partition): last + 1}))
 
     def replay(self, messages: DataFrame) -> None:
-        """Commits single messages of long ago: they take the place that their offsets give them."""
+        """Commits single old messages. Their offsets give them their place in the order."""
         with self._lock:
             self._check()
             self._report(apply_batch(messages, self.table, self._schemas, replayed=True))
@@ -92,7 +92,7 @@ class TableWriter:
         try:
             self._apply(messages, limit=limit)
         except SchemaRefused as refused:
-            # Only what no later change has replaced must fit: so a table goes on once its source is put right.
+            # Only the newest message of each key must fit: so a table goes on once its source is corrected.
             latest = latest_message_per_key(self._from_here_on(messages))
             self._refuse_left_out(latest, refused)
             self._apply(latest)
@@ -108,10 +108,10 @@ class TableWriter:
         return drop_stale_ahead(ahead, self.table.reached["runs"], self._schemas)
 
     def _refuse_left_out(self, messages: DataFrame, refused: SchemaRefused) -> None:
-        """Raises SchemaRefused when a message left something out: it could stand in one that is to be skipped."""
+        """Raises SchemaRefused when a message left a value out: a message that would be skipped could have it."""
         names = summarize(messages, self._schemas).left_out
         if names:
-            raise SchemaRefused("{}; and write {} anew in these rows".format(refused, ", ".join(names)))
+            raise SchemaRefused("{}; and write {} again in these rows".format(refused, ", ".join(names)))
 
     def _apply(self, messages: DataFrame, lookahead: Optional[DataFrame] = None, limit: Optional[int] = None) -> None:
         with self._lock:

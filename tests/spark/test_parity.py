@@ -264,7 +264,7 @@ def test_a_fault_of_the_archive_is_named(files: list[File], fault: str) -> None:
 
 
 def test_what_lags_is_named_by_partition() -> None:
-    assert missing_offsets("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
+    assert missing_offsets("cow", {"0": 5}, {0: 5, 1: 3}) == "cow has not reached partition 1: 0 of 3"
     assert missing_offsets("cow", {}, {}) == ""
 
 

@@ -123,13 +123,12 @@ class Snapshot(engine.Snapshot):
 
     def rows(self, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
-        parts = [" WHERE " + " AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
-        return reduce(
-            DataFrame.union, [self.source.read(select_texts(table, columns) + part, self.snapshot) for part in parts]
-        )
+        query = select_texts(table, columns) + " WHERE "
+        parts = [" AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
+        return reduce(DataFrame.union, [self.source.read(query + part, self.snapshot) for part in parts])
 
     def close(self) -> None:
-        """The server ends the transaction; one that is gone has done so."""
+        """The server ends the transaction; a server that stopped has ended it already."""
         self._connection.close()
 
     def _parts(self, table: str) -> List[List[str]]:

@@ -66,7 +66,7 @@ def _timestamp_out(column: Column) -> Column:
 
 
 def _through(lake: str) -> Conversion:
-    """A number's text as Spark writes it; text that is no such number stays as it is."""
+    """A number's text as Spark writes it; text that is no such number is not changed."""
     return lambda column: F.coalesce(column.cast(lake).cast("string"), column)
 
 
@@ -128,7 +128,7 @@ class SourceColumn(NamedTuple):
 
 
 def reads_back(column: SourceColumn) -> bool:
-    """True if a row can be asked for by the canonical text of this column."""
+    """True if rows can be looked up by the canonical text of this column."""
     return column.type in READ_BACK and not column.is_array
 
 
@@ -136,7 +136,7 @@ def pg_type(column: SourceColumn) -> ColumnType:
     """The entry of a column; Unmapped, naming the column, when there is none."""
     kind = _scalar(column)
     if kind is None:
-        raise Unmapped("column {} has type {}, which docs/types.md lacks".format(column.name, column.type))
+        raise Unmapped("column {} has type {}, which is not in docs/types.md".format(column.name, column.type))
     return _array_of(ELEMENTS.get(column.type, kind)) if column.is_array else kind
 
 
