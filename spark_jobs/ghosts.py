@@ -28,7 +28,7 @@ Content = Dict[str, Any]
 
 
 def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds, deadline: Deadline) -> Content:
-    """By table of one database {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
+    """For each table {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
 
     Raises NotCovered when the lake does not catch up with the snapshot.
     """

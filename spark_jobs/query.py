@@ -30,7 +30,7 @@ AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timest
 
 
 def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
-    """By path of a table, the instant that it is read as of, or since. Raises time_travel.NoSuchMoment."""
+    """The instant by path of a table: it is read as of this instant, or since. Raises time_travel.NoSuchMoment."""
     since = args.since is not None  # changes are read after it: then it may be a position that is not reached yet
     given = args.since if since else args.as_of
     return {one.path: time_travel.instant_of(spark, one.path, given, one.engine, since) for one in past.values()}
@@ -45,7 +45,7 @@ def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str]
 
 
 def named(spark: SparkSession, text: str, pipeline: Pipeline) -> Dict[str, Target]:
-    """The tables of a statement, by name. Raises Refused for one that is not the lake's: it would be read as of now."""
+    """The tables of a statement, by name. Raises Refused for a table of others: it would be read as of now."""
     known = {tuple(name.lower().split(".")): (name.lower(), target) for name, target in tables(pipeline).items()}
     found = [one.name for one in parse.relations(parse.parsed(spark, text), text)]
     for name in found:
@@ -86,7 +86,7 @@ def rows_of_the_past(spark: SparkSession, name: str, target: Target, instant: st
 
 
 def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
-    """Columns, types and at most `limit` rows, each the list of its values as JSON has them; `more`: were there others?
+    """Columns, types and at most `limit` rows, each a list of values as in JSON. `more`: True if there are more rows.
 
     A decimal is the text of all its digits, a time has microseconds.
     """
@@ -115,7 +115,7 @@ def _object(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
 
 
 def _exact(value: Any, kind: DataType) -> Any:
-    """The value as JSON holds it without loss: decimals as texts, for a reader may take a number for one of 64 bits."""
+    """The value as JSON holds it without loss: decimals as texts, because readers may take numbers as 64 bits."""
     if value is None:
         return None
     if isinstance(kind, StructType):

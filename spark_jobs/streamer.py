@@ -1,4 +1,4 @@
-"""HoodieStreamer over the archive: several tables in one application, each read on from where its last commit ends.
+"""HoodieStreamer over the archive: several tables in one application, each is read on from its last commit.
 
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
         --streamer <streamer.json> [--place bronze=<bucket> ...] --output <result.json> --status <status.json>
@@ -186,7 +186,7 @@ def keep_writing(write_status: Callable[[], None], ended: threading.Event) -> No
 
 
 def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str, Any]]:
-    """The targets of streamer.json, once its files are written: places, as bronze=<bucket>, stand for @BRONZE@."""
+    """Writes the files of streamer.json, and returns its targets. places: bronze=<bucket> replaces @BRONZE@."""
     text = storage.read_text(spark, path)
     for place in places:
         name, _, value = place.partition("=")

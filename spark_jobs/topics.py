@@ -1,4 +1,4 @@
-"""What Kafka holds of each captured table: partitions, and the offsets between which its changes lie.
+"""What Kafka holds for each captured table: the partitions of its topic, and their first and last offsets.
 
 spark-submit spark_jobs/topics.py --config <pipeline.json> --output <result.json>
 """

@@ -1,4 +1,4 @@
-"""The bronze archive against Kafka's offsets: every offset once, in the file that its name says."""
+"""The files of the bronze archive, and what is wrong with them: each offset must be there once, in the right file."""
 
 import json
 from typing import Dict, List, NamedTuple, Tuple
@@ -30,12 +30,12 @@ def folders(path: str, topic: str) -> Tuple[str, str]:
 
 
 def topic_id_file(path: str, topic: str) -> str:
-    """Says by its id of which topic of that name the archive is."""
+    """The file with the id of the topic that the archive belongs to: a re-created topic has the same name."""
     return "{}/topic_ids/{}".format(path, topic)
 
 
 def begins(spark: SparkSession, path: str, topic: str) -> Dict[int, int]:
-    """The offset that the archive of each partition began with; archives of before 2026-11-24 did not note it."""
+    """The offset that the archive of each partition began with; archives from before 2026-11-24 did not note it."""
     place = _begins_file(path, topic)
     noted = json.loads(storage.read_text(spark, place)) if storage.exists(spark, place) else {}
     return {int(partition): offset for partition, offset in noted.items()}
@@ -53,7 +53,7 @@ def _begins_file(path: str, topic: str) -> str:
 
 
 def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
-    """The next offset of each partition, by its number as text; of each only the newest file is read."""
+    """The next offset of each partition, by its number as text. Only the newest file of each is read."""
     files: Dict[str, Tuple[int, str, str]] = {}
     for folder in folders(path, topic):
         for partition in storage.names(spark, folder):

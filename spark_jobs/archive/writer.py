@@ -43,7 +43,7 @@ class BronzeGap(Exception):
 
 @dataclass(eq=False)
 class BronzeTopic:
-    """The archive of one topic. ask: for the topic that has its name by now."""
+    """The archive of one topic. ask: returns the topic that has the name now."""
 
     spark: SparkSession
     table: Table
@@ -132,7 +132,7 @@ class BronzeTopic:
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
     def _publish(self) -> None:
-        """Gives each file its final name, in the order of the offsets: who sees a file sees all before it."""
+        """Gives each file its final name, by offset: if a file is visible, all files before it are."""
         for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
             root = self._raw if folder.startswith("{}/{}/".format(self._scratch, RAW)) else self._folder
             self._publish_file(root, folder, *file.split("+"))
@@ -182,7 +182,7 @@ def start(
 
 
 def framed(messages: DataFrame) -> DataFrame:
-    """partition, offset, key, value and `id`, the writer schema; what has a `reason` is of RAW, and keeps its key."""
+    """partition, offset, key, value and `id` (the writer schema). With a `reason` it is RAW, and the key stays."""
     raw = "{} IS NOT NULL".format(validate.REASON) if validate.REASON in messages.columns else "false"
     writer, key = "if({}, {}L, id) AS id".format(raw, RAW), "if({}, key, NULL) AS key".format(raw)
     return messages.withColumn("id", schema_id()).selectExpr("partition", "offset", key, "value", writer)
@@ -211,6 +211,6 @@ def offset_ranges(messages: DataFrame) -> List[Any]:
 
 
 def first_offsets(ranges: List[Any]) -> Dict[int, int]:
-    """By partition, of what offset_ranges() gives."""
+    """The first offset by partition, from offset_ranges()."""
     partitions = {row["partition"] for row in ranges}
     return {one: min(row["first"] for row in ranges if row["partition"] == one) for one in partitions}

@@ -1,4 +1,4 @@
-"""A batch: messages of one topic, and what is said of them by Kafka partition."""
+"""A batch: messages of one topic, and a summary of them for each Kafka partition."""
 
 from typing import Any, Dict, List, NamedTuple
 
@@ -27,7 +27,7 @@ SUMMARY = (
 
 
 class Batch(NamedTuple):
-    """messages: partition, offset, value. partitions: what summary() says of them."""
+    """messages: partition, offset, value. partitions: the rows of summary()."""
 
     messages: DataFrame
     partitions: List[Any]
@@ -39,12 +39,12 @@ class Batch(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many messages."""
+        """The number of messages."""
         return sum(row["messages"] for row in self.partitions)
 
     @property
     def value_bytes(self) -> int:
-        """How many bytes of values."""
+        """The bytes of all values."""
         return sum(row["bytes"] for row in self.partitions)
 
     @property
@@ -65,7 +65,7 @@ class Batch(NamedTuple):
 
 
 def summarize(messages: DataFrame, schemas: WriterSchemas) -> Batch:
-    """The batch of these messages. Raises UnknownWriter for one that no writer of the table has sent."""
+    """The batch of these messages. Raises UnknownWriter for a message that no writer of the table sent."""
     messages = messages.select("partition", "offset", "value")
     batch = Batch(messages, summary(messages, schemas.known))
     return Batch(messages, summary(messages, schemas.known)) if schemas.learn(batch.writers) else batch
@@ -76,7 +76,7 @@ def summary(messages: DataFrame, schemas: decode.Schemas) -> List[Any]:
     LSN, quantiles of commit times, the names of columns that a message left out, the generations of the connector that
     sent messages, and those that sent changes (fencing.py).
 
-    What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
+    Facts inside the values are taken only from messages whose schema is in `schemas`: repeat it once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
     size = F.length("value").alias("size")

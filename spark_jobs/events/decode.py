@@ -43,7 +43,7 @@ def sender(schemas: Schemas) -> Column:
 
 
 def metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
-    """A struct of the fields of METADATA; the decoder skips all others. Null for a writer that is not known."""
+    """A struct of the fields of METADATA; the decoder skips all others. Null for a message of an unknown writer."""
     known = [F.when(schema_id() == writer, _metadata_of(schemas[writer], mode)) for writer in sorted(schemas)]
     return F.coalesce(*known) if known else F.lit(None).cast(METADATA)
 
@@ -55,5 +55,5 @@ def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
 
 
 def with_fields(record: Dict[str, Any], fields: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """The Avro schema of a record, with other fields: a reader matches records by name, so that stays."""
+    """The Avro schema of a record, with other fields. The name stays, because a reader matches records by it."""
     return dict({kept: record[kept] for kept in ("type", "name", "namespace") if kept in record}, fields=fields)

@@ -35,7 +35,7 @@ class StaleGeneration(NamedTuple):
 
 
 def generations_after(batch: Batch, known: Generations, schemas: WriterSchemas) -> Generations:
-    """All known generations once a batch is read. Only a batch with a new one is read for it."""
+    """All generations that are known after a batch. The batch is read only if it has a new one."""
     if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in batch.partitions):
         return known
     return with_generations_of(batch.messages, decode.sender(schemas.known), known)
@@ -52,7 +52,7 @@ def drop_stale(batch: Batch, known: Generations, schemas: WriterSchemas) -> Batc
 
 
 def drop_stale_ahead(messages: DataFrame, known: Generations, schemas: WriterSchemas) -> DataFrame:
-    """Messages that no batch has had yet, without those of stale generations.
+    """Later messages, which no batch has contained yet, without those of stale generations.
 
     They may have new schemas. A schema that is not the table's says nothing about a generation.
     """
@@ -66,7 +66,7 @@ def with_generations_of(messages: DataFrame, facts: Column, known: Generations) 
     """The known generations and those of the messages.
 
     Only changes count, because one generation at a time can read them from the source. Rows of a snapshot do not.
-    facts: of a message, with `generation`, `op` and `committed_ms`; null for one that does not say.
+    facts: of a message, with `generation`, `op` and `committed_ms`; null if the message does not name them.
     """
     changes = messages.select("partition", "offset", facts.alias("facts")).where("facts.op <> 'r'")
     found = {partition: dict(firsts) for partition, firsts in known.items()}
@@ -87,8 +87,9 @@ def remembered(known: Generations) -> Generations:
 def stale_generations(known: Generations) -> List[StaleGeneration]:
     """The generations that another one replaced: that both started and arrived later.
 
-    Either alone may deceive: a clock is set back, and the first message of a generation may come late. What is dropped
-    must have been sent again, else it is lost; so it must have been committed before the other one started, too.
+    One of the two is not enough: a clock may be set back, and the first message of a generation may come late. A
+    dropped message must have been sent again, else it is lost; so it must also have been committed before the other
+    generation started.
     """
     found = []
     for partition, firsts in known.items():

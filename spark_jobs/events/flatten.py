@@ -23,10 +23,10 @@ def order(epoch: int, offset: str) -> str:
 
 
 def erased(columns: Sequence[str], table: Table) -> List[str]:
-    """The columns, with the data taken out of deleted rows where they must not stay, or were invented.
+    """The columns, without the data of deleted rows if they must not stay, or if Debezium invented them.
 
-    Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
-    again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
+    Under hard delete the data are removed at once; key and order stay as a tombstone: without it an older event that is
+    delivered again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
     delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (F7).
     """
     if keeps_deleted(table):
@@ -39,14 +39,14 @@ def erased(columns: Sequence[str], table: Table) -> List[str]:
 
 
 def keeps_deleted(table: Table) -> bool:
-    """True when a deleted row stays with its last data, which the delete brought."""
+    """True if a deleted row keeps its last data, which the delete message contains."""
     return table.delete == "soft" and table.replica_identity == "full"
 
 
 def record_key(table: Table) -> List[str]:
     """The column `_key` of a composite key: a JSON array of the values, which no separator in a value can confuse.
 
-    A NULL in it is an error, as Hudi makes one of a NULL in a key of one column.
+    A NULL in it is an error, as in a key of one column, where Hudi raises it.
     """
     if len(table.keys) == 1:
         return []

@@ -1,4 +1,4 @@
-"""Schema changes: which of them flow into a table, and which stop it."""
+"""Schema changes: the table takes some of them, and others stop it."""
 
 from typing import Any, Dict, List
 
@@ -31,7 +31,7 @@ def fit(rows: DataFrame, table: StructType, required: List[str], name: str) -> D
 
 
 def without_refused(rows: DataFrame, table: StructType) -> DataFrame:
-    """The rows less the columns whose type the table can't take."""
+    """The rows without the columns whose type the table can't take."""
     stored = {field.name: field.dataType for field in table.fields}
     refused = [field.name for field in rows.schema if not _fits(field.dataType, stored.get(field.name, field.dataType))]
     return rows.drop(*refused)

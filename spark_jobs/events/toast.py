@@ -46,14 +46,14 @@ class Move(NamedTuple):
 
 
 def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
-    """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
+    """The columns of the table. If the writer names what it leaves out: no placeholders, but the names."""
     return selected(_columns(writer_schema, row, convert), is_delete(writer_schema, row))
 
 
 def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
     """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
 
-    Nor does it fail for a delete, which keeps what fits; but no row is without its key.
+    For a delete only the key can be the reason: it keeps the other columns that fit.
     """
     columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
     key = [one for name in of_key if name in columns for one in columns[name].unrepresentable]
@@ -76,7 +76,7 @@ def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[
 
 
 def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
-    """The placeholder must not even be converted: it is no number, for one."""
+    """The column without the placeholder, which must not even be converted: it may be no number, for example."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
     found = convert(field, row)
     value = "CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value)
@@ -98,10 +98,10 @@ def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
 
 
 def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
-    """All changes of a batch, with what they leave out from the last change of the batch that brought it.
+    """All changes of a batch. Values that they leave out are filled from the last change of the batch that has them.
 
-    names: Batch.left_out. UNAVAILABLE then names what is still missing, and is null where nothing is; the columns of
-    FIELDS are added. Without names there are none of them.
+    names: Batch.left_out. UNAVAILABLE then names the values that are still missing, and is null if none is; the
+    columns of FIELDS are added. Without names these columns are dropped.
     """
     if not names:
         return rows.drop(*FIELDS)
@@ -174,8 +174,8 @@ def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
 def _cut(rows: DataFrame, table: Table) -> DataFrame:
     """Starts a new lineage where no earlier value may fill a change.
 
-    An update after a delete has lost its insert. And where messages are set aside, the one that brought the value may
-    be: such a table is under this identity no more, but its topic may have messages from before.
+    An update after a delete has lost its insert. And if messages are set aside, the one with the value may be among
+    them: such a table no longer has this identity, but its topic may have older messages.
     """
     by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LINEAGE)
     lost = "lag(__deleted) {} = 'true' AND NOT {}".format(by_order, IS_MOVE)
@@ -202,7 +202,7 @@ def _with_values(rows: DataFrame, names: List[str]) -> DataFrame:
 
 
 def _last_brought(left: Dict[str, str], last: Dict[str, str], so_far: str) -> List[str]:
-    """The value as a struct, so that a null that came is one."""
+    """The last value of each column as a struct, so that a null in a message differs from no value."""
     brought = "last(CASE WHEN NOT {} AND __deleted = 'false' THEN struct({}) END, true) OVER ({}) AS {}"
     return [brought.format(left[name], identifier(name), so_far, last[name]) for name in left]
 

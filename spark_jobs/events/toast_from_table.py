@@ -34,10 +34,10 @@ class Unfillable(Exception):
 
 @contextmanager
 def with_stored_values(latest: DataFrame, table: Table, read: Optional[Read]) -> Iterator[DataFrame]:
-    """The newest change of each key, as toast.carried() made them, with what is still missing, and no column of FIELDS.
+    """The newest change of each key with the values that are still missing. latest: as toast.carried() made them.
 
-    Changes that the table has already, and those that are older, are left out. Raises Unfillable.
-    read: reads the stored rows; None while the table has no commit. To be left once the rows are written.
+    Changes that the table has already, and older ones, are left out. The columns of FIELDS are dropped. Raises
+    Unfillable. read: reads the stored rows; None while the table has no commit. The context ends after the write.
     """
     with ExitStack() as kept:
         rows = _completed(_keep(latest, kept), table, read, kept).drop(*FIELDS)
@@ -65,7 +65,7 @@ def _completed(latest: DataFrame, table: Table, read: Optional[Read], kept: Exit
 
 
 def _stored(keys: DataFrame, names: List[str], table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
-    """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
+    """The stored rows of the keys. In a partitioned table, the partitions that the keys name are read first."""
     if read is None:
         return as_stored(nothing(keys, table), table, names)
     condition = _partitions(keys, table)
@@ -88,7 +88,7 @@ def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
 
 
 def wanted(incomplete: DataFrame, table: Table) -> DataFrame:
-    """The keys to look up, with the partition (place) where each most probably lies."""
+    """The keys to look up, with the partition (place) that most probably has each."""
     place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
     moved = incomplete.where("{} <> {}".format(OLD_KEY, KEY))
     return incomplete.selectExpr(KEY, place).union(moved.selectExpr(OLD_KEY, place))
@@ -150,10 +150,10 @@ def _is_old_key_row(epoch: int) -> str:
 
 
 def _is_new_key_row(epoch: int) -> str:
-    """True if the row stored under a changed key is already the one that came to it.
+    """True if the row stored under a changed key is already the row that got this key.
 
-    A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
-    ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
+    A key is free when a row gets it. So if it is taken, and not by a row that the batch deleted, the table is ahead of
+    the batch: the change was sent again, or a snapshot had seen it (ADR 15).
     """
     moved = "{} <> {} AND {}.__deleted = 'false'".format(OLD_KEY, KEY, NEW_KEY_ROW)
     instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_old_key_row(epoch), NEW_KEY_ROW, MOVES)

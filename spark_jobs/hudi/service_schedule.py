@@ -22,7 +22,7 @@ class Unserved(NamedTuple):
 
 
 class ServiceSchedule:
-    """kind, rows_move: of the table; rows_move: whether it has partitions. unserved: as its timeline says."""
+    """kind: cow or mor; rows_move: True if the table has partitions; unserved: from its timeline."""
 
     def __init__(self, kind: str, rows_move: bool, unserved: Unserved, committed_at: float) -> None:
         self._kind = kind

@@ -1,6 +1,6 @@
-"""What people are shown of a comparison: the first keys that differ, and what is wrong in the lake alone.
+"""What a comparison shows people: the first keys that differ, and what is wrong inside the lake.
 
-In the lake alone are checked: the read-optimised view, duplicate keys, placeholders, and the names of the table.
+Checks inside the lake: the read-optimised view, duplicate keys, placeholders, and the names of the table.
 """
 
 import json
@@ -64,7 +64,7 @@ def cut(text: Optional[str]) -> Optional[str]:
 
 
 def check_lake(spark: SparkSession, table: Table, sides: Dict[str, LakeRows]) -> Dict[str, Any]:
-    """Facts for the result, and the differences."""
+    """The checks inside the lake: facts for the result, and differences."""
     found = {name: _summary(table, name, side) for name, side in sides.items()}
     facts: Dict[str, Any] = {"rows": {name: numbers["live"] for name, numbers in found.items()}}
     facts["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}

@@ -34,8 +34,8 @@ class LakeRows:
     def keep(self) -> "LakeRows":
         """Reads the rows now, once for all checks that follow, without their texts.
 
-        Spark would choose the files at the first check, when a compaction may have brought what the side that is
-        compared with this one, and was planned before, can't show.
+        Otherwise Spark would choose the files at the first check. By then a compaction may have changed them, and the
+        other side, which was planned before, can't show that.
         """
         self._kept = self.rows.persist()
         # It was read in a task per file; ten checks of a small table with many files would take longer than that.
@@ -127,9 +127,9 @@ def _fits(found: str, wanted: str) -> bool:
 
 
 def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int) -> Optional[str]:
-    """Why the table of that name is not the one at the path, or None. rows: how many were seen by path.
+    """Why the table of that name is not the one at the path, or None. rows: the number of rows by path.
 
-    While writes go on it has as many rows by name as by path before or after, or a number between.
+    While writes go on, the number by name lies between the numbers by path before and after.
     """
     counts = [rows]
     try:

@@ -1,7 +1,7 @@
-"""The check of one table: the source at one position and the lake that covers it, again until nothing is in motion.
+"""The check of one table: the source at one position and the lake that covers it, repeated until no row is in motion.
 
-The first round compares all rows. Each later one looks only at the keys that differed in the round before, at a later
-position: all that is compared, and what of it differs, stays in Spark.
+The first round compares all rows. Each later round compares only the keys that differed in the round before, at a
+later position. All rows and differences stay in Spark.
 """
 
 import json
@@ -61,7 +61,7 @@ class TableCheck:
         self.end_offsets = covered(self._spark, pipeline, source, snapshot.position, self.table, deadline)
 
     def end(self) -> None:
-        """After the round, however it went."""
+        """Called after the round, also after a failed one."""
         if self._hot is not None:
             self._hot.stop()
             self._hot = None
@@ -88,12 +88,12 @@ class TableCheck:
         self._remember(found)
 
     def fail(self, where: str, detail: str) -> None:
-        """Ends the check of this table with a difference that is no row."""
+        """Ends the check of this table with a difference that belongs to no row."""
         self.result["differences"].append({"where": where, "detail": detail})
         self.done = True
 
     def _compare(self, sides: Dict[str, LakeRows], columns: List[Any]) -> DataFrame:
-        """The differences that are not settled, computed once: later they would be those of another moment."""
+        """The differences that are not settled, computed once: a second time they would show another moment."""
         found = compare.judged(differences(sides), self._before)
         if self._hot is not None and self._keys is not None:
             mapped = described(self.table, columns)
@@ -142,7 +142,7 @@ def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) 
 
 
 def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
-    """The columns of the source, its key among them."""
+    """The columns of the source. Raises WrongType if one of the key is missing."""
     columns = snapshot.columns(table.source_name)
     missing = set(table.keys) - {column.name for column in columns}
     if missing:

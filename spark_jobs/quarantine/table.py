@@ -40,7 +40,7 @@ class Quarantine:
         return self._counts.get(topic, 0)
 
     def stored(self) -> DataFrame:
-        """All entries, those that were settled too."""
+        """All entries, also those that were replayed or dropped."""
         return stored(self._spark, self._target.path)
 
     def put(self, bad: DataFrame, table: Table) -> None:
@@ -56,7 +56,7 @@ class Quarantine:
             self._save(new.withColumn("_order", F.coalesce("_order", F.lit(0)) + 1))
 
     def settle(self, which: DataFrame, state: str, by: str) -> None:
-        """Replayed or dropped, and by whom. which: id of each; only what waits is touched."""
+        """Marks entries as replayed or dropped. which: the id of each; only those that wait are changed."""
         with self._writing():
             waiting = self.stored().where(F.col("state") == WAITING).join(which.select("id"), "id", "left_semi")
             settled = waiting.withColumn("state", F.lit(state)).withColumn("settled_by", F.lit(by))
@@ -92,7 +92,7 @@ class Quarantine:
 
 
 class Quarantines:
-    """Those of one application, by database: one object each, for the sake of its lock."""
+    """The quarantines of one application, by database: one object each, because it has a lock."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -100,7 +100,7 @@ class Quarantines:
         self._known: Dict[str, Quarantine] = {}
 
     def of(self, pipeline: Pipeline, database: str) -> Quarantine:
-        """Read at the first call: an error when the storage is away."""
+        """The quarantine of a database. It is read at the first call, which fails if the storage does not answer."""
         with self._lock:
             if database not in self._known:
                 self._known[database] = Quarantine(self._spark, pipeline.quarantine[database])

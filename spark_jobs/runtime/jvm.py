@@ -1,4 +1,4 @@
-"""The JVM behind the session: its classes, and costs of each call and task of a small commit that can be saved."""
+"""The JVM of the session: its classes, and how to save time in each call and task of a small commit."""
 
 import logging
 from typing import Any, Dict
@@ -40,8 +40,8 @@ class ConfigurationOrigins:
     """Where Hadoop's settings came from: names of files, which nothing here reads.
 
     Hudi sends all settings with each of a commit's tasks, and Hadoop (Configuration.write) compresses the origin of
-    each of the thousand by itself: 30 ms instead of 4. No method forgets them; a Hadoop that keeps them elsewhere
-    keeps them.
+    each of the thousand by itself: 30 ms instead of 4. Hadoop has no method to forget them. Another version that
+    keeps them in another field keeps them.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -54,7 +54,7 @@ class ConfigurationOrigins:
             LOG.warning("commits take longer than they need to: %s", root_cause(missing))
 
     def forget(self) -> None:
-        """To be called now and then: when a class brings defaults of its own, Hadoop reads all settings again."""
+        """To be called now and then: when a class adds its own defaults, Hadoop reads all settings again."""
         origins = self._field.get(self._conf) if self._field else None
         if origins is not None:
             get_method(origins, "clear")()  # py4j's own takes out one by one

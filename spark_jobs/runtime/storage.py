@@ -50,13 +50,13 @@ def names(spark: SparkSession, folder: str) -> List[str]:
 
 
 def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
-    """Names and modification times (s, by the storage's own clock) of the files in a folder that is there or not."""
+    """Names and modification times (s, by the storage's own clock) of the files in a folder; empty without folder."""
     found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in _listed(spark, folder)]
     return [(name, changed) for name, changed in found if not name.endswith(NEXT)]
 
 
 def rename(spark: SparkSession, source: str, target: str) -> None:
-    """Moves one file, over whatever stands at the target."""
+    """Moves one file, and replaces the target if it exists."""
     system, location = located(spark, source)
     final = _path(spark, target)
     system.mkdirs(final.getParent())

@@ -69,7 +69,7 @@ class CommitSlots:
             return list(self._waiting)
 
     def _kept_s(self) -> float:
-        """A batch that comes too late was cut, and waits: what it brings is a whole round old."""
+        """How long a slot is kept. A batch that comes later was cut already, and waits for a whole round."""
         fastest = min(self._cuts, default=KEPT_AT_MOST_S)
         return min(max(KEPT_S, 3 * fastest), KEPT_AT_MOST_S)
 

@@ -1,4 +1,4 @@
-"""Columns of the lake as SQL over a decoded record. How one is converted is its engine's (engine.py)."""
+"""Columns of the lake as SQL over a decoded record. The engine converts each column (engine.py)."""
 
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
@@ -38,7 +38,7 @@ def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
 
 
 def _exactly(column: Converted, is_gone: str) -> str:
-    """The value; an unrepresentable one fails the query. But a deleted row must not hold up the others."""
+    """The value. An unrepresentable one fails the query, except in a deleted row, which must not stop the others."""
     refused = "WHEN {} THEN if({}, NULL, raise_error({}))"
     cases = [refused.format(condition, is_gone, text_literal(problem)) for condition, problem in column.unrepresentable]
     return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value

@@ -69,7 +69,7 @@ class Source:
         raise NotImplementedError
 
     def wait_until_captured(self, position: str, deadline: Deadline) -> None:
-        """Until Kafka has all that was committed before the position; NotCovered when it is too late."""
+        """Waits until Kafka has all that was committed before the position. Raises NotCovered after the deadline."""
         raise NotImplementedError
 
     def repeated_rows(self, table: str, columns: Columns, only: str) -> ContextManager[ReadRows]:

@@ -17,7 +17,7 @@ Name = Tuple[str, ...]
 
 
 class Named(NamedTuple):
-    """A table where a statement names it: its place in the text, and whether nothing follows that belongs to it."""
+    """A table where a statement names it: its place in the text. bare: True if nothing that follows belongs to it."""
 
     name: Name  # in lower case, without the catalog: ("moma_cow", "artists")
     begin: int
@@ -26,7 +26,7 @@ class Named(NamedTuple):
 
 
 def parsed(spark: SparkSession, text: str) -> Any:
-    """The plan of a statement (a Java LogicalPlan) of which nothing is resolved or done yet. Raises ParseException."""
+    """The plan of a statement (a Java LogicalPlan) before anything is resolved or done. Raises ParseException."""
     return spark._jsparkSession.sessionState().sqlParser().parsePlan(text)
 
 
@@ -43,7 +43,7 @@ def refuse_writing(spark: SparkSession, plan: Any) -> None:
 def relations(plan: Any, text: str) -> List[Named]:
     """All tables that a query names, in the order of the text; text: what the plan was parsed from.
 
-    Raises Refused for what reads a table that it does not name plainly.
+    Raises Refused for a statement that reads a table without naming it plainly.
     """
     found = {_named(node, text) for node in _tables(plan, frozenset())}  # a LIMIT is in the plan twice
     return sorted(found, key=lambda one: one.begin)
@@ -84,7 +84,7 @@ def _refuse_unnamed(plan: Any, kind: str) -> None:
 
 
 def _named(relation: Any, text: str) -> Named:
-    """What Spark says of its place takes in TABLE before the name, and what follows it: an alias, a sample."""
+    """The place of a relation. Spark's own includes TABLE before the name, and an alias or a sample after it."""
     name, origin = _name(relation), relation.origin()
     if origin.startIndex().isDefined():
         begin, end = origin.startIndex().get(), origin.stopIndex().get() + 1
@@ -115,7 +115,7 @@ def _nodes(plan: Any) -> Iterator[Any]:
 
 
 def _below(plan: Any) -> List[Any]:
-    """The plans in a plan, those of its subqueries and of WITH too."""
+    """The plans in a plan, with those of its subqueries and of WITH."""
     return _items(plan.children()) + _items(plan.innerChildren())
 
 

@@ -21,7 +21,7 @@ VERBS = (COMPACT, DELETE_ORPHANS, REPLAY, DROP)
 
 
 class Request(NamedTuple):
-    """What an operator wants of this job."""
+    """What an operator requests from this job."""
 
     id: str
     verb: str
@@ -48,7 +48,7 @@ class Control:
         return [one for one in requests if one.verb in verbs]
 
     def answer(self, request: Request, code: int, result: Dict[str, Any]) -> None:
-        """Ends a request."""
+        """Writes the answer and deletes the request."""
         content = json.dumps({"id": request.id, "code": code, "result": result})
         storage.write_text(self._spark, "{}/answers/{}{}".format(self._folder, request.id, ENDING), content)
         storage.delete(self._spark, "{}/{}{}".format(self._folder, request.id, ENDING))

@@ -148,7 +148,7 @@ class StreamingJob:
 
 
 def note_lags(app: Application, queries: ManagedQueries, now: float) -> None:
-    """Notes how far each table is behind its topic. Kafka is asked once for each topic."""
+    """Notes how far each table is behind its topic. Kafka gets one request for each topic."""
     ends: Dict[str, Dict[int, int]] = {}
     for managed, writer in queries.of_tables():
         topic = writer.table.source.topic
@@ -160,6 +160,6 @@ def note_lags(app: Application, queries: ManagedQueries, now: float) -> None:
 def _ends(broker: Broker, topic: str) -> Dict[int, int]:
     try:
         return broker.ends(topic)
-    except Exception as error:  # py4j, whatever it is: the other topics are looked at
+    except Exception as error:  # py4j, whatever it is: the other topics go on
         LOG.warning("Kafka does not say what %s holds: %s", topic, root_cause(error))
         return {}

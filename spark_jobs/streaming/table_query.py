@@ -36,7 +36,7 @@ def start(app: Application, pipeline: Pipeline, source: Table, target: Target, m
 
 
 class Batches:
-    """The batches of a query. One that comes again changes nothing (apply_batch.py)."""
+    """The batches of a query. A batch that comes again changes nothing (apply_batch.py)."""
 
     def __init__(self, app: Application, writer: TableWriter) -> None:
         self._app = app

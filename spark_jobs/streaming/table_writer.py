@@ -33,7 +33,7 @@ class PoisonMessage(Exception):
 
 
 class Retired(Exception):
-    """The query of the table was restarted, and this writer writes no more."""
+    """The query of the table was restarted, and this writer may not write any more."""
 
 
 @dataclass(eq=False)
@@ -84,7 +84,7 @@ class TableWriter:
         self.table.metastore.after_commit()
 
     def retire(self) -> None:
-        """Returns when nothing is being written through this writer, and from then on nothing will be."""
+        """Waits for the present write to end. After this the writer writes nothing more."""
         with self._lock:
             self._retired = True
 

@@ -147,7 +147,7 @@ def _cast(column: str, lake: str) -> Converted:
 
 
 def _infinite(column: str, finite: str, low: str, high: str) -> str:
-    """finite, but for the values for which the conditions on the column say that it is infinite."""
+    """The SQL `finite`, except for values for which one of the conditions (low, high) says that they are infinite."""
     text = "CASE WHEN {} THEN timestamp_micros({}L) WHEN {} THEN timestamp_micros(-{}L - 1) ELSE {} END"
     return text.format(high, INFINITY_MICROS, low, INFINITY_MICROS, finite).replace("{x}", column)
 

@@ -81,13 +81,13 @@ class Source(engine.Source):
         return Snapshot(self)
 
     def wait_until_captured(self, position: str, deadline: Deadline) -> None:
-        """Until Connect has Kafka's acknowledgement for all that was committed before the LSN."""
+        """Waits until Kafka has acknowledged to Connect all that was committed before the LSN."""
         with closing(self.connect()) as connection:
             wait_until(lambda: _slot_lacks(connection, self._slot, position), deadline)
 
     @contextmanager
     def repeated_rows(self, table: str, columns: Columns, only: str) -> Iterator[ReadRows]:
-        """In one text: a JSON array of each row's JSON array of texts."""
+        """PostgreSQL returns all rows in one text: a JSON array of each row's JSON array of texts."""
         inner = "{} WHERE {}".format(select_texts(table, columns), only)
         texts = ", ".join("c{}".format(index) for index in range(len(columns)))
         query = "SELECT coalesce(json_agg(to_json(ARRAY[{}])::text), '[]')::text FROM ({}) AS q".format(texts, inner)
@@ -137,7 +137,7 @@ class Snapshot(engine.Snapshot):
         return [page_range(bounds, index) for index in range(len(bounds))]
 
     def _rows(self, query: str, *parameters: str) -> List[List[Any]]:
-        """In a savepoint: an error would end the transaction, and with it the snapshot that other tables need."""
+        """The rows of a small query, in a savepoint: an error would end the transaction, and the snapshot with it."""
         savepoint = self._connection.setSavepoint()
         try:
             found = rows_of(self._connection, query, *parameters)

@@ -133,7 +133,7 @@ def reads_back(column: SourceColumn) -> bool:
 
 
 def pg_type(column: SourceColumn) -> ColumnType:
-    """The entry of a column; Unmapped, naming the column, when there is none."""
+    """The type of a column. Raises Unmapped, which names the column, when the map has none."""
     kind = _scalar(column)
     if kind is None:
         raise Unmapped("column {} has type {}, which is not in docs/types.md".format(column.name, column.type))
