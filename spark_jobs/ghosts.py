@@ -2,46 +2,41 @@
 
     spark-submit spark_jobs/ghosts.py --config <pipeline.json> --output <result.json>
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> --bounds '{"moma.public.artists": 1234}'
+        [--timeout-s 180]     --bounds: the least `_order` of each table that was sent again
 
 All rows of the re-snapshot have an `_order` above the bound. A live row below it, in a lake that has caught up with the
 source, was not sent again. If the source has no such key, its delete was lost: the row is an orphan, to be deleted. If
 it has, the re-snapshot missed the row, and nothing may be deleted. The password is read from LAKE_VERIFY_PASSWORD.
 """
 
-import argparse
 import json
-import sys
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.kafka import admin
-from spark_jobs.parity import catch_up, lake_rows
-from spark_jobs.parity.lake_rows import LakeRows, WrongType
-from spark_jobs.parity.table_check import described
+from spark_jobs.parity import lake_rows
+from spark_jobs.parity.lake_rows import WrongType
+from spark_jobs.parity.table_check import covered, described
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import NoTable, Snapshot, Source, Unmapped
+from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engine
 
 Bounds = Dict[str, int]
 Content = Dict[str, Any]
 
 
 def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds, deadline: Deadline) -> Content:
-    """By table of one database {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
+    """For each table {"ghosts": orphans by type, "unread": rows of the source that the re-snapshot missed}.
 
-    NotCovered when the lake does not catch up with the snapshot.
+    Raises NotCovered when the lake does not catch up with the snapshot.
     """
     snapshot = source.snapshot()
     try:
         tables = [table for table in pipeline.tables if table.full_name in bounds]
-        source.wait_until_captured(snapshot.position, deadline)
-        ends = {table.topic: admin.topic_offsets(spark, pipeline, table.topic).end for table in tables}
         for table in tables:
-            catch_up.wait_for_targets(spark, table, ends[table.topic], deadline)
+            covered(spark, pipeline, source, snapshot.position, table, deadline)
         return {table.full_name: compared(spark, table, snapshot, bounds[table.full_name]) for table in tables}
     finally:
         snapshot.close()
@@ -49,31 +44,19 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
 
 def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) -> Content:
     """The old rows of each target against the keys of the source at the snapshot."""
-    names, types = described(table, snapshot.columns(table.source_name))
-    texts = snapshot.rows(table.source_name, names, types)
-    present = lake_rows.of_source(texts, table, names, types).rows.select("key")
+    columns = described(table, snapshot.columns(table.source_name))
+    texts = snapshot.rows(table.source_name, columns)
+    present = lake_rows.of_source(texts, table, columns).rows.select("key")
     found: Content = {"ghosts": {}, "unread": 0}
     for target in table.targets:
         kind = "rt" if target.type == "mor" else "cow"
-        rows = old(lake_rows.of_target(spark, target.path, kind, table, names, types), bound)
+        side = lake_rows.of_target(spark, target.path, kind, table, columns)
+        rows = side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
         unread = rows.join(present, "key").count() if rows.take(1) else 0
         found["unread"] = max(found["unread"], unread)
         found["ghosts"][target.type] = rows.count() - unread
         rows.unpersist()
     return found
-
-
-def old(side: LakeRows, bound: int) -> Any:
-    """The keys of the live rows with an order below the bound."""
-    return side.rows.where("NOT deleted AND _order < {}".format(bound)).select("key").persist()
-
-
-def main(argv: List[str]) -> int:
-    """Writes the result file; 0 when all tables could be looked at, else 1 and its "error" says why."""
-    args = _parser().parse_args(argv)
-    return batch_job.run(
-        "ghosts", args.output, lambda spark: _all(spark, args), lambda content: int("error" in content)
-    )
 
 
 def _all(spark: SparkSession, args: Any) -> Content:
@@ -82,7 +65,8 @@ def _all(spark: SparkSession, args: Any) -> Content:
     found: Content = {}
     for database in sorted({name.split(".")[0] for name in bounds}):
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
-        source = source_of(spark, pipeline, args, own)
+        (first, *_) = [table for table in pipeline.tables if table.full_name in own]
+        source = engine(first.engine).source(spark, args.jdbc_url, database, args.user)
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
         except (NotCovered, NoTable, Unmapped, WrongType) as problem:
@@ -90,22 +74,7 @@ def _all(spark: SparkSession, args: Any) -> Content:
     return {"tables": found}
 
 
-def source_of(spark: SparkSession, pipeline: Pipeline, args: Any, bounds: Bounds) -> Source:
-    """The database of these tables."""
-    table = [table for table in pipeline.tables if table.full_name in bounds][0]
-    return engine(table.engine).source(spark, args.jdbc_url, table.database, args.user)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ghosts")
-    parser.add_argument("--config", required=True, help="pipeline.json")
-    parser.add_argument("--output", required=True, help="where the result goes, JSON")
-    parser.add_argument("--jdbc-url", required=True, help="jdbc:postgresql://host:port")
-    parser.add_argument("--user", required=True)
-    parser.add_argument("--bounds", required=True, help="JSON: database.schema.table to the least order sent again")
-    parser.add_argument("--timeout-s", type=float, default=180.0)
-    return parser
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("ghosts", __doc__, "--output", "--config", "--jdbc-url", "--user", "--bounds")
+    options.add_argument("--timeout-s", type=float, default=180.0)
+    batch_job.run(options, _all, lambda content: int("error" in content))

@@ -1,11 +1,9 @@
-"""What is in quarantine, as facts.
+"""The messages in quarantine, as JSON.
 
 spark-submit spark_jobs/quarantined.py --config <pipeline.json> --output <result.json> --databases moma,...
-    [--id <id>]... [--all]      Without --all: what waits. With --id: these alone, with their bytes.
+    [--id <id>]... [--all]      Without --all: the messages that wait. With --id: only these, with their bytes.
 """
 
-import argparse
-import sys
 from typing import Any, Dict, List
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,14 +11,14 @@ from pyspark.sql import functions as F
 
 from spark_jobs.quarantine import table
 from spark_jobs.runtime import batch_job
-from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
+from spark_jobs.runtime.pipeline import read_pipeline
 
 SHOWN = ("id", "topic", "epoch", "partition", "offset", "reason", "state", "settled_by")
 TIME = "yyyy-MM-dd'T'HH:mm:ss'Z'"
 
 
 def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str, Any]]:
-    """One dictionary per entry, by topic and offset. Bytes, in base64, of those that are asked for by id."""
+    """One dictionary per entry, by topic and offset. Entries that are named by id have their bytes, in base64."""
     if ids:
         stored = stored.where(F.col("id").isin(ids))
     elif not settled_too:
@@ -32,8 +30,9 @@ def facts(stored: DataFrame, ids: List[str], settled_too: bool) -> List[Dict[str
     return [row.asDict() for row in rows]
 
 
-def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
+def found(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The messages of the databases, each with its database."""
+    pipeline = read_pipeline(spark, args.config)
     messages: List[Dict[str, Any]] = []
     for database in args.databases.split(","):
         stored = table.stored(spark, pipeline.quarantine[database].path)
@@ -41,19 +40,8 @@ def found(spark: SparkSession, pipeline: Pipeline, args: Any) -> Dict[str, Any]:
     return {"messages": messages}
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file")
-    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
-    parser.add_argument("--databases", required=True, help="comma separated")
-    parser.add_argument("--id", action="append", default=[])
-    parser.add_argument("--all", action="store_true")
-    args = parser.parse_args(argv)
-    return batch_job.run(
-        "quarantined", args.output, lambda spark: found(spark, read_pipeline(spark, args.config), args)
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("quarantined", __doc__, "--output", "--config", "--databases")
+    options.add_argument("--id", action="append", default=[])
+    options.add_argument("--all", action="store_true")
+    batch_job.run(options, found)

@@ -1,14 +1,13 @@
 """One SQL statement over the lake's tables: now, as of a moment, or what changed between two.
 
     spark-submit spark_jobs/query.py --config <pipeline.json> --output <result.json> --sql "select ..."
-        [--as-of MOMENT | --since MOMENT [--until MOMENT]]
+        [--as-of MOMENT | --since MOMENT [--until MOMENT]] [--limit ROWS]
 
-It only reads; 2 is the exit code for anything else. A MOMENT is a Hudi instant, an ISO 8601 time or a PostgreSQL LSN.
+It only reads; the exit code for anything else is 2. A MOMENT is a Hudi instant, an ISO 8601 time, or a position of the
+source (in PostgreSQL an LSN). --as-of reads each table as it was then, --since what changed afterwards.
 """
 
-import argparse
 import json
-import sys
 from decimal import Decimal
 from typing import Any, Dict, List, Tuple
 
@@ -31,11 +30,10 @@ AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timest
 
 
 def instants(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, str]:
-    """By path of a table, the instant that it is read as of, or since. Raises time_travel.NoSuchMoment."""
-    find, moment = time_travel.instant_of, args.as_of
-    if args.since is not None:
-        find, moment = time_travel.begin_of, args.since
-    return {target.path: find(spark, target.path, moment, target.engine) for target in past.values()}
+    """The instant by path of a table: it is read as of this instant, or since. Raises time_travel.NoSuchMoment."""
+    since = args.since is not None  # changes are read after it: then it may be a position that is not reached yet
+    given = args.since if since else args.as_of
+    return {one.path: time_travel.instant_of(spark, one.path, given, one.engine, since) for one in past.values()}
 
 
 def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str], args: Any) -> str:
@@ -47,14 +45,13 @@ def travelled(spark: SparkSession, past: Dict[str, Target], kept: Dict[str, str]
 
 
 def named(spark: SparkSession, text: str, pipeline: Pipeline) -> Dict[str, Target]:
-    """The tables of a statement, by name. Raises Refused for one that is not the lake's: it would be read as of now."""
+    """The tables of a statement, by name. Raises Refused for a table of others: it would be read as of now."""
     known = {tuple(name.lower().split(".")): (name.lower(), target) for name, target in tables(pipeline).items()}
     found = [one.name for one in parse.relations(parse.parsed(spark, text), text)]
     for name in found:
         if name not in known:
-            raise Refused(
-                "{} is no table of the lake, and only those can be asked about a moment".format(".".join(name))
-            )
+            what = "{} is no table of the lake, and only a table of the lake can be read as of a moment"
+            raise Refused(what.format(".".join(name)))
     if not found:
         raise Refused("a moment is given, but the statement names no table of the lake")
     return dict(known[name] for name in found)
@@ -80,34 +77,29 @@ def rows_of_the_past(spark: SparkSession, name: str, target: Target, instant: st
     options = {
         "hoodie.datasource.query.type": "incremental",
         "hoodie.datasource.read.begin.instanttime": instant,
-        "hoodie.datasource.read.end.instanttime": _until(spark, target, args.until),
+        "hoodie.datasource.read.end.instanttime": LATEST,
     }
+    if args.until is not None:
+        until = time_travel.instant_of(spark, target.path, args.until, target.engine)
+        options["hoodie.datasource.read.end.instanttime"] = until
     return reader.options(**options).load(target.path)
 
 
-def _until(spark: SparkSession, target: Target, until: Any) -> str:
-    return LATEST if until is None else time_travel.instant_of(spark, target.path, until, target.engine)
-
-
 def result(rows: DataFrame, limit: int) -> Dict[str, Any]:
-    """Columns, types and at most `limit` rows, each the list of its values as JSON has them; `more`: were there others?
+    """Columns, types and at most `limit` rows, each a list of values as in JSON. `more`: True if there are more rows.
 
     A decimal is the text of all its digits, a time has microseconds.
     """
     fields = rows.schema.fields
-    first = _texts(rows.limit(limit + 1)).collect()
+    # In the objects of JSON columns are called by their places, since two columns may have one name.
+    numbered = rows.limit(limit + 1).toDF(*[str(place) for place in range(len(fields))])
+    first = numbered.select(F.to_json(F.struct("*"), AS_JSON).alias("json")).collect()
     return {
         "columns": [field.name for field in fields],
         "types": [field.dataType.simpleString() for field in fields],
         "rows": [_values(row["json"], fields) for row in first[:limit]],
         "more": len(first) > limit,
     }
-
-
-def _texts(rows: DataFrame) -> DataFrame:
-    """Each row as an object of JSON; its columns are called by their places, since two may have one name."""
-    places = [str(place) for place in range(len(rows.columns))]
-    return rows.toDF(*places).select(F.to_json(F.struct("*"), AS_JSON).alias("json"))
 
 
 def _values(text: str, fields: List[Any]) -> List[Any]:
@@ -123,7 +115,7 @@ def _object(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
 
 
 def _exact(value: Any, kind: DataType) -> Any:
-    """The value as JSON holds it without loss: decimals as texts, for a reader may take a number for one of 64 bits."""
+    """The value as JSON holds it without loss: decimals as texts, because readers may take numbers as 64 bits."""
     if value is None:
         return None
     if isinstance(kind, StructType):
@@ -137,12 +129,6 @@ def _exact(value: Any, kind: DataType) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def main(argv: List[str]) -> int:
-    """Runs the statement and writes the result file; 2 when the statement or the moment is refused."""
-    args = _parser().parse_args(argv)
-    return batch_job.run("sql", args.output, lambda spark: answer(spark, args))
-
-
 def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of the statement. Raises Refused when it writes or Spark refuses it, and for an unknown moment."""
     spark.conf.set(SUBSTITUTION, "false")  # the statement is read as it was written, ${...} too
@@ -150,32 +136,21 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
         parse.refuse_writing(spark, parse.parsed(spark, args.sql))
         if args.as_of is None and args.since is None:
             return result(spark.sql(args.sql), args.limit)
-        return _then(spark, named(spark, args.sql, read_pipeline(spark, args.config)), args)
+        past = named(spark, args.sql, read_pipeline(spark, args.config))
+        kept = instants(spark, past, args)
+        found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
+        for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
+            time_travel.instant_of(spark, path, instant)
+        return found
     except (AnalysisException, ParseException, time_travel.NoSuchMoment) as error:
         if METASTORE in str(error):
             raise
         raise Refused(str(error).strip().splitlines()[0]) from None
 
 
-def _then(spark: SparkSession, past: Dict[str, Target], args: Any) -> Dict[str, Any]:
-    kept = instants(spark, past, args)
-    found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
-    for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
-        time_travel.instant_of(spark, path, instant)
-    return found
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file")
-    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
-    parser.add_argument("--sql", required=True)
-    parser.add_argument("--as-of", type=str.strip, help="read every lake table as it was at this moment")
-    parser.add_argument("--since", type=str.strip, help="read what changed after this moment")
-    parser.add_argument("--until", type=str.strip, help="with --since: and not after this one")
-    parser.add_argument("--limit", type=int, default=1000)
-    return parser
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("sql", __doc__, "--output", "--config", "--sql")
+    for moment in ("--as-of", "--since", "--until"):
+        options.add_argument(moment, type=str.strip)
+    options.add_argument("--limit", type=int, default=1000)
+    batch_job.run(options, answer)

@@ -3,27 +3,25 @@
 spark-submit spark_jobs/stream.py --config <pipeline.json> [--layers silver,bronze]
 """
 
-import argparse
 import logging
 import signal
 import sys
-from typing import List
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi.lease import Held
+from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.jvm import keep_names
 from spark_jobs.streaming.streaming_job import StreamingJob
 
 LOG = logging.getLogger("stream")
 
 
-def main(argv: List[str]) -> int:
+def main() -> int:
     """Runs the job until SIGTERM."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file, any path that Hadoop reads")
-    parser.add_argument("--layers", default="silver,bronze", help="which layers to write, default both")
-    args = parser.parse_args(argv)
+    parser = batch_job.parser("stream", __doc__, "--config")
+    parser.add_argument("--layers", default="silver,bronze")
+    args = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     logging.getLogger("py4j").setLevel(logging.WARNING)
     spark = SparkSession.builder.appName("lake stream").getOrCreate()
@@ -42,4 +40,4 @@ def main(argv: List[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

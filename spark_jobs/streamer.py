@@ -1,4 +1,4 @@
-"""HoodieStreamer over the archive: several tables in one application, each read on from where its last commit ends.
+"""HoodieStreamer over the archive: several tables in one application, each is read on from its last commit.
 
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
         --streamer <streamer.json> [--place bronze=<bucket> ...] --output <result.json> --status <status.json>
@@ -10,13 +10,12 @@ claimed before one is written, and checked before each turn (lease.py). The exit
 when one failed or a claim was lost, 2 on bad input, and when another job writes a table.
 """
 
-import argparse
 import json
 import logging
-import sys
 import threading
 import time
-from typing import Any, Dict, List
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List
 
 from pyspark.sql import SparkSession
 
@@ -31,36 +30,35 @@ from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
-from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, Table, chosen, read_pipeline
 
 LOG = logging.getLogger("streamer")
 STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
-TELL_S = 10.0  # a large table takes minutes: whoever looks should see that the job lives
+STATUS_S = 10.0  # a large table takes minutes: a new status shows that the job is alive
 
 
+@dataclass(eq=False)
 class StreamedTable:
     """One Hudi table of the streamer path."""
 
-    def __init__(
-        self, spark: SparkSession, table: Table, target: Dict[str, Any], registry: Registry, schemas: str
-    ) -> None:
-        self.name = str(target["name"])
-        self.path = str(target["path"])
-        self._spark = spark
-        self._table = table
-        self._target = target
-        self._registry = registry
-        self._schemas = schemas
+    spark: SparkSession
+    table: Table
+    target: Dict[str, Any]
+    registry: Registry
+    schemas: str
+
+    def __post_init__(self) -> None:
+        self.name, self.path = str(self.target["name"]), str(self.target["path"])
         self.result: Dict[str, Any] = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}
 
     def sync(self, replay: bool) -> None:
-        """Reads what the archive has new, in one commit; what fails stands in the result and is tried next time."""
+        """Reads new files of the archive, in one commit. A failure is in the result, and the next round tries again."""
         began = time.time()
         try:
-            line = timeline.timeline(self._spark, self.path)
-            timeline.refuse_clock(self._spark, line, self.path)
-            self._prepare(stored_columns(self._spark, self.path, timeline.last_position(line)).names)
+            line = timeline.timeline(self.spark, self.path)
+            timeline.refuse_clock(self.spark, line, self.path)
+            self._prepare(stored_columns(self.spark, self.path, timeline.last_position(line)).names)
             self._run(replay)
             self.result.update(state="read", reason=None)
         except UnknownSchema as missing:
@@ -71,24 +69,26 @@ class StreamedTable:
         self.result["seconds"] = round(time.time() - began, 1)
 
     def _prepare(self, columns: List[str]) -> None:
-        """The schema that all files of the archive can be read with, and the SQL that makes rows of them."""
-        versions = self._registry.versions(self._table.topic + "-value")
-        schema = archive_schema(versions if self._schemas == "file" else versions[-1:])
-        storage.write_text(self._spark, self._target["schema"], json.dumps(schema))
-        sql = flatten.query(schema, self._table, OFFSET_FIELD, columns)
-        storage.write_text(self._spark, self._target["sql"], sql)
+        """The schema that all files of the archive can be read with, and the SQL that makes rows from them."""
+        versions = self.registry.versions(self.table.topic + "-value")
+        schema = archive_schema(versions if self.schemas == "file" else versions[-1:])
+        storage.write_text(self.spark, self.target["schema"], json.dumps(schema))
+        sql = flatten.query(schema, self.table, OFFSET_FIELD, columns)
+        storage.write_text(self.spark, self.target["sql"], sql)
 
     def _run(self, replay: bool) -> None:
-        before = timeline.last_instant(self._spark, self.path)
-        operation = self._target["follow" if before else "load"]
-        schemas = self._target["schemas"][self._schemas]
-        words = self._target["arguments"] + schemas + operation + (checkpoint() if replay else [])
-        hoodie_streamer(self._spark, words)
-        after = timeline.last_instant(self._spark, self.path)
+        before = timeline.last_instant(self.spark, self.path)
+        operation = self.target["follow" if before else "load"]
+        schemas = self.target["schemas"][self.schemas]
+        # Another text each time: Hudi obeys one text once.
+        replayed = ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
+        words = self.target["arguments"] + schemas + operation + (replayed if replay else [])
+        hoodie_streamer(self.spark, words)
+        after = timeline.last_instant(self.spark, self.path)
         if after != before:
             self.result.update(
                 commits=self.result["commits"] + 1,
-                rows=self.result["rows"] + timeline.rows_written(self._spark, self.path, after),
+                rows=self.result["rows"] + timeline.rows_written(self.spark, self.path, after),
                 instant=after,
                 operation=operation[1],
             )
@@ -108,15 +108,10 @@ def hoodie_streamer(spark: SparkSession, words: List[str]) -> None:
         job.shutdownGracefully()
 
 
-def checkpoint() -> List[str]:
-    """All of the archive again. Another text each time: Hudi obeys one text once."""
-    return ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
-
-
 def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
     """One schema for files of all versions (oldest first): the newest, then what older ones had, and the offset.
 
-    Every column may be missing, because a file of another version may lack it.
+    Every column may be missing, because files of other versions may not have it.
     """
     fields: Dict[str, Dict[str, Any]] = {}
     for version in reversed(versions):
@@ -137,26 +132,24 @@ class Job:
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline, targets: List[Dict[str, Any]], args: Any) -> None:
         registry = Registry(pipeline.registry)
-        known = {"{0.database}.{0.table}".format(table): table for table in pipeline.tables}
-        self.tables = [
-            StreamedTable(spark, known[target["table"]], target, registry, args.schemas)
-            for target in targets
-            if target["table"] in known
-            and target["type"] in args.types.split(",")
-            and named(known[target["table"]], args.tables)
-        ]
-        if not self.tables:
-            raise Refused("there is no table {} in the lake; there are: {}".format(args.tables, ", ".join(known)))
+        tables = {"{0.database}.{0.table}".format(table): table for table in chosen(pipeline, args.tables)}
+        wanted = [one for one in targets if one["table"] in tables and one["type"] in args.types.split(",")]
+        self.tables = [StreamedTable(spark, tables[one["table"]], one, registry, args.schemas) for one in wanted]
+        if not wanted:
+            raise Refused("no chosen table has a target of these types: {}".format(args.types))
         self._spark = spark
         self._args = args
-        self._telling = threading.Lock()
+        self._writing = threading.Lock()
         self._ended = threading.Event()
         self._leases = Leases(spark, "streamer {}".format(spark.sparkContext.applicationId), LOG.error)
 
     def run(self) -> Dict[str, Any]:
         """One round, or rounds for ever; the status file says how far all tables are."""
-        self._admit()
-        threading.Thread(target=self._keep_telling, daemon=True).start()
+        try:
+            self._leases.await_all([table.path for table in self.tables])  # before any is written
+        except Held as held:
+            raise Refused(held.args[0]) from None
+        threading.Thread(target=keep_writing, args=(self._write_status, self._ended), daemon=True).start()
         try:
             self._round(self._args.replay)
             while not self._args.once:
@@ -167,39 +160,33 @@ class Job:
             self._leases.release_all()
         return self._content()
 
-    def _admit(self) -> None:
-        """Claims all tables before any is written; Refused when another job writes one of them."""
-        try:
-            self._leases.await_all([table.path for table in self.tables])
-        except Held as held:
-            self._leases.release_all()
-            raise Refused(held.args[0]) from None
-
     def _round(self, replay: bool) -> None:
         for table in self.tables:
             self._leases.check(table.path)  # Lost ends the job: another one may write by now
             table.result["state"] = "reading"
-            self._tell()
+            self._write_status()
             table.sync(replay)
-            self._tell()
+            self._write_status()
 
-    def _keep_telling(self) -> None:
-        while not self._ended.wait(TELL_S):
-            try:
-                self._tell()
-            except Exception as error:  # py4j: the storage is away; when that lasts, the round fails, too
-                LOG.warning("the status could not be written: %s", root_cause(error))
-
-    def _tell(self) -> None:
-        with self._telling:
+    def _write_status(self) -> None:
+        with self._writing:
             storage.write_text(self._spark, self._args.status, json.dumps(dict(self._content(), at=time.time())))
 
     def _content(self) -> Dict[str, Any]:
         return {"tables": {table.name: dict(table.result) for table in self.tables}}
 
 
+def keep_writing(write_status: Callable[[], None], ended: threading.Event) -> None:
+    """Writes the status from time to time until the job ends."""
+    while not ended.wait(STATUS_S):
+        try:
+            write_status()
+        except Exception as error:  # py4j: the storage does not answer; if that lasts, the round fails, too
+            LOG.warning("the status could not be written: %s", root_cause(error))
+
+
 def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str, Any]]:
-    """The targets of streamer.json, once its files are written: places, as bronze=<bucket>, stand for @BRONZE@."""
+    """Writes the files of streamer.json, and returns its targets. places: bronze=<bucket> replaces @BRONZE@."""
     text = storage.read_text(spark, path)
     for place in places:
         name, _, value = place.partition("=")
@@ -210,40 +197,25 @@ def settled(spark: SparkSession, path: str, places: List[str]) -> List[Dict[str,
     return list(content["targets"])
 
 
-def named(table: Table, names: str) -> bool:
-    """True when one of the names, comma separated, means the table; also when there is no name."""
-    return not names or any(name in table.names() for name in names.split(","))
+def work(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """Reads the archive into all chosen tables."""
+    spark.sparkContext.setLogLevel("WARN")
+    targets = settled(spark, args.streamer, args.place)
+    return Job(spark, read_pipeline(spark, args.config), targets, args).run()
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file; 0 when all tables were read, 1 when one failed, 2 on bad input."""
-    args = _parser().parse_args(argv)
-
-    def work(spark: SparkSession) -> Dict[str, Any]:
-        targets = settled(spark, args.streamer, args.place)
-        return Job(spark, read_pipeline(spark, args.config), targets, args).run()
-
-    def code(content: Dict[str, Any]) -> int:
-        return int(any(table["state"] == "failed" for table in content["tables"].values()))
-
-    return batch_job.run("streamer", args.output, work, code, log_level="WARN")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="streamer")
-    parser.add_argument("--config", required=True, help="pipeline.json")
-    parser.add_argument("--streamer", required=True, help="streamer.json")
-    parser.add_argument("--place", action="append", default=[], help="NAME=value of a @NAME@ in streamer.json")
-    parser.add_argument("--output", required=True, help="where the result goes, JSON")
-    parser.add_argument("--status", required=True, help="where the progress goes, JSON")
-    parser.add_argument("--tables", default="", help="as on the command line, comma separated")
-    parser.add_argument("--types", default="cow,mor")
-    parser.add_argument("--schemas", choices=("file", "registry"), default="file")
-    parser.add_argument("--once", action="store_true", help="one round")
-    parser.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
-    parser.add_argument("--interval-s", type=float, default=5.0)
-    return parser
+def code(content: Dict[str, Any]) -> int:
+    """The exit code: 1 when a table failed."""
+    return int(any(table["state"] == "failed" for table in content["tables"].values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("streamer", __doc__, "--output", "--config", "--streamer", "--status")
+    options.add_argument("--place", action="append", default=[])
+    options.add_argument("--tables", default="")
+    options.add_argument("--types", default="cow,mor")
+    options.add_argument("--schemas", choices=("file", "registry"), default="file")
+    options.add_argument("--once", action="store_true", help="one round")
+    options.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
+    options.add_argument("--interval-s", type=float, default=5.0)
+    batch_job.run(options, work, code)

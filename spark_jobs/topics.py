@@ -1,46 +1,33 @@
-"""What Kafka holds of each captured table: partitions, and the offsets between which its changes lie.
+"""What Kafka holds for each captured table: the partitions of its topic, and their first and last offsets.
 
-spark-submit spark_jobs/topics.py --config <pipeline.json> --output <file>
+spark-submit spark_jobs/topics.py --config <pipeline.json> --output <result.json>
 """
 
-import argparse
-import sys
-from typing import Any, Dict, List
+from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.kafka import admin
 from spark_jobs.runtime import batch_job
-from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
+from spark_jobs.runtime.pipeline import read_pipeline
 
 
-def facts(spark: SparkSession, pipeline: Pipeline) -> List[Dict[str, Any]]:
+def facts(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """One entry per topic, by name; offsets by partition; a topic that does not exist has no partitions."""
+    pipeline = read_pipeline(spark, args.config)
     names = sorted({table.topic for table in pipeline.tables})
-    return [_facts(name, admin.topic_offsets(spark, pipeline, name)) for name in names]
+    return {"topics": [_facts(name, admin.topic_offsets(spark, pipeline, name)) for name in names]}
 
 
 def _facts(topic: str, offsets: admin.Offsets) -> Dict[str, Any]:
-    held = {number: end - offsets.begin[number] for number, end in offsets.end.items()}
     return {
         "topic": topic,
         "partitions": len(offsets.end),
         "begin": {str(number): offset for number, offset in sorted(offsets.begin.items())},
         "end": {str(number): offset for number, offset in sorted(offsets.end.items())},
-        "messages": sum(held.values()),
+        "messages": sum(offsets.end.values()) - sum(offsets.begin.values()),
     }
 
 
-def main(argv: List[str]) -> int:
-    """Writes the result file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--config", required=True, help="the rendered pipeline file")
-    parser.add_argument("--output", required=True, help="where the result goes, any path that Hadoop writes")
-    args = parser.parse_args(argv)
-    return batch_job.run(
-        "topics", args.output, lambda spark: {"topics": facts(spark, read_pipeline(spark, args.config))}
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    batch_job.run(batch_job.parser("topics", __doc__, "--output", "--config"), facts)

@@ -4,12 +4,10 @@
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> [--tables moma.artists,...] [--timeout-s 180]
 
 The password is read from LAKE_VERIFY_PASSWORD. The exit code is 0 on equality, 1 on a difference, 2 on bad input.
-It works while writes go on: a key that differs is looked at again at a later position until it agrees, or its row in
-the lake stands still.
+It works while writes go on: a key that differs is compared again at a later position until it agrees, or until
+its row in the lake no longer changes.
 """
 
-import argparse
-import sys
 import time
 from functools import partial
 from typing import Any, Callable, Dict, List
@@ -20,22 +18,21 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.archive import files as archive
 from spark_jobs.kafka import admin
-from spark_jobs.kafka.offsets import missing_offsets
-from spark_jobs.parity import catch_up, lake_rows
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity.findings import SHOWN
+from spark_jobs.parity.lake_rows import WrongType
 from spark_jobs.parity.table_check import TableCheck
 from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
-from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
-from spark_jobs.runtime.waiting import Deadline, NotCovered, tell, wait_until
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import NoTable, Snapshot, Source, Unmapped
+from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
+from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
+from spark_jobs.sources.engine import NoTable, Unmapped, engine
 
 RETRIES = 5
-FILE_GONE = "FileNotFoundException"  # the cleaner came in between (docs/adr/0020-readers-beside-the-cleaner.md)
+FILE_DELETED = "FileNotFoundException"  # the cleaner deleted it meanwhile (docs/adr/0020-readers-beside-the-cleaner.md)
 FAILED = (Py4JJavaError, PySparkException)
+WHERE = {NotCovered: "lake", NoTable: "source", Unmapped: "type map", WrongType: "type map"}
 
 
 class Check:
@@ -44,9 +41,7 @@ class Check:
     def __init__(self, spark: SparkSession, pipeline: Pipeline, args: Any) -> None:
         self._spark = spark
         self._pipeline = pipeline
-        self._url = args.jdbc_url
-        self._user = args.user
-        self._timeout_s = args.timeout_s
+        self._args = args
         self._retries: Dict[str, int] = {}
         self.checks = [TableCheck(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
 
@@ -57,7 +52,7 @@ class Check:
             for database in sorted({check.table.database for check in self.checks if not check.done}):
                 self._round(database, [p for p in self.checks if p.table.database == database and not p.done])
         for check in self.checks:
-            self._look_beside(check)
+            self._check_rest(check)
             check.result["equal"] = check.result["equal"] and not check.result["differences"]
         return {
             "equal": all(check.result["equal"] for check in self.checks),
@@ -66,63 +61,51 @@ class Check:
         }
 
     def _round(self, database: str, checks: List[TableCheck]) -> None:
-        source = engine(checks[0].table.engine).source(self._spark, self._url, database, self._user)
-        snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._timeout_s)
+        source = engine(checks[0].table.engine).source(self._spark, self._args.jdbc_url, database, self._args.user)
+        snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._args.timeout_s)
         try:
-            tell("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
+            print_progress("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
             begun = [one for one in checks if self._tried(one, partial(one.begin, source, snapshot))]
-            covered = [one for one in begun if self._tried(one, partial(self._cover, source, snapshot, one, deadline))]
+            wanted = self._pipeline, source, snapshot, deadline
+            covered = [one for one in begun if self._tried(one, partial(one.cover, *wanted))]
             if covered:
-                tell("the lake covers {}: {} tables".format(snapshot.position, len(covered)))
+                print_progress("the lake covers {}: {} tables".format(snapshot.position, len(covered)))
             for check in covered:
                 if self._tried(check, partial(check.look, snapshot)):
-                    tell("{} round {}: {}".format(check.name, check.result["rounds"], verdict(check)))
+                    print_progress("{} round {}: {}".format(check.name, check.result["rounds"], verdict(check)))
         finally:
             for check in checks:
                 check.end()
             snapshot.close()
 
-    def _cover(self, source: Source, snapshot: Snapshot, check: TableCheck, deadline: Deadline) -> None:
-        """Returns once the lake has all of a table that was committed by the snapshot; NotCovered when late."""
-        try:
-            source.wait_until_captured(snapshot.position, deadline)
-            end = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).end
-            catch_up.wait_for_targets(self._spark, check.table, end, deadline)
-            check.end_offsets = end
-        except NotCovered as missing:
-            raise NotCovered("not caught up with {} in the time given: {}".format(snapshot.position, missing)) from None
-
     def _tried(self, check: TableCheck, work: Callable[[], None]) -> bool:
-        """True if it was done. If not, the table has failed, or its round is repeated."""
+        """True if the work was done. If not, the table has failed, or its round is repeated."""
         try:
             work()
             return True
-        except NotCovered as missing:
-            check.fail("lake", str(missing))
-        except NoTable as problem:
-            check.fail("source", str(problem))
-        except (Unmapped, lake_rows.WrongType) as problem:
-            check.fail("type map", str(problem))
+        except tuple(WHERE) as problem:
+            check.fail(WHERE[type(problem)], str(problem))
         except FAILED as problem:
             self._failed(check, problem)
         return False
 
     def _failed(self, check: TableCheck, problem: Exception) -> None:
-        """A file that is gone is no fault: the round is made again."""
+        """A deleted file is no fault of the lake: the round is repeated. Any other problem fails the table."""
         self._retries[check.name] = self._retries.get(check.name, 0) + 1
-        if file_gone(problem) and self._retries[check.name] <= RETRIES:
-            tell("{}: a file was removed meanwhile, looking again: {}".format(check.name, root_cause(problem)))
+        is_deleted = FILE_DELETED in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
+        if is_deleted and self._retries[check.name] <= RETRIES:
+            print_progress("{}: a file was deleted meanwhile, repeating: {}".format(check.name, root_cause(problem)))
         else:
             check.fail("proof", "could not be compared: {}".format(root_cause(problem)))
 
-    def _look_beside(self, check: TableCheck) -> None:
-        """At what is set aside, and at the archive."""
+    def _check_rest(self, check: TableCheck) -> None:
+        """Checks the quarantine and the archive."""
         try:
             self._check_quarantine(check)
             if check.result["rounds"]:
                 self._check_archive(check)
         except FAILED as problem:
-            check.fail("proof", "quarantine and archive could not be looked at: {}".format(root_cause(problem)))
+            check.fail("proof", "quarantine and archive could not be checked: {}".format(root_cause(problem)))
 
     def _check_quarantine(self, check: TableCheck) -> None:
         """Messages that were set aside are missing until they are replayed or dropped."""
@@ -134,7 +117,7 @@ class Check:
         check.result["quarantined"] = len(lines)
 
     def _check_archive(self, check: TableCheck) -> None:
-        missing = self._archive_lacks(check)
+        missing = self._missing_in_archive(check)
         files = archive.files_of(self._spark, self._pipeline.bronze["path"], check.table.topic)
         kafka = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).begin
         begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], check.table.topic)}
@@ -142,9 +125,9 @@ class Check:
             check.result["differences"].append({"where": "bronze", "detail": detail})
         check.result["bronze"] = {"files": len(files), "rows": sum(file.rows for file in files)}
 
-    def _archive_lacks(self, check: TableCheck) -> str:
+    def _missing_in_archive(self, check: TableCheck) -> str:
         """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
-        deadline = Deadline(time.monotonic() + self._timeout_s)
+        deadline = Deadline(time.monotonic() + self._args.timeout_s)
         place, end = (self._pipeline.bronze["path"], check.table.topic), check.end_offsets
         try:
             wait_until(lambda: missing_offsets("bronze", archive.reached(self._spark, *place), end), deadline)
@@ -153,51 +136,20 @@ class Check:
         return ""
 
 
-def file_gone(problem: Exception) -> bool:
-    return FILE_GONE in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
-
-
 def verdict(check: TableCheck) -> str:
-    """One word or two for the progress line."""
+    """The end of a round, for the progress line."""
     if not check.done:
         return "some keys differ, looking again"
     return "equal" if check.result["equal"] else "different"
 
 
-def chosen(pipeline: Pipeline, names: str) -> List[Table]:
-    """The tables of these names, comma separated; all for ''. Refused if one is unknown."""
-    if not names:
-        return list(pipeline.tables)
-    found: List[Table] = []
-    for name in names.split(","):
-        matches = [table for table in pipeline.tables if name in table.names()]
-        if not matches:
-            known = ", ".join(sorted("{0.database}.{0.table}".format(table) for table in pipeline.tables))
-            raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
-        found.extend(table for table in matches if table not in found)
-    return found
-
-
-def main(argv: List[str]) -> int:
-    """Writes the result file; 0 on equality, 1 on a difference, 2 on bad input."""
-    args = _parser().parse_args(argv)
-
-    def work(spark: SparkSession) -> Dict[str, Any]:
-        return Check(spark, read_pipeline(spark, args.config), args).run()
-
-    return batch_job.run("verify", args.output, work, lambda content: int(not content["equal"]))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="verify")
-    parser.add_argument("--config", required=True, help="pipeline.json")
-    parser.add_argument("--output", required=True, help="where the result goes, JSON")
-    parser.add_argument("--jdbc-url", required=True, help="jdbc:postgresql://host:port")
-    parser.add_argument("--user", required=True)
-    parser.add_argument("--tables", default="", help="as on the command line, comma separated")
-    parser.add_argument("--timeout-s", type=float, default=180.0)
-    return parser
+def prove(spark: SparkSession, args: Any) -> Dict[str, Any]:
+    """The comparison of all chosen tables."""
+    return Check(spark, read_pipeline(spark, args.config), args).run()
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = batch_job.parser("verify", __doc__, "--output", "--config", "--jdbc-url", "--user")
+    options.add_argument("--tables", default="")
+    options.add_argument("--timeout-s", type=float, default=180.0)
+    batch_job.run(options, prove, lambda content: int(not content["equal"]))

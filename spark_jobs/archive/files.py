@@ -1,7 +1,7 @@
-"""The bronze archive against Kafka's offsets: every offset once, in the file that its name says."""
+"""The files of the bronze archive, and what is wrong with them: each offset must be there once, in the right file."""
 
 import json
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -30,19 +30,19 @@ def folders(path: str, topic: str) -> Tuple[str, str]:
 
 
 def topic_id_file(path: str, topic: str) -> str:
-    """Says by its id of which topic of that name the archive is."""
+    """The file with the id of the topic that the archive belongs to: a re-created topic has the same name."""
     return "{}/topic_ids/{}".format(path, topic)
 
 
 def begins(spark: SparkSession, path: str, topic: str) -> Dict[int, int]:
-    """The offset that the archive of each partition began with; archives of before 2026-11-24 did not note it."""
+    """The offset that the archive of each partition began with; archives from before 2026-11-24 did not note it."""
     place = _begins_file(path, topic)
     noted = json.loads(storage.read_text(spark, place)) if storage.exists(spark, place) else {}
     return {int(partition): offset for partition, offset in noted.items()}
 
 
 def note_begins(spark: SparkSession, path: str, topic: str, firsts: Dict[int, int]) -> None:
-    """Keeps what these partitions begin with: of files that are gone nothing else would tell."""
+    """Notes the offsets that these partitions begin with: nothing else would show that the first files are missing."""
     if firsts:
         noted = {str(key): offset for key, offset in {**begins(spark, path, topic), **firsts}.items()}
         storage.write_text(spark, _begins_file(path, topic), json.dumps(noted, sort_keys=True))
@@ -53,7 +53,7 @@ def _begins_file(path: str, topic: str) -> str:
 
 
 def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
-    """The next offset of each partition, by its number as text; of each only the newest file is read."""
+    """The next offset of each partition, by its number as text. Only the newest file of each is read."""
     files: Dict[str, Tuple[int, str, str]] = {}
     for folder in folders(path, topic):
         for partition in storage.names(spark, folder):
@@ -80,19 +80,12 @@ def files_of(spark: SparkSession, path: str, topic: str) -> List[File]:
 def _files_in(spark: SparkSession, folder: str) -> List[File]:
     if not storage.names(spark, folder):
         return []
-    files = (
-        _offsets(spark, folder)
-        .groupBy(F.input_file_name().alias("file"))
-        .agg(
-            F.min(OFFSET_FIELD).alias("first"),
-            F.max(OFFSET_FIELD).alias("last"),
-            F.count(OFFSET_FIELD).alias("rows"),
-            F.collect_set(OFFSET_FIELD).alias("held"),
-        )
-    )
-    holes = F.slice(F.array_except(F.sequence("first", "last"), "held"), 1, NAMED_AT_MOST)
-    rows = files.select("*", holes.alias("missing"), (F.col("rows") - F.size("held")).alias("doubled"))
-    return [_file(row) for row in rows.drop("held").collect()]
+    held = "min({0}) AS first", "max({0}) AS last", "count({0}) AS rows", "collect_set({0}) AS held"
+    files = _offsets(spark, folder).groupBy(F.input_file_name().alias("file"))
+    found = files.agg(*[F.expr(sql.format(OFFSET_FIELD)) for sql in held])
+    holes = "slice(array_except(sequence(first, last), held), 1, {}) AS missing".format(NAMED_AT_MOST)
+    rows = found.selectExpr("file", "first", "last", "rows", holes, "rows - size(held) AS doubled").collect()
+    return [File(*named(row[0].rsplit("/", 1)[1]), *row[1:]) for row in rows]
 
 
 def _offsets(spark: SparkSession, path: str) -> DataFrame:
@@ -100,11 +93,6 @@ def _offsets(spark: SparkSession, path: str) -> DataFrame:
     schema = {"type": "record", "name": "Value", "fields": [{"name": OFFSET_FIELD, "type": "long"}]}
     reader = spark.read.format("avro").option("avroSchema", json.dumps(schema)).option("pathGlobFilter", "*.avro")
     return reader.option("recursiveFileLookup", "true").load(path)
-
-
-def _file(row: Any) -> File:
-    partition, start = named(row["file"].rsplit("/", 1)[1])
-    return File(partition, start, row["first"], row["last"], row["rows"], row["missing"], row["doubled"])
 
 
 def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
@@ -121,9 +109,8 @@ def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
             if file.start > expected:
                 found.append("partition {}: offsets {} to {} are missing".format(partition, expected, file.start - 1))
             if file.start < expected:
-                found.append(
-                    "partition {}: offsets {} to {} are in two files".format(partition, file.start, expected - 1)
-                )
+                twice = "partition {}: offsets {} to {} are in two files"
+                found.append(twice.format(partition, file.start, expected - 1))
             expected = file.last + 1
     return found[:NAMED_AT_MOST]
 

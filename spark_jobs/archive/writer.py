@@ -1,9 +1,11 @@
-"""Bronze: the archive of a topic as Avro files, named by the offset they start at; what it has is not written again.
+"""Bronze: the archive of a topic as Avro files, named by their first offset. Archived messages are not written again.
 
-Messages that can't be decoded are archived as they came, in files of the same names in a folder beside (ADR 16).
+Messages that can't be decoded are archived as they came, in files of the same names in another folder (ADR 16).
 """
 
 import json
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,8 +17,8 @@ from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.events import validate
 from spark_jobs.hudi import source_offsets
-from spark_jobs.kafka.admin import Topic
-from spark_jobs.kafka.messages import schema_id
+from spark_jobs.kafka.admin import Broker, Topic
+from spark_jobs.kafka.messages import read_stream, schema_id
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Pipeline, Table
@@ -36,44 +38,38 @@ LOOK_EVERY = "1 second"
 
 
 class BronzeGap(Exception):
-    """Offsets are missing behind the last file, or begin again: Kafka has lost what was not archived yet."""
+    """Offsets are missing after the last file, or begin at 0 again: Kafka has lost messages that were not archived."""
 
 
+@dataclass(eq=False)
 class BronzeTopic:
-    """The archive of one topic. ask: for the topic that has its name by now."""
+    """The archive of one topic. ask: returns the topic that has the name now."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        table: Table,
-        path: str,
-        registry: Registry,
-        max_records: int,
-        ask: Callable[[], Topic],
-    ) -> None:
-        self.name = PREFIX + table.topic
-        self.topic = table.topic
-        self._table = table
-        self._spark = spark
-        self._path = path
-        self._ask = ask
+    spark: SparkSession
+    table: Table
+    path: str
+    registry: Registry
+    max_records: int
+    ask: Callable[[], Topic]
+
+    def __post_init__(self) -> None:
+        self.topic = self.table.topic
+        self.name = PREFIX + self.topic
         self._topic_id: Optional[str] = None
-        self._folder, self._raw = archive.folders(path, table.topic)
-        self._scratch = "{}/_scratch/{}".format(path, table.topic)
-        self._registry = registry
-        self._max_records = max_records
+        self._folder, self._raw = archive.folders(self.path, self.topic)
+        self._scratch = "{}/_scratch/{}".format(self.path, self.topic)
         self._next: Dict[int, int] = {}
         self._resumed = False
 
     def write(self, messages: DataFrame, progress: Progress) -> None:
-        """Archives what is new in a batch: with its checkpoint a query forgets how it had cut what it reads again."""
+        """Archives the new messages of a batch. A query that lost its checkpoint reads old ones again."""
         messages = self._new(messages)
         try:
             self._archive(messages)
         except BronzeGap:
             raise
         except Exception as error:  # py4j, or the registry
-            annotated, _ = validate.find_poison(messages, self._table, self._registry, error, applied=False)
+            annotated, _ = validate.find_poison(messages, self.table, self.registry, error, applied=False)
             try:
                 self._archive(annotated)
             finally:
@@ -82,45 +78,40 @@ class BronzeTopic:
 
     def _new(self, messages: DataFrame) -> DataFrame:
         if not self._resumed:
-            self._resume()
+            self._next = {int(key): end for key, end in archive.reached(self.spark, self.path, self.topic).items()}
+            self._resumed = True
         self._refuse_other_topic()
         if not self._next:
             return messages
         held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
 
-    def _resume(self) -> None:
-        """Finds out where the archive ends."""
-        self._next = {int(key): end for key, end in archive.reached(self._spark, self._path, self.topic).items()}
-        self._resumed = True
-
     def _refuse_other_topic(self) -> None:
-        """Raises BronzeGap when the archive is of a topic that was deleted; it notes whose it is.
+        """Notes the id of the topic. Raises BronzeGap when the archive belongs to a topic that was deleted.
 
-        TopicChanged when the topic has got partitions: tables made from such an archive would be wrong.
+        Raises TopicChanged when the topic has new partitions: tables made from such an archive would be wrong.
         """
-        topic, place = self._ask(), archive.topic_id_file(self._path, self.topic)
-        source_offsets.refuse_repartitioned(self._table, topic)
-        found = topic.id
+        topic, place = self.ask(), archive.topic_id_file(self.path, self.topic)
+        source_offsets.refuse_repartitioned(self.table, topic)
         if self._topic_id is None:
-            self._topic_id = storage.read_text(self._spark, place) if storage.exists(self._spark, place) else ""
-        if self._next and "" not in (found, self._topic_id) and found != self._topic_id:
+            self._topic_id = storage.read_text(self.spark, place) if storage.exists(self.spark, place) else ""
+        if self._next and topic.id != self._topic_id and topic.id and self._topic_id:
             what = "topic {} was deleted and re-created: {} is the archive of the old one; {}"
             raise BronzeGap(what.format(self.topic, self._folder, source_offsets.RUNBOOK))
-        if found not in ("", self._topic_id):
-            storage.write_text(self._spark, place, found)
-            self._topic_id = found
+        if topic.id not in ("", self._topic_id):
+            storage.write_text(self.spark, place, topic.id)
+            self._topic_id = topic.id
 
     def _archive(self, messages: DataFrame) -> None:
-        storage.delete(self._spark, self._scratch)  # a crash, or what can't be decoded, left it
+        storage.delete(self.spark, self._scratch)  # a crash, or what can't be decoded, left it
         messages = framed(messages).persist()
         try:
             ranges = offset_ranges(messages)
             firsts = first_offsets(ranges)
             self._refuse_gap(firsts)
             new = {partition: first for partition, first in firsts.items() if partition not in self._next}
-            archive.note_begins(self._spark, self._path, self.topic, new)
-            files = with_file(messages, self._max_records)
+            archive.note_begins(self.spark, self.path, self.topic, new)
+            files = with_file(messages, self.max_records)
             for writer in sorted({row["id"] for row in ranges}):
                 self._write_schema(files.where(F.col("id") == writer), writer)
             self._publish()
@@ -129,36 +120,39 @@ class BronzeTopic:
             messages.unpersist()
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
-        schema = RAW_SCHEMA if writer == RAW else validate.own_schema(self._registry, writer, self._table)
+        schema: Dict[str, Any] = RAW_SCHEMA
+        if writer != RAW:
+            schema = validate.own_schema(self.registry, writer, self.table)
         decoded = from_avro(F.expr("substring(value, 6)"), json.dumps(schema))
         row = F.struct("key", "value") if writer == RAW else decoded
         columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
         ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
-        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset(schema)))
+        with_offset = {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}
+        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset))
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
     def _publish(self) -> None:
-        """Gives each file its final name, in the order of the offsets: who sees a file sees all before it."""
+        """Gives each file its final name, by offset: if a file is visible, all files before it are."""
         for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
             root = self._raw if folder.startswith("{}/{}/".format(self._scratch, RAW)) else self._folder
             self._publish_file(root, folder, *file.split("+"))
-        storage.delete(self._spark, self._scratch)
+        storage.delete(self.spark, self._scratch)
 
     def _written(self) -> List[Tuple[str, str]]:
         """'<partition>+<start offset>' and folder of each file of the batch."""
         written: List[Tuple[str, str]] = []
-        for writer in storage.names(self._spark, self._scratch):
+        for writer in storage.names(self.spark, self._scratch):
             scratch = "{}/{}".format(self._scratch, writer)
-            folders = [name for name in storage.names(self._spark, scratch) if name.startswith(FILE + "=")]
+            folders = [name for name in storage.names(self.spark, scratch) if name.startswith(FILE + "=")]
             written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
         return written
 
     def _publish_file(self, root: str, folder: str, partition: str, start: str) -> None:
-        parts = [name for name in storage.names(self._spark, folder) if name.endswith(".avro")]
+        parts = [name for name in storage.names(self.spark, folder) if name.endswith(".avro")]
         if len(parts) != 1:
             raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
         final = "{}/partition={}/{}+{}+{}.avro".format(root, partition, self.topic, partition, start)
-        storage.rename(self._spark, "{}/{}".format(folder, parts[0]), final)
+        storage.rename(self.spark, "{}/{}".format(folder, parts[0]), final)
 
     def _refuse_gap(self, firsts: Dict[int, int]) -> None:
         for partition, first in firsts.items():
@@ -168,24 +162,17 @@ class BronzeTopic:
 
 
 def start(
-    spark: SparkSession, pipeline: Pipeline, bronze: BronzeTopic, progress: Progress, background: Background
+    spark: SparkSession, pipeline: Pipeline, table: Table, broker: Broker, progress: Progress, background: Background
 ) -> StreamingQuery:
     """The running query of one topic's archive."""
-    source = (
-        spark.readStream.format("kafka")
-        .options(**pipeline.kafka)
-        .options(
-            subscribe=bronze.topic,
-            startingOffsets="earliest",
-            failOnDataLoss="true",
-            # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
-            minOffsetsPerTrigger=str(pipeline.bronze["max_records"]),
-            maxTriggerDelay="{}s".format(pipeline.bronze["trigger_s"]),
-            maxOffsetsPerTrigger=str(pipeline.silver["max_offsets"]),
-        )
-    )
+    size, ask = pipeline.bronze["max_records"], partial(broker.topic, table.topic)
+    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], Registry(pipeline.registry), size, ask)
+    # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
+    waits = {"minOffsetsPerTrigger": str(size), "maxTriggerDelay": "{}s".format(pipeline.bronze["trigger_s"])}
+    most = str(pipeline.silver["max_offsets"])
+    messages = read_stream(spark, pipeline.kafka, table.topic, maxOffsetsPerTrigger=most, **waits)
     checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
-    writer = source.load().writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
+    writer = messages.writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
 
     def write(batch: DataFrame, _: int) -> None:
         with background.turn():
@@ -195,7 +182,7 @@ def start(
 
 
 def framed(messages: DataFrame) -> DataFrame:
-    """partition, offset, key, value and `id`, the writer schema; what has a `reason` is of RAW, and keeps its key."""
+    """partition, offset, key, value and `id` (the writer schema). With a `reason` it is RAW, and the key stays."""
     raw = "{} IS NOT NULL".format(validate.REASON) if validate.REASON in messages.columns else "false"
     writer, key = "if({}, {}L, id) AS id".format(raw, RAW), "if({}, key, NULL) AS key".format(raw)
     return messages.withColumn("id", schema_id()).selectExpr("partition", "offset", key, "value", writer)
@@ -224,11 +211,6 @@ def offset_ranges(messages: DataFrame) -> List[Any]:
 
 
 def first_offsets(ranges: List[Any]) -> Dict[int, int]:
-    """By partition, of what offset_ranges() gives."""
+    """The first offset by partition, from offset_ranges()."""
     partitions = {row["partition"] for row in ranges}
     return {one: min(row["first"] for row in ranges if row["partition"] == one) for one in partitions}
-
-
-def with_offset(schema: Dict[str, Any]) -> Dict[str, Any]:
-    """The writer schema with the Kafka offset as a last field."""
-    return {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}

@@ -1,11 +1,11 @@
-"""A batch: messages of one topic, and what is said of them by Kafka partition."""
+"""A batch: messages of one topic, and a summary of them for each Kafka partition."""
 
 from typing import Any, Dict, List, NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_jobs.events import decode, toast
+from spark_jobs.events import decode
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.kafka.messages import schema_id
 
@@ -27,7 +27,7 @@ SUMMARY = (
 
 
 class Batch(NamedTuple):
-    """messages: partition, offset, value. partitions: what summary() says of them."""
+    """messages: partition, offset, value. partitions: the rows of summary()."""
 
     messages: DataFrame
     partitions: List[Any]
@@ -39,18 +39,18 @@ class Batch(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many messages."""
+        """The number of messages."""
         return sum(row["messages"] for row in self.partitions)
 
     @property
     def value_bytes(self) -> int:
-        """How many bytes of values."""
+        """The bytes of all values."""
         return sum(row["bytes"] for row in self.partitions)
 
     @property
     def left_out(self) -> List[str]:
-        """The columns that some message leaves out."""
-        return toast.left_out(self.partitions)
+        """The columns that some message leaves out; toast.ALL among them for a change of keys."""
+        return sorted({name for row in self.partitions for name in row["unavailable"]})
 
     @property
     def next_offsets(self) -> Dict[str, int]:
@@ -65,12 +65,10 @@ class Batch(NamedTuple):
 
 
 def summarize(messages: DataFrame, schemas: WriterSchemas) -> Batch:
-    """The batch of these messages. Raises UnknownWriter for one that no writer of the table has sent."""
+    """The batch of these messages. Raises UnknownWriter for a message that no writer of the table sent."""
     messages = messages.select("partition", "offset", "value")
     batch = Batch(messages, summary(messages, schemas.known))
-    if schemas.learn(batch.writers):
-        return Batch(messages, summary(messages, schemas.known))
-    return batch
+    return Batch(messages, summary(messages, schemas.known)) if schemas.learn(batch.writers) else batch
 
 
 def summary(messages: DataFrame, schemas: decode.Schemas) -> List[Any]:
@@ -78,7 +76,7 @@ def summary(messages: DataFrame, schemas: decode.Schemas) -> List[Any]:
     LSN, quantiles of commit times, the names of columns that a message left out, the generations of the connector that
     sent messages, and those that sent changes (fencing.py).
 
-    What needs decoding is taken from messages whose schema is in `schemas`; ask again once all ids are known.
+    Facts inside the values are taken only from messages whose schema is in `schemas`: repeat it once all ids are known.
     Commit times (ms) leave out snapshot rows, which were committed long before they were read.
     """
     size = F.length("value").alias("size")

@@ -1,7 +1,6 @@
 """Change events: Kafka messages in Confluent framing, decoded each with its own writer schema."""
 
 import json
-from functools import reduce
 from typing import Any, Dict, List
 
 from pyspark.sql import Column, DataFrame
@@ -9,18 +8,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
 from spark_jobs.events import toast
-from spark_jobs.events.flatten import GENERATION, order
+from spark_jobs.events.flatten import GENERATION, UNAVAILABLE, order
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.engine import engine
 
-METADATA_FIELDS = (
-    ("__lsn", "long"),
-    ("__op", "string"),
-    ("__source_ts_ms", "long"),
-    (toast.UNAVAILABLE, {"type": "array", "items": "string"}),
-    (GENERATION, "long"),
-)
+NAMES = {"type": "array", "items": "string"}
+METADATA_TYPES = {"__lsn": "long", "__op": "string", "__source_ts_ms": "long", UNAVAILABLE: NAMES, GENERATION: "long"}
 METADATA = "struct<__lsn:bigint,__op:string,__source_ts_ms:bigint,__unavailable:array<string>,__run:bigint>"
 Schemas = Dict[int, Dict[str, Any]]
 
@@ -41,11 +35,6 @@ class Decoder:
         return messages.select(self._row, "offset").select(*self._columns)
 
 
-def union_by_name(parts: List[DataFrame]) -> DataFrame:
-    """The rows of several writers; columns that a writer did not have are null."""
-    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-
-
 def sender(schemas: Schemas) -> Column:
     """The facts of a message for fencing.py: generation, op and committed_ms. Null if it can't be decoded."""
     facts = metadata(schemas, "PERMISSIVE")
@@ -54,17 +43,17 @@ def sender(schemas: Schemas) -> Column:
 
 
 def metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
-    """A struct of the fields of METADATA; the decoder skips all others. Null for a writer that is not known."""
+    """A struct of the fields of METADATA; the decoder skips all others. Null for a message of an unknown writer."""
     known = [F.when(schema_id() == writer, _metadata_of(schemas[writer], mode)) for writer in sorted(schemas)]
     return F.coalesce(*known) if known else F.lit(None).cast(METADATA)
 
 
 def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
-    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_FIELDS]
+    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_TYPES.items()]
     options = {"avroSchema": json.dumps(with_fields(writer_schema, fields)), "mode": mode}
     return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
 
 
 def with_fields(record: Dict[str, Any], fields: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """The Avro schema of a record, with other fields: a reader matches records by name, so that stays."""
+    """The Avro schema of a record, with other fields. The name stays, because a reader matches records by it."""
     return dict({kept: record[kept] for kept in ("type", "name", "namespace") if kept in record}, fields=fields)

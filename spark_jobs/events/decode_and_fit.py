@@ -1,5 +1,6 @@
 """Messages to rows: each decoded with its own writer schema, and fitted to the columns of the table."""
 
+from functools import reduce
 from typing import Any, Dict, List, NamedTuple
 
 from pyspark.sql import DataFrame
@@ -8,7 +9,6 @@ from pyspark.sql.types import StructType
 
 from spark_jobs.events import flatten, schema_evolution
 from spark_jobs.events.batch import Batch
-from spark_jobs.events.decode import union_by_name
 from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.kafka.messages import schema_id
@@ -32,7 +32,8 @@ def decode_and_fit(batch: Batch, schemas: WriterSchemas, stored: Stored) -> Data
     if len(writers) == 1:
         return _fitted(batch.messages, writers[0], schemas, stored)
     own = {writer: batch.messages.where(schema_id() == writer) for writer in writers}
-    return union_by_name([_fitted(own[writer], writer, schemas, stored) for writer in writers])
+    parts = [_fitted(own[writer], writer, schemas, stored) for writer in writers]
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
 def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
@@ -42,14 +43,13 @@ def with_record_key(rows: DataFrame, table: Table) -> DataFrame:
 
 
 def _fitted(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: Stored) -> DataFrame:
-    rows = erase_deleted(schemas.rows(messages, writer), schemas.table)
-    rows = with_record_key(rows, schemas.table)
+    rows = with_record_key(erase_deleted(schemas.rows(messages, writer), schemas.table), schemas.table)
     try:
         return schema_evolution.fit(rows, stored.columns, _required(messages, writer, schemas, stored), stored.name)
     except schema_evolution.SchemaRefused:
         if rows.where("__deleted = 'false'").take(1):
             raise
-        # A row that is gone must not hold up the others: it keeps what fits.
+        # A deleted row must not stop the others: it keeps the columns that fit.
         fitting = schema_evolution.without_refused(rows, stored.columns)
         return schema_evolution.fit(fitting, stored.columns, [], stored.name)
 
@@ -57,15 +57,15 @@ def _fitted(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: St
 def _required(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: Stored) -> List[str]:
     """The columns that were NOT NULL before this batch, for messages newer than the last commit.
 
-    What comes again may lack a column that was added later. Ids of writers don't tell: a schema that comes
-    back has its old id.
+    Messages that are delivered again may not have a column that was added later. Ids of writers don't show that: a
+    schema that comes back has its old id.
     """
     position = stored.position
     last = position.get("schema_id")
     if last in (None, writer) or position["epoch"] != schemas.table.epoch or not position["offsets"]:
         return []
     required = schemas.required(last)
-    if set(required) <= set(schemas.names(writer)):
+    if set(required) <= {field["name"] for field in schemas.known[writer]["fields"]}:
         return required
     ends = [F.lit(item) for pair in position["offsets"].items() for item in (int(pair[0]), pair[1])]
     end = F.coalesce(F.create_map(*ends)[F.col("partition")], F.lit(0))

@@ -1,4 +1,4 @@
-"""Deleted rows: what stays of them in the table."""
+"""What remains of deleted rows in the table."""
 
 from pyspark.sql import DataFrame
 
@@ -7,5 +7,5 @@ from spark_jobs.runtime.pipeline import Table
 
 
 def erase_deleted(rows: DataFrame, table: Table) -> DataFrame:
-    """The rows without the data of deleted ones, as the table's delete policy wants it."""
+    """The rows, without the data of deleted rows if the delete policy of the table removes them."""
     return rows if flatten.keeps_deleted(table) else rows.selectExpr(*flatten.erased(rows.columns, table))

@@ -33,13 +33,9 @@ class StaleGeneration(NamedTuple):
     end: int
     until: int  # ms
 
-    def __str__(self) -> str:
-        text = "generation {0.generation} of the connector in partition {0.partition}, from offset {0.end} on"
-        return text.format(self)
-
 
 def generations_after(batch: Batch, known: Generations, schemas: WriterSchemas) -> Generations:
-    """All known generations once a batch is read. Only a batch with a new one is read for it."""
+    """All generations that are known after a batch. The batch is read only if it has a new one."""
     if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in batch.partitions):
         return known
     return with_generations_of(batch.messages, decode.sender(schemas.known), known)
@@ -56,7 +52,7 @@ def drop_stale(batch: Batch, known: Generations, schemas: WriterSchemas) -> Batc
 
 
 def drop_stale_ahead(messages: DataFrame, known: Generations, schemas: WriterSchemas) -> DataFrame:
-    """Messages that no batch has had yet, without those of stale generations.
+    """Later messages, which no batch has contained yet, without those of stale generations.
 
     They may have new schemas. A schema that is not the table's says nothing about a generation.
     """
@@ -70,7 +66,7 @@ def with_generations_of(messages: DataFrame, facts: Column, known: Generations) 
     """The known generations and those of the messages.
 
     Only changes count, because one generation at a time can read them from the source. Rows of a snapshot do not.
-    facts: of a message, with `generation`, `op` and `committed_ms`; null for one that does not say.
+    facts: of a message, with `generation`, `op` and `committed_ms`; null if the message does not name them.
     """
     changes = messages.select("partition", "offset", facts.alias("facts")).where("facts.op <> 'r'")
     found = {partition: dict(firsts) for partition, firsts in known.items()}
@@ -91,8 +87,9 @@ def remembered(known: Generations) -> Generations:
 def stale_generations(known: Generations) -> List[StaleGeneration]:
     """The generations that another one replaced: that both started and arrived later.
 
-    Either alone may deceive: a clock is set back, and the first message of a generation may come late. What is dropped
-    must have been sent again, else it is lost; so it must have been committed before the other one started, too.
+    One of the two is not enough: a clock may be set back, and the first message of a generation may come late. A
+    dropped message must have been sent again, else it is lost; so it must also have been committed before the other
+    generation started.
     """
     found = []
     for partition, firsts in known.items():
@@ -108,22 +105,19 @@ def stale_generations(known: Generations) -> List[StaleGeneration]:
 def in_batch(stale: List[StaleGeneration], partitions: List[Any]) -> List[StaleGeneration]:
     """The stale generations that a batch may have messages of."""
     batch = {row["partition"]: row for row in partitions}
-    return [
-        one
-        for one in stale
-        if one.partition in batch
-        and one.generation in batch[one.partition]["generations"]
-        and batch[one.partition]["offset"] >= one.end
-    ]
+
+    def may_have(one: StaleGeneration) -> bool:
+        row = batch.get(one.partition)
+        return row is not None and one.generation in row["generations"] and row["offset"] >= one.end
+
+    return [one for one in stale if may_have(one)]
 
 
 def without(messages: DataFrame, facts: Column, stale: List[StaleGeneration]) -> DataFrame:
     """The messages without those of the stale generations."""
     if not stale:
         return messages
-    condition = (
-        "(partition = {0.partition} AND offset >= {0.end}"
-        " AND facts.generation = '{0.generation}' AND facts.committed_ms <= {0.until})"
-    )
-    theirs = " OR ".join(condition.format(one) for one in stale)
+    place = "partition = {0.partition} AND offset >= {0.end}"
+    sender = "facts.generation = '{0.generation}' AND facts.committed_ms <= {0.until}"
+    theirs = " OR ".join("({} AND {})".format(place, sender).format(one) for one in stale)
     return messages.withColumn("facts", facts).where("NOT coalesce({}, false)".format(theirs)).drop("facts")

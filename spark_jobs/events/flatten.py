@@ -13,18 +13,7 @@ MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
 GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
 OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, GENERATION)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {
-    "__op",
-    "__db",
-    "__table",
-    "__schema",
-    "__lsn",
-    "__source_ts_ms",
-    "__deleted",
-    "_order",
-    "_key",
-    *OF_MESSAGES,
-}
+ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", *OF_MESSAGES}
 NOT_HERE = "unchanged TOAST values are not archived; only the streaming job can fill them in"
 
 
@@ -34,10 +23,10 @@ def order(epoch: int, offset: str) -> str:
 
 
 def erased(columns: Sequence[str], table: Table) -> List[str]:
-    """The columns, with the data taken out of deleted rows where they must not stay, or were invented.
+    """The columns, without the data of deleted rows if they must not stay, or if Debezium invented them.
 
-    Under hard delete the data go at once; key and order stay as a tombstone: without it an older event delivered
-    again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
+    Under hard delete the data are removed at once; key and order stay as a tombstone: without it an older event that is
+    delivered again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
     delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (F7).
     """
     if keeps_deleted(table):
@@ -50,14 +39,14 @@ def erased(columns: Sequence[str], table: Table) -> List[str]:
 
 
 def keeps_deleted(table: Table) -> bool:
-    """True when a deleted row stays with its last data, which the delete brought."""
+    """True if a deleted row keeps its last data, which the delete message contains."""
     return table.delete == "soft" and table.replica_identity == "full"
 
 
 def record_key(table: Table) -> List[str]:
     """The column `_key` of a composite key: a JSON array of the values, which no separator in a value can confuse.
 
-    A NULL in it is an error, as Hudi makes one of a NULL in a key of one column.
+    A NULL in it is an error, as in a key of one column, where Hudi raises it.
     """
     if len(table.keys) == 1:
         return []
@@ -69,27 +58,22 @@ def record_key(table: Table) -> List[str]:
 def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[str] = ()) -> str:
     """One SELECT over <SRC>, the records of the archive as columns; schema is that of the records, offset included.
 
-    stored: the columns that the table has; new ones go behind them, because the metastore compares by position. A
-    record that lacks a value fails it.
+    stored: the columns that the table has; new ones come after them, because the metastore compares by position. A
+    record with a missing value fails the query.
     """
     fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
-    lacking = any(field["name"] == UNAVAILABLE for field in schema["fields"])
-    source = "<SRC>" + (_refuse_left_out() if lacking else "")
+    may_miss = any(field["name"] == UNAVAILABLE for field in schema["fields"])
     decoded = [*lake_columns({"fields": fields}, "", engine(table.engine).convert), order(table.epoch, offset)]
+    rows = "SELECT\n    {}\n  FROM <SRC>{}".format(",\n    ".join(decoded), _refuse_left_out() if may_miss else "")
     keys = record_key(table)
-    inner = "SELECT\n    *,\n    {}\n  FROM (\n    SELECT\n      {}\n    FROM {}\n  )"
-    rows = (
-        inner.format(",\n    ".join(keys), ",\n      ".join(decoded), source)
-        if keys
-        else ("SELECT\n    {}\n  FROM {}".format(",\n    ".join(decoded), source))
-    )
+    if keys:
+        rows = "SELECT\n  *,\n  {}\nFROM (\n  {}\n)".format(",\n  ".join(keys), rows)
     names = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
     ordered = sorted(names, key=lambda name: stored.index(name) if name in stored else len(stored))
     return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(",\n  ".join(erased(ordered, table)), rows)
 
 
 def _refuse_left_out() -> str:
-    """A delete may leave values out: it needs none of them."""
-    lacks = "{0} IS NOT NULL AND __deleted <> 'true'".format(UNAVAILABLE)
-    told = "concat(array_join({}, ', '), ' is missing: {}')".format(UNAVAILABLE, NOT_HERE)
-    return " WHERE CASE WHEN {} THEN raise_error({}) ELSE true END".format(lacks, told)
+    """The condition that fails a record with a missing value. A delete may leave values out, because it needs none."""
+    text = " WHERE CASE WHEN {0} IS NOT NULL AND __deleted <> 'true' THEN raise_error({1}) ELSE true END"
+    return text.format(UNAVAILABLE, "concat(array_join({}, ', '), ' is missing: {}')".format(UNAVAILABLE, NOT_HERE))

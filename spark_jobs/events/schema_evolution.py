@@ -1,4 +1,4 @@
-"""Schema changes: which of them flow into a table, and which stop it."""
+"""Schema changes: the table takes some of them, and others stop it."""
 
 from typing import Any, Dict, List
 
@@ -18,12 +18,12 @@ def fit(rows: DataFrame, table: StructType, required: List[str], name: str) -> D
     """The rows in the table's column order, missing columns null, new columns at the end.
 
     New columns go last because the metastore compares columns by position. required: columns that the source
-    declared NOT NULL. Raises SchemaRefused for a type that can't widen and for a NOT NULL column that is gone.
+    declared NOT NULL. Raises SchemaRefused for a type that can't widen and for a NOT NULL column that was dropped.
     """
     if not table.fields:
         return rows
     _refuse_dropped(rows, required, name)
-    if _alike(rows.schema, table):
+    if [(one.name, one.dataType) for one in rows.schema] == [(one.name, one.dataType) for one in table]:
         return rows
     kept = [_column(rows, field.name, field.dataType, name) for field in table.fields]
     new = [F.col(column) for column in rows.columns if column not in table.names]
@@ -31,7 +31,7 @@ def fit(rows: DataFrame, table: StructType, required: List[str], name: str) -> D
 
 
 def without_refused(rows: DataFrame, table: StructType) -> DataFrame:
-    """The rows less the columns whose type the table can't take."""
+    """The rows without the columns whose type the table can't take."""
     stored = {field.name: field.dataType for field in table.fields}
     refused = [field.name for field in rows.schema if not _fits(field.dataType, stored.get(field.name, field.dataType))]
     return rows.drop(*refused)
@@ -39,24 +39,15 @@ def without_refused(rows: DataFrame, table: StructType) -> DataFrame:
 
 def required_fields(schema: Dict[str, Any]) -> List[str]:
     """The fields of a writer schema that can't be null."""
-    return [field["name"] for field in schema["fields"] if not _nullable(field["type"])]
-
-
-def _nullable(kind: Any) -> bool:
-    return isinstance(kind, list) and "null" in kind
-
-
-def _alike(arriving: StructType, stored: StructType) -> bool:
-    return [(field.name, field.dataType) for field in arriving] == [(field.name, field.dataType) for field in stored]
+    return [one["name"] for one in schema["fields"] if not (isinstance(one["type"], list) and "null" in one["type"])]
 
 
 def _refuse_dropped(rows: DataFrame, required: List[str], name: str) -> None:
     gone = [column for column in required if column not in rows.columns]
     if gone:
-        raise SchemaRefused(
-            "{}: NOT NULL column {} is gone from the source; the lake can't invent its values; "
-            "add it again and update the rows written without it".format(name, ", ".join(gone))
-        )
+        what = "{}: NOT NULL column {} was dropped in the source; the lake can't invent its values; "
+        remedy = "add it again and update the rows written without it"
+        raise SchemaRefused((what + remedy).format(name, ", ".join(gone)))
 
 
 def _column(rows: DataFrame, column: str, stored: DataType, name: str) -> Any:
@@ -65,12 +56,9 @@ def _column(rows: DataFrame, column: str, stored: DataType, name: str) -> Any:
     arriving = rows.schema[column].dataType
     if _fits(arriving, stored):
         return F.col(column).cast(stored) if _widens(arriving, stored) else F.col(column)
-    raise SchemaRefused(
-        "{}: column {} is {} in the lake and arrives as {}; no value was changed; "
-        "change the type back and update the rows written meanwhile".format(
-            name, column, stored.simpleString(), arriving.simpleString()
-        )
-    )
+    what = "{}: column {} is {} in the lake and arrives as {}; no value was changed; "
+    remedy = "change the type back and update the rows written meanwhile"
+    raise SchemaRefused((what + remedy).format(name, column, stored.simpleString(), arriving.simpleString()))
 
 
 def _fits(arriving: DataType, stored: DataType) -> bool:

@@ -1,4 +1,4 @@
-"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: from its batch (ADR 18).
+"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: filled from the batch (ADR 18).
 
 PostgreSQL logs no large value that an update leaves alone. The message of such a change names these columns in
 `__unavailable`, and in `__moved_from` the key that the row had until then if this change gave it another one
@@ -18,19 +18,14 @@ from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier, text_literal
-from spark_jobs.sources.columns import Convert, Converted, gone, selected
+from spark_jobs.sources.columns import Convert, Converted, is_delete, selected
 
 ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
 # Columns while a batch is filled: the key as text, the lineage, the key that the row had before the batch (null: no
 # stored row can have its values), the LSNs of its key changes in the batch so far, and whether the key was deleted
 # earlier in the batch.
-KEY, LINEAGE, OLD_KEY, MOVES, VACATED = (
-    "_toast_key",
-    "_toast_lineage",
-    "_toast_old_key",
-    "_toast_moves",
-    "_toast_vacated",
-)
+KEY, LINEAGE, OLD_KEY = "_toast_key", "_toast_lineage", "_toast_old_key"
+MOVES, VACATED = "_toast_moves", "_toast_vacated"
 FIELDS = (UNAVAILABLE, MOVED_FROM, KEY, LINEAGE, OLD_KEY, MOVES, VACATED)  # no columns of the table
 HOLDER, FIRST, UNTIL, HELD = "_toast_holder", "_toast_first", "_toast_until", "_toast_held"
 ORPHANED, CUTS = "_toast_orphaned", "_toast_cuts"
@@ -47,28 +42,23 @@ class Move(NamedTuple):
     source: Optional[str]
 
 
-def left_out(summary: List[Any]) -> List[str]:
-    """The columns that some message of a batch leaves out; ALL among them for a change of keys."""
-    return sorted({name for row in summary for name in row["unavailable"]})
-
-
 # --- A message.
 
 
 def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
-    """The columns of the table; of a writer that names what it leaves out, without the placeholders, and the names."""
-    return selected(_columns(writer_schema, row, convert), gone(writer_schema, row))
+    """The columns of the table. If the writer names what it leaves out: no placeholders, but the names."""
+    return selected(_columns(writer_schema, row, convert), is_delete(writer_schema, row))
 
 
 def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
     """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
 
-    Nor does it fail for a delete, which keeps what fits; but no row is without its key.
+    For a delete only the key can be the reason: it keeps the other columns that fit.
     """
     columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
     key = [one for name in of_key if name in columns for one in columns[name].unrepresentable]
     others = [one for name, column in columns.items() if name not in of_key for one in column.unrepresentable]
-    deleted = "WHEN {} THEN NULL".format(gone(writer_schema, row))
+    deleted = "WHEN {} THEN NULL".format(is_delete(writer_schema, row))
     return "CAST(CASE {} END AS string)".format(" ".join([*_cases(key), deleted, *_cases(others)]))
 
 
@@ -86,13 +76,12 @@ def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[
 
 
 def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
-    """The placeholder must not even be converted: it is no number, for one."""
+    """The column without the placeholder, which must not even be converted: it may be no number, for example."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
     found = convert(field, row)
-    unrepresentable = [
-        ("NOT {} AND {}".format(left_out, condition), problem) for condition, problem in found.unrepresentable
-    ]
-    return Converted("CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value), unrepresentable)
+    value = "CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value)
+    brought = "NOT {} AND {}"
+    return found.where(lambda bad, problem: (brought.format(left_out, bad), problem))._replace(value=value)
 
 
 def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
@@ -109,10 +98,10 @@ def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
 
 
 def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
-    """All changes of a batch, with what they leave out from the last change of the batch that brought it.
+    """All changes of a batch. Values that they leave out are filled from the last change of the batch that has them.
 
-    names: left_out(). UNAVAILABLE then names what is still missing, and is null where nothing is; the columns of
-    FIELDS are added. Without names there are none of them.
+    names: Batch.left_out. UNAVAILABLE then names the values that are still missing, and is null if none is; the
+    columns of FIELDS are added. Without names these columns are dropped.
     """
     if not names:
         return rows.drop(*FIELDS)
@@ -127,12 +116,12 @@ def key_text(values: Iterable[str]) -> str:
     return "to_json(array({}))".format(", ".join("CAST({} AS string)".format(value) for value in values))
 
 
-def lacks(name: str) -> str:
+def leaves_out(name: str) -> str:
     """True if UNAVAILABLE holds the name."""
     return "coalesce(array_contains({}, {}), false)".format(UNAVAILABLE, text_literal(name))
 
 
-IS_MOVE = "({} OR {} IS NOT NULL)".format(lacks(ALL), MOVED_FROM)  # one of the two messages of a change of keys
+IS_MOVE = "({} OR {} IS NOT NULL)".format(leaves_out(ALL), MOVED_FROM)  # one of the two messages of a change of keys
 
 
 def _moves(keyed: DataFrame, table: Table) -> List[Move]:
@@ -185,8 +174,8 @@ def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
 def _cut(rows: DataFrame, table: Table) -> DataFrame:
     """Starts a new lineage where no earlier value may fill a change.
 
-    An update after a delete has lost its insert. And where messages are set aside, the one that brought the value may
-    be: such a table is under this identity no more, but its topic may have messages from before.
+    An update after a delete has lost its insert. And if messages are set aside, the one with the value may be among
+    them: such a table no longer has this identity, but its topic may have older messages.
     """
     by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LINEAGE)
     lost = "lag(__deleted) {} = 'true' AND NOT {}".format(by_order, IS_MOVE)
@@ -202,7 +191,7 @@ def _cut(rows: DataFrame, table: Table) -> DataFrame:
 
 def _with_values(rows: DataFrame, names: List[str]) -> DataFrame:
     so_far = "PARTITION BY {} ORDER BY _order ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW".format(LINEAGE)
-    left = {name: "({} OR {})".format(lacks(name), lacks(ALL)) for name in names}
+    left = {name: "({} OR {})".format(leaves_out(name), leaves_out(ALL)) for name in names}
     last = {name: "_toast_last_{}".format(number) for number, name in enumerate(names)}
     moves = "collect_list(CASE WHEN {} THEN __lsn END) OVER ({}) AS {}".format(IS_MOVE, so_far, MOVES)
     known = frames.select(rows, ["*", moves, *_last_brought(left, last, so_far)])
@@ -213,7 +202,7 @@ def _with_values(rows: DataFrame, names: List[str]) -> DataFrame:
 
 
 def _last_brought(left: Dict[str, str], last: Dict[str, str], so_far: str) -> List[str]:
-    """The value as a struct, so that a null that came is one."""
+    """The last value of each column as a struct, so that a null in a message differs from no value."""
     brought = "last(CASE WHEN NOT {} AND __deleted = 'false' THEN struct({}) END, true) OVER ({}) AS {}"
     return [brought.format(left[name], identifier(name), so_far, last[name]) for name in left]
 

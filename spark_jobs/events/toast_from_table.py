@@ -1,6 +1,6 @@
 """Unchanged TOAST values that the batch does not have either: from the stored rows of the table (ADR 18).
 
-None of them is null, because null is not large; so a null that is found is no value.
+No such value is null, because null is not large; so a null in a stored row means that the value is not there.
 """
 
 from contextlib import ExitStack, contextmanager
@@ -11,13 +11,13 @@ from pyspark.sql import functions as F
 
 from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.flatten import EPOCH_SIZE, MOVED_FROM, UNAVAILABLE
-from spark_jobs.events.toast import FIELDS, KEY, MOVES, OLD_KEY, VACATED, key_text, lacks, named
+from spark_jobs.events.toast import FIELDS, KEY, MOVES, OLD_KEY, VACATED, key_text, leaves_out, named
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
 
-PARTITIONS = 100  # so many partitions are named to Hudi; of more, all are read
+PARTITIONS = 100  # so many partitions are named to Hudi; for more, all are read
 SHOWN = 5
 NEW_KEY_ROW, OLD_KEY_ROW, CHOSEN = "_toast_new_key_row", "_toast_old_key_row", "_toast_chosen"
 Read = Callable[[], DataFrame]
@@ -34,10 +34,10 @@ class Unfillable(Exception):
 
 @contextmanager
 def with_stored_values(latest: DataFrame, table: Table, read: Optional[Read]) -> Iterator[DataFrame]:
-    """The newest change of each key, as toast.carried() made them, with what is still missing, and no column of FIELDS.
+    """The newest change of each key with the values that are still missing. latest: as toast.carried() made them.
 
-    Changes that the table has already, and those that are older, are left out. Raises Unfillable.
-    read: reads the stored rows; None while the table has no commit. To be left once the rows are written.
+    Changes that the table has already, and older ones, are left out. The columns of FIELDS are dropped. Raises
+    Unfillable. read: reads the stored rows; None while the table has no commit. The context ends after the write.
     """
     with ExitStack() as kept:
         rows = _completed(_keep(latest, kept), table, read, kept).drop(*FIELDS)
@@ -53,19 +53,19 @@ def _keep(rows: DataFrame, kept: ExitStack) -> DataFrame:
 
 
 def _completed(latest: DataFrame, table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
-    lacking = latest.where("{} IS NOT NULL".format(UNAVAILABLE))
-    (found,) = lacking.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
+    incomplete = latest.where("{} IS NOT NULL".format(UNAVAILABLE))
+    (found,) = incomplete.selectExpr("array_distinct(flatten(collect_set({})))".format(UNAVAILABLE)).collect()
     names = sorted(found[0])
     if not names:
         return latest
-    stored = _keep(_stored(wanted(lacking, table), names, table, read, kept), kept)
-    whole = _keep(with_stored(lacking, stored, names, table.epoch), kept)
+    stored = _keep(_stored(wanted(incomplete, table), names, table, read, kept), kept)
+    whole = _keep(with_stored(incomplete, stored, names, table.epoch), kept)
     refuse_missing(whole, "{}.{}".format(table.schema, table.table))
     return latest.where("{} IS NULL".format(UNAVAILABLE)).unionByName(whole)
 
 
 def _stored(keys: DataFrame, names: List[str], table: Table, read: Optional[Read], kept: ExitStack) -> DataFrame:
-    """The stored rows of the keys. Of a partitioned table the partitions that the keys name are read first."""
+    """The stored rows of the keys. In a partitioned table, the partitions that the keys name are read first."""
     if read is None:
         return as_stored(nothing(keys, table), table, names)
     condition = _partitions(keys, table)
@@ -79,7 +79,7 @@ def _stored(keys: DataFrame, names: List[str], table: Table, read: Optional[Read
 
 
 def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
-    """The condition on the partition column; None where it would not spare much."""
+    """The condition on the partition column; None where it would not save much."""
     if not table.partition:
         return None
     found = [row[0] for row in keys.select("place").distinct().limit(PARTITIONS + 1).collect()]
@@ -87,11 +87,11 @@ def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
     return F.col(identifier(table.partition)).isin(here) if here and len(found) <= PARTITIONS else None
 
 
-def wanted(lacking: DataFrame, table: Table) -> DataFrame:
-    """The keys to look up, with the partition (place) where each most probably lies."""
+def wanted(incomplete: DataFrame, table: Table) -> DataFrame:
+    """The keys to look up, with the partition (place) that most probably has each."""
     place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
-    moved = lacking.where("{} <> {}".format(OLD_KEY, KEY))
-    return lacking.selectExpr(KEY, place).union(moved.selectExpr(OLD_KEY, place))
+    moved = incomplete.where("{} <> {}".format(OLD_KEY, KEY))
+    return incomplete.selectExpr(KEY, place).union(moved.selectExpr(OLD_KEY, place))
 
 
 def as_stored(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
@@ -112,26 +112,25 @@ def of_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
     return rows.join(F.broadcast(keys.select(KEY).distinct()), KEY, "left_semi")
 
 
-def with_stored(lacking: DataFrame, stored: DataFrame, names: Sequence[str], epoch: int) -> DataFrame:
+def with_stored(incomplete: DataFrame, stored: DataFrame, names: Sequence[str], epoch: int) -> DataFrame:
     """The changes with the values of the stored rows; UNAVAILABLE names what these do not have either.
 
-    A row that is deleted may lack values.
+    A deleted row may miss values.
     """
     row = "struct({}, values) AS {}"
     new_key = stored.selectExpr(KEY, row.format(", ".join(VERSION), NEW_KEY_ROW))
     old_key = stored.selectExpr("{} AS {}".format(KEY, OLD_KEY), row.format(", ".join(VERSION), OLD_KEY_ROW))
-    joined = lacking.join(new_key, KEY, "left").join(old_key, OLD_KEY, "left")
+    joined = incomplete.join(new_key, KEY, "left").join(old_key, OLD_KEY, "left")
     known = joined.where("NOT coalesce({}, false)".format(_known_already(epoch)))
     chosen = "CASE WHEN {} THEN {}.values WHEN {} THEN {}.values END AS {}"
-    found = frames.select(
-        known, ["*", chosen.format(_is_new_key_row(epoch), NEW_KEY_ROW, _is_old_key_row(epoch), OLD_KEY_ROW, CHOSEN)]
-    )
-    held = _values(stored, dict(lacking.dtypes), names)
+    chosen = chosen.format(_is_new_key_row(epoch), NEW_KEY_ROW, _is_old_key_row(epoch), OLD_KEY_ROW, CHOSEN)
+    found = frames.select(known, ["*", chosen])
+    held = _values(stored, dict(incomplete.dtypes), names)
     value = "CASE WHEN {} THEN {} ELSE {} END"
-    filled = {name: value.format(lacks(name), held[name], identifier(name)) for name in names}
+    filled = {name: value.format(leaves_out(name), held[name], identifier(name)) for name in names}
     gone = "__deleted = 'false' AND {} AND {} IS NULL"
-    missing = named({name: gone.format(lacks(name), held[name]) for name in names})
-    return frames.select(found, replaced(lacking.columns, {**filled, UNAVAILABLE: missing}))
+    missing = named({name: gone.format(leaves_out(name), held[name]) for name in names})
+    return frames.select(found, replaced(incomplete.columns, {**filled, UNAVAILABLE: missing}))
 
 
 def _values(stored: DataFrame, kinds: Dict[str, str], names: Sequence[str]) -> Dict[str, str]:
@@ -151,16 +150,15 @@ def _is_old_key_row(epoch: int) -> str:
 
 
 def _is_new_key_row(epoch: int) -> str:
-    """True if the row stored under a changed key is already the one that came to it.
+    """True if the row stored under a changed key is already the row that got this key.
 
-    A key is free when a row comes to it. So where it is taken, and not by a row that the batch deleted, the table is
-    ahead of the batch: the change is sent again, or a snapshot had seen it (ADR 15).
+    A key is free when a row gets it. So if it is taken, and not by a row that the batch deleted, the table is ahead of
+    the batch: the change was sent again, or a snapshot had seen it (ADR 15).
     """
-    moved = "{} <> {} AND {}.__deleted = 'false' AND {}".format(
-        OLD_KEY, KEY, NEW_KEY_ROW, _of_epoch(NEW_KEY_ROW, epoch)
-    )
+    moved = "{} <> {} AND {}.__deleted = 'false'".format(OLD_KEY, KEY, NEW_KEY_ROW)
     instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_old_key_row(epoch), NEW_KEY_ROW, MOVES)
-    return "coalesce({} AND (NOT {} OR {}), false)".format(moved, VACATED, instead)
+    of_now = _of_epoch(NEW_KEY_ROW, epoch)
+    return "coalesce({} AND {} AND (NOT {} OR {}), false)".format(moved, of_now, VACATED, instead)
 
 
 def _known_already(epoch: int) -> str:
@@ -180,7 +178,7 @@ def _of_epoch(row: str, epoch: int) -> str:
 
 
 def refuse_missing(whole: DataFrame, name: str) -> None:
-    """Raises Unfillable when a change still lacks a value. name: of the source's table."""
+    """Raises Unfillable when a change still misses a value. name: of the source's table."""
     found = whole.where("{} IS NOT NULL".format(UNAVAILABLE)).selectExpr(KEY, UNAVAILABLE, "_order").collect()
     if not found:
         return
@@ -188,20 +186,16 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
     offsets = [row["_order"] % EPOCH_SIZE for row in missing]
     keys = ", ".join(row[KEY] for row in missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
     columns = sorted({column for row in missing for column in row[UNAVAILABLE]})
-    raise Unfillable(
-        "{}: {} of key {} did not change at offset {}, and no stored row has the value: write it anew in PostgreSQL "
-        "(of a text: UPDATE {} SET {} = {} || '')".format(
-            name, ", ".join(columns), keys, offsets[0], name, columns[0], columns[0]
-        ),
-        offsets,
-    )
+    what = "{}: {} of key {} did not change at offset {}, and no stored row has the value: "
+    remedy = "write it again in PostgreSQL (of a text: UPDATE {0} SET {1} = {1} || '')".format(name, columns[0])
+    raise Unfillable(what.format(name, ", ".join(columns), keys, offsets[0]) + remedy, offsets)
 
 
 def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
     """The later messages that have a key of the messages at the offsets. ahead: those of the batch and all later ones.
 
     A later change may bring the value that no stored row has, or delete the row. That happens while a snapshot that
-    runs beside the stream has not reached the row yet.
+    runs while changes are streamed has not reached the row yet.
     """
     places = frames.few(batch.sparkSession, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()

@@ -1,7 +1,7 @@
 """Poison messages: those that can't become rows of their table.
 
-Their writer is unknown, or they stand for a row that was too large to be sent (lake.connect.LimitSize), or they can't
-be decoded, have no key, or hold a value that its lake type cannot: toast.unrepresentable() has the very conditions
+Their writer is unknown, or they replace a row that was too large to be sent (lake.connect.LimitSize), or they can't be
+decoded, have no key, or have a value that the lake type cannot hold: toast.unrepresentable() has the same conditions
 under which decoding them as rows fails.
 """
 
@@ -32,7 +32,7 @@ class UnknownWriter(Exception):
 
 
 class TooLarge(UnknownWriter):
-    """The message stands for a row that was too large to be sent. schema: the schema of such messages."""
+    """The message replaces a row that was too large to be sent. schema: the schema of such messages."""
 
     def __init__(self, schema: Dict[str, Any]) -> None:
         super().__init__("it stands for a row that was too large to be sent")
@@ -42,7 +42,7 @@ class TooLarge(UnknownWriter):
 def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
     """The schema of a frame's id; UnknownWriter when the connector of the table can't have written with it.
 
-    UnknownSchema when the registry has nothing of the topic at all: then the fault is the registry's, and all wait.
+    UnknownSchema when the registry has no schema of the topic at all: then the registry is at fault, and all wait.
     """
     if not 0 <= writer < IDS:
         raise UnknownWriter("it does not begin with a zero and the id of a schema")
@@ -69,15 +69,15 @@ def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
         return "is that of {}".format(name or schema.get("type"))
     names = {field["name"] for field in schema["fields"]}
     lacking = [column for column in [*table.keys, *NEEDED] if column not in names]
-    return "lacks {}".format(", ".join(lacking)) if lacking else None
+    return "has no {}".format(", ".join(lacking)) if lacking else None
 
 
 def annotate(messages: DataFrame, table: Table, registry: Registry, applied: bool = True) -> DataFrame:
     """The messages with the column `reason`: why one can't become a row of the table, null for those that can.
 
     messages: value binary, null for a tombstone, which no connector of the lake sends; other columns are kept.
-    applied=False asks only whether a message can be decoded. It reads every message once more, so it is for a batch
-    that failed.
+    applied=False checks only if a message can be decoded. All messages are read once more, so this is for a batch that
+    failed.
     """
     known, reasons = {}, [F.when(F.col("value").isNull(), NO_VALUE)]
     for writer in sorted(row["id"] for row in messages.select(schema_id().alias("id")).distinct().collect()):
@@ -105,7 +105,7 @@ def find_poison(
 ) -> Tuple[DataFrame, Any]:
     """The messages of a batch that failed, annotated and persisted, and the first poison message.
 
-    Raises error, with which it failed, when there is none, or when that can't be found out.
+    Raises `error`, with which the batch failed, when there is none, or when the messages can't be read.
     """
     try:
         annotated = annotate(messages.select("partition", "offset", "key", "value"), table, registry, applied).persist()
@@ -135,12 +135,11 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     reason = F.when(absent, F.lit(UNDECODABLE.format(writer)))
     if not applied:
         return reason
-    if len(table.keys) == 1:  # a composite key is one text that is never empty (row_sql.record_key)
+    if len(table.keys) == 1:  # a composite key is one text that is never empty (flatten.record_key)
         empty = row[table.keys[0]].cast("string") == ""
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
-    return reason.otherwise(
-        F.expr(toast.unrepresentable(schema, _row(writer), table.keys, engine(table.engine).convert))
-    )
+    convert = engine(table.engine).convert
+    return reason.otherwise(F.expr(toast.unrepresentable(schema, _row(writer), table.keys, convert)))
 
 
 def _too_large(writer: int) -> Column:

@@ -38,10 +38,6 @@ class WriterSchemas:
             self._decoders[writer] = decode.Decoder(self.known[writer], self.table)
         return self._decoders[writer].rows(messages)
 
-    def names(self, writer: int) -> List[str]:
-        """The columns of a writer."""
-        return [field["name"] for field in self.known[writer]["fields"]]
-
     def required(self, writer: int) -> List[str]:
         """The columns that are NOT NULL for a writer, known or not."""
         return required_fields(self._registry.schema(writer))

@@ -7,10 +7,9 @@ than all that was sent, and it is not in the source any more (spark_jobs/ghosts.
 import logging
 from typing import Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from spark_jobs.events.deletes import erase_deleted
-from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import META_COLUMNS, HudiTable
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
@@ -25,16 +24,11 @@ TOMBSTONE = {
 }
 
 
-def delete_requested(spark: SparkSession, table: HudiTable, bounds: Sequence[int]) -> None:
-    """Deletes the orphans below each bound of a request."""
-    for bound in bounds:
-        delete_orphans(spark, table, bound)
-
-
-def delete_orphans(spark: SparkSession, table: HudiTable, bound: int) -> None:
-    """Deletes, as the table's policy wants it, the live rows whose `_order` is below the bound. Idempotent."""
-    if not timeline.written(spark, table.path):
+def delete_requested(table: HudiTable, bounds: Sequence[int]) -> None:
+    """Deletes the live rows whose `_order` is below one of the bounds, as the table wants deletes. Idempotent."""
+    if not bounds or not table.position:
         return
+    bound = max(bounds)
     if orphans(stored(table), bound).take(1):
         table.commit_without_messages(lambda: tombstones(orphans(stored(table), bound), table.source))
         LOG.info("%s: rows with an order below %d are deleted", table.name, bound)

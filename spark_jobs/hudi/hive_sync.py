@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Target
 
 LOG = logging.getLogger("hive_sync")
@@ -15,9 +15,7 @@ LOG = logging.getLogger("hive_sync")
 
 def sync(spark: SparkSession, target: Target) -> None:
     """Brings the metastore up to the table at target.path; does nothing when it is already there."""
-    properties = java(spark, "org.apache.hudi.common.config.TypedProperties")()
-    for name, value in target.options.items():
-        properties.setProperty(name, value)
+    properties = java_map(spark, "org.apache.hudi.common.config.TypedProperties", target.options)
     tool = target.options["hoodie.meta.sync.client.tool.class"]
     system, _ = storage.located(spark, target.path)
     conf = spark._jsc.hadoopConfiguration()
@@ -26,7 +24,7 @@ def sync(spark: SparkSession, target: Target) -> None:
 
 
 class MetastoreSync:
-    """Keeps the metastore up to one table. failure: why it does not know of the last commit."""
+    """Keeps the metastore up to one table. failure: why the metastore does not know the last commit, or ''."""
 
     def __init__(self, spark: SparkSession, target: Target, name: str, has_commits: bool) -> None:
         self._spark = spark
@@ -34,7 +32,7 @@ class MetastoreSync:
         self._name = name
         self._lock = threading.Lock()
         self._due = has_commits  # a crash may have come between the last commit and its sync
-        self._changed = False  # what the metastore knows is old for certain
+        self._changed = False  # True: what the metastore knows is certainly old
         self.failure = ""
 
     def note_change(self) -> None:
@@ -42,15 +40,15 @@ class MetastoreSync:
         self._changed = True
 
     def after_commit(self) -> None:
-        """A metastore that is away holds up one batch, the later ones no more: the table services ask again.
+        """Syncs what is new. A metastore that does not answer delays one batch only; then the table services try again.
 
-        What a crash may have kept from it is theirs, too: in a new JVM it takes seconds, while all tables are late.
+        They also sync what a crash may have prevented: in a new JVM that takes seconds, while all tables are late.
         """
         if self._changed and not self.failure:
             self.sync()
 
     def check(self) -> None:
-        """Syncs although nothing is new: somebody may have dropped or altered the table in the metastore."""
+        """Syncs even if nothing is new: somebody may have dropped or altered the table in the metastore."""
         self._due = True
         self.sync()
 

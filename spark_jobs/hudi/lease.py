@@ -19,7 +19,7 @@ import socket
 import threading
 import time
 import uuid
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List
 
 from pyspark.sql import SparkSession
 
@@ -31,6 +31,7 @@ RENEW_S = 20.0
 LATE_S = 60.0  # whoever did not renew for so long claims the table again before it writes
 EXPIRES_S = 90.0  # and after so long counts as dead
 LOOK_S = 2.0
+TAKEN_AWAY = "the claim on {} was taken away"
 # The time that a laptop sleeps counts, too. Others than Linux have no such clock.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -44,7 +45,7 @@ class Lost(Exception):
 
 
 class Lease:
-    """The right to write the table at one path; holder is how others are told of it. Threads may share it."""
+    """The right to write the table at one path. holder: the name that other jobs see. Threads may share it."""
 
     def __init__(self, spark: SparkSession, table_path: str, holder: str) -> None:
         parent, _, name = table_path.rstrip("/").rpartition("/")
@@ -59,7 +60,7 @@ class Lease:
         self._writing = threading.Lock()  # a claim renewed while it is released would come back
 
     def take(self) -> None:
-        """One try; Held names the other job, and its claim."""
+        """Tries once to take the table. Held names the other job and its claim."""
         began = boot_time_s()
         self._name = uuid.uuid4().hex
         self._write()
@@ -71,7 +72,7 @@ class Lease:
         self._renewed = began
 
     def renew(self) -> None:
-        """Lost when another job took the claim for dead, or may have; nothing once it is released."""
+        """Renews the claim, unless it is released. Raises Lost when another job took it for dead, or may have."""
         with self._writing:
             if self._released:
                 return
@@ -85,16 +86,16 @@ class Lease:
         return bool(self._lost) or boot_time_s() - self._renewed > LATE_S
 
     def release(self) -> None:
-        """Others need not wait."""
+        """Deletes the claim, so that other jobs need not wait."""
         with self._writing:
             self._released = True
             storage.delete(self._spark, self._path(self._name))
 
     def _go_on(self) -> str:
-        """Renews a claim that is in time; why it is lost, or ''."""
+        """Renews a claim that is in time. Returns why it is lost, or ''."""
         began = boot_time_s()
         if self._name not in self._ages():
-            return self._taken_away()
+            return TAKEN_AWAY.format(self._table)
         self._write()
         if self.late():  # it may have been taken away before this was written
             return "the claim on {} was renewed too late".format(self._table)
@@ -102,7 +103,7 @@ class Lease:
         return ""
 
     def _claim_again(self) -> str:
-        """Makes a new claim in place of one that may count as dead; why the table is lost, or ''.
+        """Makes a new claim in place of one that may count as dead. Returns why the table is lost, or ''.
 
         The claim is in time only once others were looked for: until then no thread may write.
         """
@@ -112,21 +113,18 @@ class Lease:
             self._write()
             ages = self._ages()
             if former not in ages:
-                return self._taken_away()
+                return TAKEN_AWAY.format(self._table)
             self._refuse_others(ages)
         except Held as held:
             return "the claim on {} was late: {}".format(self._table, held.args[0])
-        except Exception:  # py4j: the storage is away. The former claim still tells whether anybody came.
+        except Exception:  # py4j: the storage does not answer. The former claim still shows whether anybody came.
             self._name = former
             raise
         self._renewed = began
         return ""
 
-    def _taken_away(self) -> str:
-        return "the claim on {} was taken away".format(self._table)
-
     def _refuse_others(self, ages: Dict[str, float]) -> None:
-        """Deletes what is dead, or an older one of this job; Held when another job's claim is not."""
+        """Deletes dead claims and older ones of this job. Raises Held when another job's claim is alive."""
         mine = ages.pop(self._name, None)
         if mine is None:
             raise Held("{} was taken meanwhile".format(self._table), "", 0.0)
@@ -144,7 +142,7 @@ class Lease:
         storage.write_text(self._spark, self._path(self._name), json.dumps(self._content))
 
     def _read(self, name: str) -> Dict[str, Any]:
-        """{} for one that is gone by now."""
+        """The content of a claim; {} if the claim was deleted meanwhile."""
         try:
             return dict(json.loads(storage.read_text(self._spark, self._path(name))))
         except Exception:  # py4j wraps FileNotFoundException
@@ -168,32 +166,35 @@ class Leases:
         threading.Thread(target=self._keep, daemon=True).start()
 
     def take(self, table_path: str) -> None:
-        """Nothing when it is held already; Held."""
+        """Takes one table, if this job does not hold it yet. Raises Held."""
         if table_path not in self._held:
             lease = Lease(self._spark, table_path, self._holder)
             lease.take()
             self._held[table_path] = lease
 
     def await_all(self, table_paths: List[str]) -> None:
-        """Takes them all; Held as soon as another job is seen alive. A dead one's claim is waited for."""
-        for path in table_paths:
-            self._await(path)
+        """Takes them all, or none: Held as soon as another job is seen alive. Waits until a dead job's claim ends."""
+        try:
+            for path in table_paths:
+                self._await(path)
+        except Held:
+            self.release_all()
+            raise
 
     def _await(self, path: str) -> None:
-        seen: Optional[Tuple[str, float]] = None
+        seen: Dict[str, float] = {}  # by the name of a claim, its time when it was seen first
         while True:
             try:
                 return self.take(path)
             except Held as held:
                 reason, name, changed = held.args
-                if seen is not None and seen[0] == name and changed > seen[1]:
+                if changed > seen.setdefault(name, changed):
                     raise
-                seen = seen if seen is not None and seen[0] == name else (name, changed)
                 LOG.warning("%s; waiting whether it lives", reason)
                 time.sleep(LOOK_S * (1 + random.random()))
 
     def check(self, table_path: str) -> None:
-        """Before each write: Lost when this job may write the table no more. A late claim is made again first."""
+        """Called before each write: renews a late claim, or raises Lost when this job may no longer write the table."""
         lease = self._held.get(table_path)
         if lease is not None and lease.late() and not self._ended.is_set():
             lease.renew()
@@ -201,7 +202,7 @@ class Leases:
             raise Lost("{} is not claimed".format(table_path))
 
     def holds(self, table_path: str) -> bool:
-        """True if this job may write the table now: none once it has lost one, for it ends."""
+        """True if this job may write the table now. After one loss it may write none, because it ends."""
         lease = self._held.get(table_path)
         return lease is not None and not lease.late() and not self._ended.is_set()
 
@@ -224,7 +225,7 @@ class Leases:
                     self._ended.set()
                     self._lost(str(lost))
                     break
-                except Exception as error:  # py4j: the storage is away
+                except Exception as error:  # py4j: the storage does not answer
                     LOG.warning("a claim could not be renewed: %s", root_cause(error))
 
 
@@ -238,25 +239,25 @@ def process() -> Dict[str, Any]:
 
 
 def ended(other: Dict[str, Any]) -> bool:
-    """True if the holder was a process of this machine that is gone."""
+    """True if the holder was a process of this machine that has ended."""
     here = other.get("boot") == boot() and other.get("host") == socket.gethostname() and bool(boot())
     return here and started(other["pid"]) != other["started"]
 
 
 def boot() -> str:
     """An id of this start of the machine; "" where it is unknown."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            return file.read().strip()
-    except OSError:
-        return ""
+    return _content_of("/proc/sys/kernel/random/boot_id").strip()
 
 
 def started(pid: int) -> str:
     """When a process started, in the machine's own ticks; "" when there is none."""
+    fields = _content_of("/proc/{}/stat".format(pid)).rpartition(")")[2].split()
+    return fields[19] if fields and fields[0] != "Z" else ""
+
+
+def _content_of(path: str) -> str:
     try:
-        with open("/proc/{}/stat".format(pid)) as file:
-            fields = file.read().rpartition(")")[2].split()
-            return "" if fields[0] == "Z" else fields[19]
+        with open(path) as file:
+            return file.read()
     except OSError:
         return ""

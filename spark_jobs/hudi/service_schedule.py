@@ -8,7 +8,7 @@ QUIET_S = 5.0
 STALE_S = 300.0
 OVERDUE_S = 1800.0
 JUST_SERVED = 20  # commits at most
-WHERE_ROWS_MOVE = 4  # times as often: a commit takes 3 s behind a compaction, 8 behind 60 commits (docs/measured.md)
+WHERE_ROWS_MOVE = 4  # times as often: a commit takes 3 s after a compaction, 8 s after 60 commits (docs/measured.md)
 LOG_BYTES = 256 * 1024 * 1024  # of values: a query holds the log of a file slice in memory, whatever its limits
 RETRY_S = 10.0
 RETRY_MAX_S = 60.0
@@ -22,35 +22,30 @@ class Unserved(NamedTuple):
 
 
 class ServiceSchedule:
-    """kind, rows_move: of the table; rows_move: whether it has partitions. unserved: as its timeline says."""
+    """kind: cow or mor; rows_move: True if the table has partitions; unserved: from its timeline."""
 
     def __init__(self, kind: str, rows_move: bool, unserved: Unserved, committed_at: float) -> None:
         self._kind = kind
         self._rows_move = rows_move
         self._lock = threading.Lock()
-        self._unserved = unserved
+        self.unserved = unserved
         self._committed_at = committed_at  # rows, not only offsets
         self._counted_at = 0.0
         self._due_at = 0.0
         self._failures = 0  # in a row
 
-    @property
-    def unserved(self) -> Unserved:
-        with self._lock:
-            return self._unserved
-
     def committed(self, size: int, has_rows: bool) -> None:
         """One more commit, with so many bytes of values."""
         with self._lock:
-            self._unserved = Unserved(self._unserved.commits + 1, self._unserved.size + size)
+            self.unserved = Unserved(self.unserved.commits + 1, self.unserved.size + size)
             if has_rows:
                 self._committed_at = time.time()
 
     def served(self, before: Unserved) -> None:
         """before: what was unserved when the services began; other commits may have come since."""
         with self._lock:
-            now = self._unserved
-            self._unserved = Unserved(now.commits - before.commits, now.size - before.size)
+            now = self.unserved
+            self.unserved = Unserved(now.commits - before.commits, now.size - before.size)
 
     def is_due(self, every: int) -> bool:
         """After `every` commits; where there is a log, also when it is large, and sooner where rows move.
@@ -63,28 +58,24 @@ class ServiceSchedule:
         return commits * (WHERE_ROWS_MOVE if self._rows_move else 1) >= every or size >= LOG_BYTES
 
     def is_count_due(self, now: float) -> bool:
-        """True if the live rows of a table that has changed are counted: when it falls quiet, and every STALE_S if not.
+        """True if the live rows of a changed table are to be counted: once it is quiet, and every STALE_S if it is not.
 
-        Then behind a compaction, if one comes: to merge the log files of many commits takes longer than those commits.
+        Then it waits for a compaction, if one is near: merging the log files of many commits takes long.
         """
         with self._lock:
             quiet = now >= self._committed_at + QUIET_S
-            stale = now >= self._counted_at + STALE_S and self._unserved.commits <= JUST_SERVED
+            stale = now >= self._counted_at + STALE_S and self.unserved.commits <= JUST_SERVED
             overdue = now >= self._counted_at + OVERDUE_S
             return self._counted_at < self._committed_at and (quiet or stale or overdue)
 
     def counted(self, now: float) -> None:
-        with self._lock:
-            self._counted_at = now
+        self._counted_at = now
 
     def may_try(self, now: float) -> bool:
         """True if the wait after a failure is over."""
-        with self._lock:
-            return now >= self._due_at
+        return now >= self._due_at
 
     def tried(self, failed: bool, now: float) -> None:
-        """The next wait is longer with each failure in a row: what fails leaves a rollback behind each time."""
-        with self._lock:
-            self._failures = self._failures + 1 if failed else 0
-            wait = min(RETRY_S * 2.0 ** (self._failures - 1), RETRY_MAX_S) if failed else 0.0
-            self._due_at = now + wait
+        """The next wait is longer after each failure in a row: each failure leaves a rollback to do."""
+        self._failures = self._failures + 1 if failed else 0
+        self._due_at = now + (min(RETRY_S * 2.0 ** (self._failures - 1), RETRY_MAX_S) if failed else 0.0)

@@ -13,75 +13,61 @@ source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 an
 import time
 from typing import Any, Dict, Optional
 
-from spark_jobs.events import fencing
 from spark_jobs.events.batch import Batch
+from spark_jobs.events.fencing import Generations, remembered
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table
 
 RUNBOOK = "docs/runbooks/lost-topic.md"
+Position = Dict[str, Any]
 REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
 
 
 class TopicChanged(Exception):
-    """A topic is not what it was when it was read last: nothing can be read on without losing rows."""
+    """A topic is not what it was at the last read, so reading on would lose rows. The remedy is a new epoch."""
+
+    def __init__(self, table: Table, what: str) -> None:
+        text = "topic {} {}; write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
+        super().__init__(text.format(table.topic, what, table.epoch + 1, table.database, RUNBOOK))
 
 
-def refuse_changed(held: Dict[str, Any], table: Table, topic: Topic) -> None:
-    """Raises TopicChanged; held: the position of the table, which knows of no id before its first commit."""
+def refuse_changed(held: Position, table: Table, topic: Topic) -> None:
+    """Raises TopicChanged. held: the position of the table; it has no topic id before the first commit."""
     refuse_repartitioned(table, topic)
     if topic.id and reached(held, table.epoch).get("topic_id") not in (None, topic.id):
-        raise TopicChanged(
-            "topic {} was deleted and re-created: its old messages are lost and the first messages of the new topic "
-            "would be skipped; {}".format(table.topic, _anew(table))
-        )
+        lost = "its old messages are lost and the first messages of the new topic would be skipped"
+        raise TopicChanged(table, "was deleted and re-created: " + lost)
 
 
 def refuse_repartitioned(table: Table, topic: Topic) -> None:
-    """Raises TopicChanged where a topic has got partitions: a key's later changes have lower offsets there."""
+    """Raises TopicChanged where a topic has new partitions: a key's later changes have lower offsets there."""
     if topic.partitions > table.partitions:
-        raise TopicChanged(
-            "topic {} has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the "
-            "order of their changes; delete the topic, and {}".format(
-                table.topic, topic.partitions, table.partitions, _anew(table)
-            )
-        )
+        what = "has {} partitions, not {}: keys have changed their partition, so offsets no longer tell the order of "
+        what += "their changes; delete the topic"
+        raise TopicChanged(table, what.format(topic.partitions, table.partitions))
 
 
-def refuse_gap(held: Dict[str, Any], table: Table, begin: Dict[int, int]) -> None:
-    """Raises TopicChanged where messages behind the last commit are gone; begin: by partition, the first that is there.
+def refuse_gap(held: Position, table: Table, begin: Dict[int, int]) -> None:
+    """Raises TopicChanged where Kafka has deleted messages after the last commit. begin: the first offset by partition.
 
-    Spark finds out only where it has a checkpoint: a query that lost it begins with the first one there is.
+    Spark finds out only with a checkpoint: a query that lost it begins with the first message that Kafka still has.
     """
     for partition, end in reached(held, table.epoch)["offsets"].items():
         first = begin.get(int(partition), end)
         if first > end:
-            raise TopicChanged(
-                "topic {} partition {}: offsets {} to {} were deleted before they were read; {}".format(
-                    table.topic, partition, end, first - 1, _anew(table)
-                )
-            )
+            what = "partition {}: offsets {} to {} were deleted before they were read"
+            raise TopicChanged(table, what.format(partition, end, first - 1))
 
 
-def _anew(table: Table) -> str:
-    """The steps that read all rows again."""
-    what = "write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
-    return what.format(table.epoch + 1, table.database, RUNBOOK)
-
-
-def reached(held: Dict[str, Any], epoch: int) -> Dict[str, Any]:
-    """How far the last commit of this epoch is."""
+def reached(held: Position, epoch: int) -> Position:
+    """The part of the position that belongs to this epoch."""
     known = held if held.get("epoch") == epoch else {}
     return {"offsets": {}, "runs": {}, **{name: known[name] for name in REACHED if name in known}}
 
 
 def following(
-    held: Dict[str, Any],
-    table: Table,
-    topic_id: Optional[str],
-    current: Batch,
-    batch: Batch,
-    generations: fencing.Generations,
-) -> Dict[str, Any]:
+    held: Position, table: Table, topic_id: Optional[str], current: Batch, batch: Batch, generations: Generations
+) -> Position:
     """The position after a batch. current: the batch without stale generations."""
     lsns = [row["lsn"] for row in current.partitions if row["lsn"] is not None]
     times = current.committed_ms
@@ -90,7 +76,7 @@ def following(
         "topic_id": topic_id,
         "epoch": table.epoch,
         "offsets": {**reached(held, table.epoch)["offsets"], **batch.next_offsets},
-        "runs": fencing.remembered(generations),
+        "runs": remembered(generations),
         "lsn": max(lsns + [held.get("lsn", 0)]),
         "schema_id": max(row["last_id"] for row in current.partitions),
         "messages": current.number,
@@ -101,6 +87,6 @@ def following(
     }
 
 
-def without_messages(position: Dict[str, Any]) -> Dict[str, Any]:
+def without_messages(position: Position) -> Position:
     """The position of a commit that brings none."""
     return dict(position, messages=0, source_ts_ms=None, lag_ms=None)

@@ -32,7 +32,7 @@ class Commit(NamedTuple):
 
 
 class HudiTable:
-    """The state of one Hudi table between commits. It can be thrown away: the commits hold the truth.
+    """The state of one Hudi table between commits. All of it can be read from the commits again.
 
     source: the table in the source. Raises timeline.ClockBehind.
     """
@@ -44,51 +44,44 @@ class HudiTable:
         self.name = target_name(source, target)
         # Held while a commit is made, and by the table services while they plan (spark_jobs/hudi/table_services.py).
         self.lock = _LOCKS.setdefault(target.path, threading.Lock())
-        self._spark = spark
+        self.spark = spark
         line = timeline.timeline(spark, target.path)
         timeline.refuse_clock(spark, line, target.path)
-        self._position = timeline.last_position(line)
+        self.position = timeline.last_position(line)  # of the source, in the last commit; empty before the first one
         self._broken_off = timeline.unfinished(line)
         self._topic_id: Optional[str] = self.reached.get("topic_id")
-        self._columns = stored_columns(spark, target.path, self._position)
-        unserved = Unserved(
-            timeline.since_service(spark, line, target.type), self._position.get("bytes_since_service", 0)
-        )
-        committed_at = time.time() if self._position else 0.0
-        self.schedule = ServiceSchedule(target.type, bool(source.partition), unserved, committed_at)
-        self.metastore = MetastoreSync(spark, target, self.name, has_commits=bool(self._position))
-
-    @property
-    def position(self) -> Dict[str, Any]:
-        """The source position in the last commit; empty before the first commit."""
-        return dict(self._position)
+        self._columns = stored_columns(spark, target.path, self.position)
+        commits, size = timeline.since_service(spark, line, target.type), self.position.get("bytes_since_service", 0)
+        committed_at = time.time() if self.position else 0.0
+        self.schedule = ServiceSchedule(target.type, bool(source.partition), Unserved(commits, size), committed_at)
+        self.metastore = MetastoreSync(spark, target, self.name, has_commits=bool(self.position))
 
     @property
     def reached(self) -> Dict[str, Any]:
         """How far the table is in this epoch of the topic."""
-        return source_offsets.reached(self._position, self.source.epoch)
+        return source_offsets.reached(self.position, self.source.epoch)
 
     @property
     def stored(self) -> Stored:
-        """The table as the next batch meets it."""
-        return Stored(self.name, self._columns, self._position)
+        """The table as its last commit left it."""
+        return Stored(self.name, self._columns, self.position)
 
     def read(self) -> DataFrame:
         """The stored rows, with Hudi's own columns."""
-        return self._spark.read.format("hudi").load(self.path)
+        return self.spark.read.format("hudi").load(self.path)
 
     def read_from(self, topic: Topic) -> None:
         """The next batches are of this topic; raises source_offsets.TopicChanged."""
-        source_offsets.refuse_changed(self._position, self.source, topic)
+        source_offsets.refuse_changed(self.position, self.source, topic)
         self._topic_id = topic.id or self._topic_id
 
     def refuse_gap(self, begin: Dict[int, int]) -> None:
         """Raises source_offsets.TopicChanged; begin: by partition, the first offset that the topic has."""
-        source_offsets.refuse_gap(self._position, self.source, begin)
+        source_offsets.refuse_gap(self.position, self.source, begin)
 
     def position_after(self, batch: Batch, current: Batch, generations: Generations) -> Dict[str, Any]:
         """The position of the commit of a batch. current: the batch without stale generations."""
-        return source_offsets.following(self._position, self.source, self._topic_id, current, batch, generations)
+        return source_offsets.following(self.position, self.source, self._topic_id, current, batch, generations)
 
     def commit(self, rows: DataFrame, position: Dict[str, Any], size: int, committed_ms: List[int]) -> Commit:
         """One commit of the rows, with the position in it. size: bytes of values that they were made of."""
@@ -101,27 +94,27 @@ class HudiTable:
         return Commit(entries, committed_ms, time.time())
 
     def commit_offsets(self, offsets: Dict[str, int]) -> Optional[Commit]:
-        """A commit without rows where a batch ended with what was set aside: else it would look as if it were to come.
+        """A commit without rows, for a batch that ended with messages that were set aside.
 
-        A table without any row has no commit to say it.
+        Without it these would look as if they were still to come. A table without rows has no commit to say so.
         """
         held = self.reached["offsets"]
         ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
         if not self._columns.fields or ends == held:
             return None
-        entries = source_offsets.without_messages({**self._position, "offsets": ends})
+        entries = source_offsets.without_messages({**self.position, "offsets": ends})
         with self.lock:
-            self._save(self._spark.createDataFrame([], self._columns), entries)
+            self._save(self.spark.createDataFrame([], self._columns), entries)
         self.schedule.committed(0, has_rows=False)
         return Commit(entries, [], time.time())
 
     def commit_without_messages(self, rows: Callable[[], DataFrame]) -> None:
         """Commits rows that no message brought, at the position of the last commit.
 
-        rows: made from what is stored, and asked for once no other commit can come between.
+        rows: makes the rows from the stored ones; called when no other commit can come in between.
         """
         with self.lock:
-            last = timeline.last_position(timeline.timeline(self._spark, self.path))
+            last = timeline.last_position(timeline.timeline(self.spark, self.path))
             self._save(rows(), source_offsets.without_messages(last))
         self.schedule.committed(0, has_rows=True)
 
@@ -133,7 +126,7 @@ class HudiTable:
         # One row per key already: Hudi's own way of seeing to that shuffles whole records.
         options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
         if not self._columns.fields:
-            timeline.clear_unborn(self._spark, self.path)
+            timeline.clear_unborn(self.spark, self.path)
             # The first commit makes base files, so that the read-optimised table is not empty until compaction.
             options["hoodie.datasource.write.operation"] = "bulk_insert"
             # Hudi 0.14's row writer names the levels of a list unlike its Avro writer, which merges later: every
@@ -144,7 +137,7 @@ class HudiTable:
         if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
             self.metastore.note_change()
         self._columns = StructType(list(rows.schema))
-        self._position = entries
+        self.position = entries
 
     def _roll_back(self) -> None:
         """Rolls back a commit that was broken off, before the next commit gets its instant.
@@ -152,7 +145,7 @@ class HudiTable:
         Hudi's DataFrame writer rolls back after that, so the rollback in the log files has a later instant. A reader
         stops there (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the next one (ADR 22).
         """
-        with closing(write_client(self._spark, self.target)) as client:
+        with closing(write_client(self.spark, self.target)) as client:
             client.rollbackFailedWrites()
 
 

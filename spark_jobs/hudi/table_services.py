@@ -1,12 +1,10 @@
-"""Table services: compaction, cleaning and archiving beside the writer, never in the path of a commit."""
+"""Table services: compaction, cleaning and archiving, which run while the writer commits and never delay it."""
 
 import logging
 import time
 from contextlib import closing
 from functools import partial
 from typing import Any, Callable, Dict, Sequence, Set
-
-from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import delete_orphans, timeline
 from spark_jobs.hudi.table import HudiTable
@@ -19,13 +17,11 @@ LOG = logging.getLogger("services")
 COMPACT, DELETE_ORPHANS = "compact", "delete-orphans"  # services that operators may request
 
 
-def attend(
-    spark: SparkSession, table: HudiTable, progress: Progress, every: int, compact: bool, bounds: Sequence[int]
-) -> Set[str]:
+def attend(table: HudiTable, progress: Progress, every: int, compact: bool, bounds: Sequence[int]) -> Set[str]:
     """Runs the services of one table that are due or requested, and returns the names of those that did not fail.
 
-    compact: compaction is requested. bounds: orphaned rows below each of these orders are to be deleted. A failure
-    leaves the table whole, holds up no other service, and is tried again soon: a file slice grows with each commit
+    compact: compaction is requested. bounds: orphaned rows below each of these orders are to be deleted. A service that
+    fails leaves the table whole, delays no other service, and is tried again soon: a file slice grows with each commit
     until it is compacted, and with it the cost of each query.
     """
     now = time.time()
@@ -33,8 +29,8 @@ def attend(
         return set()
     services: Dict[str, Callable[[], None]] = {
         "sync": table.metastore.sync,
-        DELETE_ORPHANS: partial(delete_orphans.delete_requested, spark, table, bounds),
-        COMPACT: partial(serve_due, spark, table, every, compact),
+        DELETE_ORPHANS: partial(delete_orphans.delete_requested, table, bounds),
+        COMPACT: partial(serve_due, table, every, compact),
         "count": partial(count_due, table, progress, now),
     }
     failures = {name: _failure(table.name, service) for name, service in services.items()}
@@ -45,7 +41,7 @@ def attend(
 
 
 def sync_overdue(tables: Sequence[HudiTable], progress: Progress) -> None:
-    """Syncs the tables that the metastore missed, up to the first failure: then it may be away.
+    """Syncs the tables that the metastore missed, up to the first failure: then it may not answer at all.
 
     A sync takes a moment. In attend() it would wait until all tables before it are counted and compacted.
     """
@@ -67,13 +63,13 @@ def _failure(name: str, service: Callable[[], None]) -> str:
     return ""
 
 
-def serve_due(spark: SparkSession, table: HudiTable, every: int, requested: bool) -> None:
+def serve_due(table: HudiTable, every: int, requested: bool) -> None:
     """Compacts, cleans and archives when that is due or requested."""
     before = table.schedule.unserved
     if requested or table.schedule.is_due(every):
         began = time.monotonic()
-        serve(spark, table)
-        LOG.info("%s: served behind %d commits in %.1f s", table.name, before.commits, time.monotonic() - began)
+        serve(table)
+        LOG.info("%s: served after %d commits in %.1f s", table.name, before.commits, time.monotonic() - began)
         table.schedule.served(before)
         table.metastore.check()
 
@@ -86,44 +82,44 @@ def count_due(table: HudiTable, progress: Progress, now: float) -> None:
         progress.note(table.name, rows=rows, rows_at=now)
 
 
-def serve(spark: SparkSession, table: HudiTable) -> None:
+def serve(table: HudiTable) -> None:
     """Compacts (merge-on-read only), cleans and archives. Only planning holds the writer up.
 
     Cleaning and archiving touch only what is older than all that the writer reads, as Hudi's own asynchronous
     services do; they don't wait for a compaction that fails.
     """
-    with closing(write_client(spark, table.target)) as client:
+    with closing(write_client(table.spark, table.target)) as client:
         try:
             if table.target.type == "mor":
-                _compact_pending(spark, table, client)  # a new plan leaves out file slices that an old one has
-                plan_compaction(spark, table, client)
-                _compact_pending(spark, table, client)
+                _compact_pending(table, client)  # a new plan leaves out file slices that an old one has
+                plan_compaction(table, client)
+                _compact_pending(table, client)
         finally:
             client.clean()
-            archive(spark, table)
+            archive(table)
 
 
-def plan_compaction(spark: SparkSession, table: HudiTable, client: Any) -> None:
+def plan_compaction(table: HudiTable, client: Any) -> None:
     """Hudi can't plan a compaction while an earlier commit is in flight, or was when a writer died: hence the lock.
 
-    Running the plan beside the writer is safe, its new log files go to the next file slice.
+    Running the plan while the writer commits is safe: its new log files go to the next file slice.
     """
     with table.lock:
         client.rollbackFailedWrites()
-        client.scheduleCompaction(java(spark, "org.apache.hudi.common.util.Option").empty())
+        client.scheduleCompaction(java(table.spark, "org.apache.hudi.common.util.Option").empty())
 
 
-def _compact_pending(spark: SparkSession, table: HudiTable, client: Any) -> None:
+def _compact_pending(table: HudiTable, client: Any) -> None:
     """Runs every plan there is. What a crash left half done of one is rolled back before."""
-    line = timeline.meta_client(spark, table.path).getActiveTimeline()
+    line = timeline.meta_client(table.spark, table.path).getActiveTimeline()
     for instant in list(line.filterPendingCompactionTimeline().getInstants()):
         result = client.compact(instant.getTimestamp())
-        empty = java(spark, "org.apache.hudi.common.util.Option").empty()
+        empty = java(table.spark, "org.apache.hudi.common.util.Option").empty()
         client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
 
 
-def archive(spark: SparkSession, table: HudiTable) -> None:
+def archive(table: HudiTable) -> None:
     """Runs without the lock: it keeps archivers from each other, here is only one, and the writer would wait for it."""
-    unlocked = java(spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
-    with closing(write_client(spark, table.target, {unlocked.key(): unlocked.defaultValue()})) as client:
+    unlocked = java(table.spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
+    with closing(write_client(table.spark, table.target, {unlocked.key(): unlocked.defaultValue()})) as client:
         client.archive()

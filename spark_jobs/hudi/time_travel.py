@@ -1,17 +1,15 @@
 """A table's past: its instants, the source position of each, and how far back it can be read whole."""
 
-import json
 import re
 from datetime import datetime, timezone
 from typing import Any, List, NamedTuple, Optional
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.hudi.timeline import PREFIX, meta_client, timeline
+from spark_jobs.hudi.timeline import meta_client, position_in, timeline
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import ENGINE
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import Positions
+from spark_jobs.sources.engine import Positions, engine
 
 INSTANT = re.compile(r"[0-9]{14}([0-9]{3})?")
 # ISO 8601 as people write it, and as PostgreSQL prints it: 2026-11-21 12:30:00.123456+00
@@ -25,7 +23,7 @@ FORMS = "an instant (20261121123000123), a time (2026-11-21T12:30:00) or an {0.n
 
 
 class NoSuchMoment(Exception):
-    """The moment asked for is before what the table keeps or after what it knows, or is none of the three forms."""
+    """The moment is before the oldest or after the newest that the table can show, or has none of the three forms."""
 
 
 class Commit(NamedTuple):
@@ -35,28 +33,25 @@ class Commit(NamedTuple):
     position: Optional[int]
 
 
-def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
+def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE, may_be_ahead: bool = False) -> str:
     """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a position of the source.
 
     A position is where the next change goes: it stands for the newest commit that holds only changes written before
-    it. Which one that is, is known once the table has a later change. source: its engine. Raises NoSuchMoment.
+    it. Which one that is, is known once the table has a later change. source: its engine. may_be_ahead: accepts a
+    position that the table has not reached. Raises NoSuchMoment.
     """
     commits, positions = completed(spark, path), engine(source).positions
     position = positions.parse(moment)
-    if position is not None:
-        _refuse_ahead(path, commits, moment, position, positions)
-    return _kept_whole(spark, path, commits, moment, positions)
-
-
-def begin_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE) -> str:
-    """The instant after which changes are read. A position may be one that the table has not reached yet."""
-    return _kept_whole(spark, path, completed(spark, path), moment, engine(source).positions)
-
-
-def _kept_whole(spark: SparkSession, path: str, commits: List[Commit], moment: str, positions: Positions) -> str:
-    position = positions.parse(moment)
-    found = _by_time(moment, positions) if position is None else _by_position(commits, moment, position, positions)
-    _refuse_unkept(spark, path, commits, found, moment)
+    if position is None:
+        found = _by_time(moment, positions)
+    else:
+        if not may_be_ahead:
+            _refuse_ahead(path, commits, moment, position, positions)
+        found = _by_position(commits, moment, position, positions)
+    # The cleaner has removed file versions before its horizon: a read there would be silently partial (F33).
+    horizon = cleaned_before(spark, path) or _oldest(commits)
+    if found < horizon:
+        raise NoSuchMoment("{} is before {}, the oldest moment that is kept whole".format(moment, horizon))
     return found
 
 
@@ -66,22 +61,15 @@ def completed(spark: SparkSession, path: str) -> List[Commit]:
     if line is None:
         raise NoSuchMoment("there is no table at {} yet".format(path))
     instants = list(line.getCommitsTimeline().filterCompletedInstants().getInstants())
-    return [Commit(str(instant.getTimestamp()), _position(line, instant)) for instant in instants]
-
-
-def _position(line: Any, instant: Any) -> Optional[int]:
-    extra = json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")).get("extraMetadata") or {}
-    return json.loads(extra[PREFIX + "lsn"]) if PREFIX + "lsn" in extra else None
+    return [Commit(str(instant.getTimestamp()), position_in(line, instant).get("lsn")) for instant in instants]
 
 
 def _refuse_ahead(path: str, commits: List[Commit], moment: str, position: int, positions: Positions) -> None:
     """The next commit might still be of before the moment, and the same question have another answer then."""
     reached = max([commit.position for commit in commits if commit.position is not None], default=0)
     if reached < position:
-        raise NoSuchMoment(
-            "{} has come as far as {} {}, not to {}: wait until a later change has come, or ask for a time, or for now "
-            "(without a moment)".format(path, positions.name, positions.text(reached), moment)
-        )
+        what = "{} has come as far as {} {}, not to {}: wait for a later change, or give a time, or no moment (for now)"
+        raise NoSuchMoment(what.format(path, positions.name, positions.text(reached), moment))
 
 
 def _by_position(commits: List[Commit], moment: str, position: int, positions: Positions) -> str:
@@ -100,10 +88,9 @@ def _by_time(moment: str, positions: Positions) -> str:
         time = _time(moment)
     except (ValueError, OverflowError):
         raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS.format(positions))) from None
-    if time > datetime.now(timezone.utc):
-        raise NoSuchMoment(
-            "{} is yet to come: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, datetime.now(timezone.utc))
-        )
+    now = datetime.now(timezone.utc)
+    if time > now:
+        raise NoSuchMoment("{} is in the future: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, now))
     # Not strftime: it writes the year 999 in three digits.
     return re.sub("[^0-9]", "", time.replace(tzinfo=None).isoformat(timespec="milliseconds"))
 
@@ -117,13 +104,6 @@ def _time(moment: str) -> datetime:
     zone = "+00" if (found["zone"] or "Z") in "Zz" else found["zone"].replace(":", "")
     text = "{} {}.{} {}".format(found["day"], clock, found["fraction"] or "0", zone.ljust(5, "0"))
     return datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f %z").astimezone(timezone.utc)
-
-
-def _refuse_unkept(spark: SparkSession, path: str, commits: List[Commit], instant: str, moment: str) -> None:
-    """The cleaner has removed file versions before its horizon: a read there would be silently partial (F33)."""
-    horizon = cleaned_before(spark, path) or _oldest(commits)
-    if instant < horizon:
-        raise NoSuchMoment("{} is before {}, the oldest moment that is kept whole".format(moment, horizon))
 
 
 def _oldest(commits: List[Commit]) -> str:

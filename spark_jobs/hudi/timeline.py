@@ -27,26 +27,34 @@ def last_position(line: Optional[Any]) -> Dict[str, Any]:
         return {}
     instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
     while instants.hasNext():
-        details = line.getInstantDetails(instants.next()).get()
-        extra = json.loads(bytes(details).decode("utf-8")).get("extraMetadata") or {}
-        found = {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+        found = position_in(line, instants.next())
         if found:
             return found
     return {}
 
 
+def position_in(line: Any, instant: Any) -> Dict[str, Any]:
+    """The entries of one complete commit; empty for a commit without any."""
+    extra = _metadata(line, instant).get("extraMetadata") or {}
+    return {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
+
+
+def _metadata(line: Any, instant: Any) -> Dict[str, Any]:
+    return dict(json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")))
+
+
 def exists(spark: SparkSession, path: str) -> bool:
     """True when there is a Hudi table at the path."""
     # Hudi 0.14 replaces the file in each commit (HoodieTableConfig.modify): it makes a backup, deletes the file, writes
-    # it anew and deletes the backup. A job that died in between leaves the backup alone.
+    # a new one and deletes the backup. A job that died in between leaves only the backup.
     return any(storage.exists(spark, path + "/.hoodie/" + name) for name in PROPERTIES)
 
 
 def clear_unborn(spark: SparkSession, path: str) -> None:
-    """Deletes what a job left that died while it made the table: folders, and not a single file in them.
+    """Deletes what a job left that died while it created the table: folders without a single file in them.
 
     Hudi 0.14 takes the folder for a table (HoodieSparkSqlWriter) and can't write to it without the properties, which it
-    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). Where a file is, somebody has lost the properties:
+    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). If there is a file, somebody has lost the properties:
     that table is left alone.
     """
     folder = path + "/.hoodie"
@@ -60,20 +68,14 @@ def written(spark: SparkSession, path: str) -> bool:
 
 
 def timeline(spark: SparkSession, path: str) -> Optional[Any]:
-    """The active timeline as it is now (a Java HoodieActiveTimeline); None when there is no table."""
+    """The present active timeline (a Java HoodieActiveTimeline); None when there is no table."""
     return meta_client(spark, path).getActiveTimeline() if exists(spark, path) else None
 
 
 def meta_client(spark: SparkSession, path: str) -> Any:
-    """What Hudi knows of a table (a Java HoodieTableMetaClient), as it is now."""
+    """What Hudi knows of a table now (a Java HoodieTableMetaClient)."""
     builder = java(spark, "org.apache.hudi.common.table.HoodieTableMetaClient").builder()
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
-
-
-def completed(spark: SparkSession, path: str) -> Optional[Any]:
-    """The complete commits of the active timeline; None when there is no table."""
-    line = timeline(spark, path)
-    return line.getCommitsTimeline().filterCompletedInstants() if line else None
 
 
 def unfinished(line: Optional[Any]) -> bool:
@@ -93,16 +95,15 @@ def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:
     times = java(spark, "org.apache.hudi.common.table.timeline.HoodieInstantTimeGenerator")
     newest, now = str(last.get().getTimestamp()), str(times.formatDate(java(spark, "java.util.Date")()))
     if newest > now:
-        raise ClockBehind(
-            "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; until then nothing "
-            "is written".format(now, path, newest)
-        )
+        what = "the clock of this machine, {}, is behind the last commit of {}, {}: set the clock; "
+        what += "until then nothing is written"
+        raise ClockBehind(what.format(now, path, newest))
 
 
 def last_instant(spark: SparkSession, path: str) -> str:
     """The newest complete commit; '' when there is none."""
-    line = completed(spark, path)
-    last = line.lastInstant() if line else None
+    line = timeline(spark, path)
+    last = line.getCommitsTimeline().filterCompletedInstants().lastInstant() if line else None
     return str(last.get().getTimestamp()) if last and last.isPresent() else ""
 
 
@@ -117,11 +118,8 @@ def since_service(spark: SparkSession, line: Optional[Any], kind: str) -> int:
 
 
 def rows_written(spark: SparkSession, path: str, instant: str) -> int:
-    """How many rows a commit inserted or updated."""
-    line = timeline(spark, path)
-    found = line.filterCompletedInstants().findInstantsAfterOrEquals(instant, 1).firstInstant() if line else None
-    if not line or not found or not found.isPresent():
-        return 0
-    content = json.loads(bytes(line.getInstantDetails(found.get()).get()).decode("utf-8"))
-    stats = [stat for files in content["partitionToWriteStats"].values() for stat in files]
+    """How many rows a complete commit inserted or updated."""
+    line = meta_client(spark, path).getActiveTimeline().filterCompletedInstants()
+    commit = line.findInstantsAfterOrEquals(instant, 1).firstInstant().get()
+    stats = [stat for files in _metadata(line, commit)["partitionToWriteStats"].values() for stat in files]
     return sum(stat["numInserts"] + stat["numUpdateWrites"] for stat in stats)

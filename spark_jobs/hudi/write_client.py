@@ -4,18 +4,14 @@ from typing import Any, Dict, Optional
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Target
 
 
 def write_client(spark: SparkSession, target: Target, options: Optional[Dict[str, str]] = None) -> Any:
     """A Java SparkRDDWriteClient for the table; to be closed. options: over those of the table."""
-    conf = java(spark, "java.util.HashMap")()
-    for name, value in {**target.options, **(options or {})}.items():
-        conf.put(name, value)
-    conf.put("hoodie.compact.inline.max.delta.commits", "1")
-    scala = spark._jvm.PythonUtils.toScalaMap(conf)
+    given = {**target.options, **(options or {}), "hoodie.compact.inline.max.delta.commits": "1"}
+    scala = spark._jvm.PythonUtils.toScalaMap(java_map(spark, "java.util.HashMap", given))
     nothing = java(spark, "scala.Option").apply(None)
-    return java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient(
-        spark._jsparkSession, target.path, scala, nothing
-    )
+    create = java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient
+    return create(spark._jsparkSession, target.path, scala, nothing)

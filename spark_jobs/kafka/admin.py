@@ -1,4 +1,4 @@
-"""Kafka's own word on topics: which one has the name by now, and the offsets between which it holds messages."""
+"""Topics in Kafka: which one has a name now, and the offsets between which it holds messages."""
 
 import threading
 from contextlib import closing
@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Pipeline
 
 ADMIN = "org.apache.kafka.clients.admin."
@@ -34,7 +34,7 @@ class Offsets(NamedTuple):
 
 
 class Broker:
-    """One connection, made when something is asked for, which threads may share.
+    """One connection, made at the first call. Threads may share it.
 
     settings: as Spark's Kafka source takes them ("kafka.<name>").
     """
@@ -50,7 +50,7 @@ class Broker:
             self._made.close()
 
     def topic(self, name: str) -> Topic:
-        """The topic as it is now."""
+        """The topic that has the name now."""
         found = self._description(name)
         if found is None:
             return Topic("", 0)
@@ -69,9 +69,8 @@ class Broker:
     def _admin(self) -> Any:
         with self._lock:
             if self._made is None:
-                properties = java(self._spark, "java.util.Properties")()
-                for name, value in self._settings.items():
-                    properties.setProperty(name[len("kafka.") :], value)
+                settings = {name[len("kafka.") :]: value for name, value in self._settings.items()}
+                properties = java_map(self._spark, "java.util.Properties", settings)
                 self._made = java(self._spark, ADMIN + "AdminClient").create(properties)
             return self._made
 

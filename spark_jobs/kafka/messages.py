@@ -6,13 +6,11 @@ from typing import Dict, List, Optional, Tuple
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
+Offsets = Dict[str, int]  # by partition
+
 
 def read_range(
-    spark: SparkSession,
-    kafka: Dict[str, str],
-    topic: str,
-    begins: Dict[str, int],
-    before: Optional[Dict[str, int]] = None,
+    spark: SparkSession, kafka: Dict[str, str], topic: str, begins: Offsets, before: Optional[Offsets] = None
 ) -> DataFrame:
     """The messages from an offset of each partition on, to the end of the topic or to those before another offset."""
     options = {
@@ -24,12 +22,18 @@ def read_range(
     return spark.read.format("kafka").options(**kafka).options(**options).load()
 
 
-def start_offsets(messages: DataFrame) -> Dict[str, int]:
+def read_stream(spark: SparkSession, kafka: Dict[str, str], topic: str, **options: str) -> DataFrame:
+    """The messages of a topic from its first one on, as a stream; options of Spark's Kafka source."""
+    reader = spark.readStream.format("kafka").options(**kafka).options(**options)
+    return reader.options(subscribe=topic, startingOffsets="earliest", failOnDataLoss="true").load()
+
+
+def start_offsets(messages: DataFrame) -> Offsets:
     """The first offset of each partition."""
     return {str(row[0]): row[1] for row in messages.groupBy("partition").agg(F.min("offset")).collect()}
 
 
-def end_offsets(messages: DataFrame) -> Dict[str, int]:
+def end_offsets(messages: DataFrame) -> Offsets:
     """The next offset of each partition."""
     return {str(row[0]): row[1] + 1 for row in messages.groupBy("partition").agg(F.max("offset")).collect()}
 

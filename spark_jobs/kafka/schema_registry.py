@@ -14,7 +14,7 @@ class UnknownSchema(Exception):
 
 
 class Unreachable(Exception):
-    """The registry does not answer, or not with what it was asked for."""
+    """The registry does not answer, or with something else than a schema."""
 
 
 class Registry:

@@ -1,4 +1,4 @@
-"""Comparison of two sets of rows by key, in Spark: what differs stays there until some of it is shown.
+"""Comparison of two sets of rows by key. Differences stay in Spark; only the first ones are collected, to be shown.
 
 A side is a DataFrame of `key` (text), `hash` (text, null for a deleted row) and `_order` (null in the source): one row
 per row of the table. Differences are a DataFrame of DIFFERENCE; where a side has no row, hash and order are null.
@@ -31,20 +31,15 @@ REAL = " OR ".join(
         " AND left_order <=> was_left_order AND right_order <=> was_right_order)",
     ]
 )
-# Of two rows of the lake each is now newer than both were: none is left behind, and what differed is there no more.
+# Both rows of the lake are now newer than both were before: the rows that differed are no longer there.
 PASSED = (
     "least(left_order, right_order) > greatest(was_left_order, was_right_order)"
     " AND left_order <> right_order AND was_left_order <> was_right_order"
 )
 
 
-def row_text(columns: List[Column]) -> Column:
-    """One text of several texts, in which null is no empty text and no separator can confuse."""
-    return F.to_json(F.array(*columns))
-
-
 def differing(pair: str, left: DataFrame, right: DataFrame) -> DataFrame:
-    """The rows that differ or exist on one side only, as DIFFERENCE; a deleted row is as good as none."""
+    """The rows that differ or exist on one side only, as DIFFERENCE. A deleted row counts as no row."""
     ours = left.select("key", F.col("hash").alias("left"), F.col("_order").alias("left_order"))
     theirs = right.select("key", F.col("hash").alias("right"), F.col("_order").alias("right_order"))
     rows = ours.join(theirs, "key", "full_outer").where("NOT left <=> right")
@@ -52,7 +47,7 @@ def differing(pair: str, left: DataFrame, right: DataFrame) -> DataFrame:
 
 
 def judged(now: DataFrame, before: Optional[DataFrame]) -> DataFrame:
-    """The differences that are not settled, with `real`: is it one, or is the row in motion?
+    """The differences that are not settled. `real`: True if it is a difference, False if the row is in motion.
 
     before: what this gave in the round before; a pair that agreed on a key then, or does now, is settled for it.
     """
@@ -65,7 +60,7 @@ def judged(now: DataFrame, before: Optional[DataFrame]) -> DataFrame:
 
 
 def unseen(differences: DataFrame, seen: DataFrame) -> DataFrame:
-    """Without the rows in motion that are in the lake as the source had them since the moment. seen: key, hash."""
+    """The differences without rows in motion that the lake has in a version of the source. seen: key, hash."""
     known = seen.toDF("seen_key", "seen")
     same = "NOT real AND pair LIKE '{}%' AND key = seen_key AND right <=> seen".format(SOURCE)
     return differences.join(known, F.expr(same), "left_anti")
@@ -86,7 +81,11 @@ def placeholder_names(columns: List[Tuple[str, str]], deleted: Column) -> Column
     names = []
     for name, kind in columns:
         column = F.col("`{}`".format(name))
-        certain = [F.exists(F.array(column) if kind == "string" else column, _is_ours)] if kind in TEXTS else []
+        certain = (
+            [F.exists(F.array(column) if kind == "string" else column, lambda text: text.contains(PLACEHOLDER))]
+            if kind in TEXTS
+            else []
+        )
         likely = [deleted & form for form in _forms(column, kind)]
         names += [F.when(F.coalesce(held, F.lit(False)), F.lit(name)) for held in certain + likely]
     if not names:
@@ -98,10 +97,6 @@ def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
     """Keys of rows with a placeholder, and the columns. rows: key, placeholders."""
     found = rows.where(F.size("placeholders") > 0).limit(limit).collect()
     return {row["key"]: list(row["placeholders"]) for row in found}
-
-
-def _is_ours(text: Column) -> Column:
-    return text.contains(PLACEHOLDER)
 
 
 def _forms(column: Column, kind: str) -> List[Column]:
@@ -124,13 +119,13 @@ def _texts(placeholder: bytes) -> List[str]:
 
 
 def lag(newer: DataFrame, older: DataFrame) -> Tuple[int, int]:
-    """How far `older` is behind `newer`: keys that it lacks or has in an older version, and impossible ones.
+    """How far `older` is behind `newer`: the number of keys that are missing or older there, and of impossible ones.
 
     Impossible is what no earlier state of `newer` explains: an unknown key, a higher `_order`, or the same
     `_order` with other data.
     """
-    counts = [F.count(F.when(F.expr(state), 1)) for state in (BEHIND, IMPOSSIBLE)]
-    behind, impossible = _states(newer, older).agg(*counts).collect()[0]
+    counts = ["count_if({})".format(state) for state in (BEHIND, IMPOSSIBLE)]
+    behind, impossible = _states(newer, older).selectExpr(*counts).collect()[0]
     return int(behind), int(impossible)
 
 

@@ -1,18 +1,18 @@
-"""Rows that never rest: the versions that the source shows of them in many snapshots, one after the other.
+"""Rows that change all the time: the versions that the source shows of them in many snapshots, one after the other.
 
 The lake covers a moment and goes on, so a row that changes a hundred times a second is always newer there than at that
-moment. Asked from the moment on until the lake is read, the source shows most versions that the lake can hold then.
+moment. Read repeatedly from then until the lake is read, the source shows most versions that the lake can have.
 """
 
 import threading
-from typing import ContextManager, Counter, List, Optional
+from typing import ContextManager, Counter, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.parity import lake_rows
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.interface import ColumnType, ReadRows
+from spark_jobs.sources.engine import Columns, ReadRows
 
 PAUSE_S = 0.005
 CHARACTERS = 2**25  # of different rows, which the driver holds
@@ -21,7 +21,7 @@ CHARACTERS = 2**25  # of different rows, which the driver holds
 class HotRows:
     """Reads the rows in a thread of its own until it is stopped.
 
-    seen: how often each row was there, as a JSON array of its texts; times: how often the source was asked.
+    seen: by row (a JSON array of its texts), how often the source had it; times: how often the source was read.
     """
 
     def __init__(self, reader: ContextManager[ReadRows]) -> None:
@@ -37,7 +37,7 @@ class HotRows:
         self._thread.join()
 
     def result(self) -> "HotRows":
-        """Stopped. Raises what the source answered instead of rows."""
+        """Stops, and returns itself. Raises the error if the source gave one."""
         self.stop()
         if self._error is not None:
             raise self._error
@@ -45,29 +45,24 @@ class HotRows:
 
     def _run(self, reader: ContextManager[ReadRows]) -> None:
         try:
+            room = CHARACTERS
             with reader as read:
-                self._ask(read)
+                while room > 0 and not self._stopping.wait(PAUSE_S):
+                    rows = read()
+                    room -= sum(len(row) for row in rows if row not in self.seen)
+                    self.seen.update(rows)
+                    self.times += 1
         except Exception as error:
             self._error = error
 
-    def _ask(self, read: ReadRows) -> None:
-        room = CHARACTERS
-        while room > 0 and not self._stopping.wait(PAUSE_S):
-            rows = read()
-            room -= sum(len(row) for row in rows if row not in self.seen)
-            self.seen.update(rows)
-            self.times += 1
 
-
-def versions(
-    spark: SparkSession, hot: HotRows, table: Table, names: List[str], types: List[ColumnType], keys: DataFrame
-) -> DataFrame:
+def versions(spark: SparkSession, hot: HotRows, table: Table, columns: Columns, keys: DataFrame) -> DataFrame:
     """key and hash of each version that a key of `keys` was seen in; hash null: there was no such row at times."""
     given = spark.createDataFrame(list(hot.seen.items()), "row string, times bigint")
     row = F.from_json("row", "array<string>", {"mode": "FAILFAST"})  # what is not understood must not look like no row
     texts = given.select(row.alias("row"), "times")
-    columns = [F.col("row")[index].alias("c{}".format(index)) for index in range(len(names))]
-    rows = lake_rows.of_source(texts.select("times", *columns), table, names, types, F.col("times")).live()
+    values = ["row[{0}] AS c{0}".format(index) for index in range(len(columns))]
+    rows = lake_rows.of_source(texts.selectExpr("times", *values), table, columns, "times").live()
     present = rows.groupBy("key").agg(F.sum("_order").alias("times"))
     absent = keys.join(present, "key", "left").where("coalesce(times, 0) < {}".format(hot.times))
     return rows.select("key", "hash").union(absent.selectExpr("key", "CAST(NULL AS string)"))

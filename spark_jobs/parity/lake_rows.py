@@ -1,6 +1,6 @@
 """One side of a comparison: the rows of a lake table, or of the source, as key, hash and canonical texts."""
 
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -9,7 +9,7 @@ from pyspark.sql.utils import AnalysisException
 from spark_jobs.hudi import timeline
 from spark_jobs.parity import compare
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.interface import ColumnType
+from spark_jobs.sources.engine import Columns, ColumnType
 
 ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's own tables only
 QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
@@ -34,8 +34,8 @@ class LakeRows:
     def keep(self) -> "LakeRows":
         """Reads the rows now, once for all checks that follow, without their texts.
 
-        Spark would choose the files at the first check, when a compaction may have brought what the side that is
-        compared with this one, and was planned before, can't show.
+        Otherwise Spark would choose the files at the first check. By then a compaction may have changed them, and the
+        other side, which was planned before, can't show that.
         """
         self._kept = self.rows.persist()
         # It was read in a task per file; ten checks of a small table with many files would take longer than that.
@@ -51,12 +51,9 @@ class LakeRows:
 
     def summary(self) -> Dict[str, int]:
         """How many rows are live, soft-deleted, hold a placeholder; how many keys there are."""
-        row = self.rows.agg(
-            F.count(F.when(~F.col("deleted"), 1)).alias("live"),
-            F.count(F.when(F.col("deleted"), 1)).alias("deleted"),
-            F.count(F.when(F.size("placeholders") > 0, 1)).alias("placeholders"),
-            F.countDistinct("key").alias("keys"),
-        ).collect()[0]
+        kinds = {"live": "NOT deleted", "deleted": "deleted", "placeholders": "size(placeholders) > 0"}
+        counts = ["count_if({}) AS {}".format(condition, name) for name, condition in kinds.items()]
+        row = self.rows.selectExpr(*counts, "count(DISTINCT key) AS keys").collect()[0]
         return dict(row.asDict())
 
     def texts(self, spark: SparkSession, keys: List[str]) -> Dict[str, List[Optional[str]]]:
@@ -68,15 +65,13 @@ class LakeRows:
         return {row["key"]: list(row["texts"]) for row in rows}
 
 
-def of_target(
-    spark: SparkSession, path: str, kind: str, table: Table, names: List[str], types: List[ColumnType]
-) -> LakeRows:
-    """A Hudi table by its path as it is now; WrongType when a column is not what the map says.
+def of_target(spark: SparkSession, path: str, kind: str, table: Table, columns: Columns) -> LakeRows:
+    """The present rows of the Hudi table at a path; none before its first commit.
 
-    One that nothing was ever written to has no rows.
+    Raises WrongType when a column does not have the type that the map says.
     """
-    stored = stored_rows(spark, path, kind) if timeline.written(spark, path) else no_rows(spark, names, types)
-    return of_lake(stored, table, names, types)
+    stored = stored_rows(spark, path, kind) if timeline.written(spark, path) else no_rows(spark, columns)
+    return of_lake(stored, table, columns)
 
 
 def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
@@ -84,60 +79,37 @@ def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
     return spark.read.format("hudi").option("hoodie.datasource.query.type", QUERY_TYPES[kind]).load(path)
 
 
-def no_rows(spark: SparkSession, names: List[str], types: List[ColumnType]) -> DataFrame:
+def no_rows(spark: SparkSession, columns: Columns) -> DataFrame:
     """The rows of a table with these columns before its first commit: none."""
-    columns = ["`{}` {}".format(name, kind.lake) for name, kind in zip(names, types)]
-    return spark.createDataFrame([], ", ".join(columns + ["__deleted string", "_order bigint"]))
+    fields = ["`{}` {}".format(name, kind.lake) for name, kind in columns.items()]
+    return spark.createDataFrame([], ", ".join(fields + ["__deleted string", "_order bigint"]))
 
 
-def of_lake(stored: DataFrame, table: Table, names: List[str], types: List[ColumnType]) -> LakeRows:
+def of_lake(stored: DataFrame, table: Table, columns: Columns) -> LakeRows:
     """The rows of a lake table. A column that the lake does not have yet counts as null in all its rows."""
     kinds = dict(stored.dtypes)
-    texts = [_lake_text(kinds, name, kind) for name, kind in zip(names, types)]
-    added = [F.col(name).cast("string") if name in kinds else F.lit(None).cast("string") for name in ADDED]
+    texts = [_lake_text(kinds, name, kind) for name, kind in columns.items()]
+    texts += [F.col(name).cast("string") if name in kinds else F.lit(None).cast("string") for name in ADDED]
     deleted = F.coalesce(F.col("__deleted") == "true", F.lit(False))
-    placeholders = compare.placeholder_names([(name, kinds[name]) for name in names if name in kinds], deleted)
-    return _side(stored, table, names, texts, added, deleted, F.col("_order"), placeholders)
+    placeholders = compare.placeholder_names([(name, kinds[name]) for name in columns if name in kinds], deleted)
+    facts = deleted.alias("deleted"), placeholders.alias("placeholders")
+    return _side(stored.select(F.array(*texts).alias("texts"), "_order", *facts), table, columns, ADDED)
 
 
-def of_source(
-    texts: DataFrame, table: Table, names: List[str], types: List[ColumnType], order: Optional[Column] = None
-) -> LakeRows:
-    """The rows of the source. texts: c0, c1, ... as Snapshot.rows() reads them; order: what is to be their `_order`."""
-    columns = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(types)]
-    nothing = F.array().cast("array<string>")
-    order = F.lit(None).cast("bigint") if order is None else order
-    return _side(texts, table, names, columns, [], F.lit(False), order, nothing)
+def of_source(texts: DataFrame, table: Table, columns: Columns, order: str = "CAST(NULL AS bigint)") -> LakeRows:
+    """The rows of the source. texts: c0, c1, ... as Snapshot.rows() reads them; order: SQL of their `_order`."""
+    canonical = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(columns.values())]
+    facts = order + " AS _order", "false AS deleted", "CAST(array() AS array<string>) AS placeholders"
+    return _side(texts.select(F.array(*canonical).alias("texts"), *map(F.expr, facts)), table, columns, ())
 
 
-def _side(
-    rows: DataFrame,
-    table: Table,
-    names: List[str],
-    texts: List[Column],
-    added: List[Column],
-    deleted: Column,
-    order: Column,
-    placeholders: Column,
-) -> LakeRows:
-    known = rows.select(
-        F.array(*texts, *added).alias("texts"),
-        deleted.alias("deleted"),
-        order.alias("_order"),
-        placeholders.alias("placeholders"),
-    )
-    width = len(names)
-    keys = [F.col("texts")[names.index(name)] for name in table.keys]
-    full = known.select(
-        compare.row_text(keys).alias("key"),
-        F.md5(F.to_json("texts")).alias("hash"),
-        F.md5(F.to_json(F.slice("texts", 1, width))).alias("live_hash"),
-        "deleted",
-        "_order",
-        "placeholders",
-        "texts",
-    )
-    return LakeRows(full, names + list(ADDED[: len(added)]))
+def _side(rows: DataFrame, table: Table, columns: Columns, added: Sequence[str]) -> LakeRows:
+    """rows: texts, _order, deleted, placeholders. A JSON array is one text of several, which no separator confuses."""
+    names = [*columns, *added]
+    keys = ", ".join("texts[{}]".format(names.index(name)) for name in table.keys)
+    live = "md5(to_json(slice(texts, 1, {}))) AS live_hash".format(len(columns))
+    full = rows.selectExpr("*", "to_json(array({})) AS key".format(keys), "md5(to_json(texts)) AS hash", live)
+    return LakeRows(full, names)
 
 
 def _lake_text(kinds: Dict[str, str], name: str, kind: ColumnType) -> Column:
@@ -155,9 +127,9 @@ def _fits(found: str, wanted: str) -> bool:
 
 
 def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int) -> Optional[str]:
-    """Why the table of that name is not the one at the path, or None. rows: how many were seen by path.
+    """Why the table of that name is not the one at the path, or None. rows: the number of rows by path.
 
-    While writes go on it has as many rows by name as by path before or after, or a number between.
+    While writes go on, the number by name lies between the numbers by path before and after.
     """
     counts = [rows]
     try:

@@ -1,28 +1,30 @@
-"""The check of one table: the source at one position and the lake that covers it, again until nothing is in motion.
+"""The check of one table: the source at one position and the lake that covers it, repeated until no row is in motion.
 
-The first round compares all rows. Each later one looks only at the keys that differed in the round before, at a later
-position: all that is compared, and what of it differs, stays in Spark.
+The first round compares all rows. Each later round compares only the keys that differed in the round before, at a
+later position. All rows and differences stay in Spark.
 """
 
 import json
 import time
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.parity import compare, findings, hot_rows, lake_checks, lake_rows
+from spark_jobs.hudi import timeline
+from spark_jobs.kafka import admin
+from spark_jobs.kafka.lag import missing_offsets
+from spark_jobs.parity import compare, findings, hot_rows, lake_rows
 from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
-from spark_jobs.runtime.pipeline import Table
-from spark_jobs.runtime.waiting import Deadline, tell
-from spark_jobs.sources.engine import engine
-from spark_jobs.sources.interface import ColumnType, Snapshot, Source
+from spark_jobs.runtime.pipeline import Pipeline, Table
+from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
+from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
-FEW = 1000  # so many keys are asked for one by one, more by reading the whole table
+FEW = 1000  # up to so many keys are looked up one by one; for more, the whole table is read
 BROADCAST = 100000
-HOT = 2  # rounds after which rows that still differ are taken for ones that never rest
+HOT = 2  # rounds; rows that still differ after them are taken for rows that change all the time
 WHERE = {True: "differences", False: "unsettled"}
 
 
@@ -30,18 +32,12 @@ class TableCheck:
     """The comparison of one table over its rounds, and its part of the result."""
 
     def __init__(self, spark: SparkSession, table: Table, settle_s: float) -> None:
-        """settle_s: how long after the first round what is in motion is looked at again."""
+        """settle_s: how long after the first round rows in motion are compared again."""
         self._spark = spark
         self._settle_s = settle_s
         self.table = table
         self.name = table.full_name
-        self.result: Dict[str, Any] = {
-            "equal": False,
-            "rounds": 0,
-            "rows": {},
-            "differences": [],
-            "unsettled": [],
-        }
+        self.result: Dict[str, Any] = {"equal": False, "rounds": 0, "rows": {}, "differences": [], "unsettled": []}
         self.done = False
         self.end_offsets: Dict[int, int] = {}
         self._until: Optional[Deadline] = None
@@ -51,17 +47,21 @@ class TableCheck:
         self._hot: Optional[HotRows] = None
 
     def begin(self, source: Source, snapshot: Snapshot) -> None:
-        """Before the lake covers the snapshot: rows that never rest are asked for from now on."""
+        """Before the lake covers the snapshot: starts to read the rows that change all the time."""
         if self.result["rounds"] < HOT or self.few_keys is None:
             return
         columns = columns_of(snapshot, self.table)
         only = condition(self.table, columns, self.few_keys)
         if only is not None:
-            tell("{}: {} rows never rest; asking for them often".format(self.name, len(self.few_keys)))
-            self._hot = HotRows(source.repeated_rows(self.table.source_name, *described(self.table, columns), only))
+            print_progress("{}: {} rows change all the time, and are read often".format(self.name, len(self.few_keys)))
+            self._hot = HotRows(source.repeated_rows(self.table.source_name, described(self.table, columns), only))
+
+    def cover(self, pipeline: Pipeline, source: Source, snapshot: Snapshot, deadline: Deadline) -> None:
+        """Returns once the lake has all that the snapshot shows; NotCovered when the time is over."""
+        self.end_offsets = covered(self._spark, pipeline, source, snapshot.position, self.table, deadline)
 
     def end(self) -> None:
-        """After the round, however it went."""
+        """Called after the round, also after a failed one."""
         if self._hot is not None:
             self._hot.stop()
             self._hot = None
@@ -75,7 +75,7 @@ class TableCheck:
             for name, side in read_sides(self._spark, self.table, snapshot, columns, self.few_keys):
                 side.rows = compare.only_keys(side.rows, self._keys)
                 sides[name] = side.keep()
-            told = lake_checks.check_lake(self._spark, self.table, sides) if self._before is None else {}
+            facts = findings.check_lake(self._spark, self.table, sides) if self._before is None else {}
             found = self._compare(sides, columns)
             counts = findings.counted(found)
             done = late or all(real for _, real in counts)
@@ -84,20 +84,20 @@ class TableCheck:
             for side in sides.values():
                 side.release()
         self.done = done
-        self._conclude(snapshot, told, shown)
+        self._conclude(snapshot, facts, shown)
         self._remember(found)
 
     def fail(self, where: str, detail: str) -> None:
-        """Ends the check of this table with a difference that is no row."""
+        """Ends the check of this table with a difference that belongs to no row."""
         self.result["differences"].append({"where": where, "detail": detail})
         self.done = True
 
     def _compare(self, sides: Dict[str, LakeRows], columns: List[Any]) -> DataFrame:
-        """The differences that are not settled, computed once: later they would be those of another moment."""
+        """The differences that are not settled, computed once: a second time they would show another moment."""
         found = compare.judged(differences(sides), self._before)
         if self._hot is not None and self._keys is not None:
-            seen = self._hot.result()
-            versions = hot_rows.versions(self._spark, seen, self.table, *described(self.table, columns), self._keys)
+            mapped = described(self.table, columns)
+            versions = hot_rows.versions(self._spark, self._hot.result(), self.table, mapped, self._keys)
             found = compare.unseen(found, versions)
         return found.localCheckpoint()
 
@@ -111,15 +111,38 @@ class TableCheck:
         self._before, self._keys = found, F.broadcast(keys) if number <= BROADCAST else keys
         self.few_keys = [row["key"] for row in keys.collect()] if number <= FEW else None
 
-    def _conclude(self, snapshot: Snapshot, told: Dict[str, Any], shown: List[Dict[str, Any]]) -> None:
-        self.result.update(told, rounds=self.result["rounds"] + 1, lsn=snapshot.position)
+    def _conclude(self, snapshot: Snapshot, facts: Dict[str, Any], shown: List[Dict[str, Any]]) -> None:
+        self.result.update(facts, rounds=self.result["rounds"] + 1, lsn=snapshot.position)
         for one in shown:
             self.result[WHERE[one.pop("real")]].append(one)
         self.result["equal"] = self.done and not self.result["differences"] and not self.result["unsettled"]
 
 
+def covered(
+    spark: SparkSession, pipeline: Pipeline, source: Source, position: str, table: Table, deadline: Deadline
+) -> Dict[int, int]:
+    """The end offsets of the topic, once every target of a table covers them, and with them the source's position.
+
+    Raises NotCovered when the time is over.
+    """
+    try:
+        source.wait_until_captured(position, deadline)
+        end = admin.topic_offsets(spark, pipeline, table.topic).end
+        for target in table.targets:
+            wait_until(partial(_missing, spark, table, target.path, end), deadline)
+        return end
+    except NotCovered as missing:
+        raise NotCovered("not caught up with {} in the time given: {}".format(position, missing)) from None
+
+
+def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
+    position = timeline.last_position(timeline.timeline(spark, path))
+    reached = position.get("offsets", {}) if position.get("epoch", table.epoch) == table.epoch else {}
+    return missing_offsets(path, reached, end)
+
+
 def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
-    """The columns of the source, its key among them."""
+    """The columns of the source. Raises WrongType if one of the key is missing."""
     columns = snapshot.columns(table.source_name)
     missing = set(table.keys) - {column.name for column in columns}
     if missing:
@@ -127,33 +150,33 @@ def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
     return columns
 
 
-def described(table: Table, columns: List[Any]) -> Tuple[List[str], List[ColumnType]]:
-    """The names and types of columns. Raises Unmapped."""
+def described(table: Table, columns: List[Any]) -> Columns:
+    """The types of columns. Raises Unmapped."""
     column_type = engine(table.engine).column_type
-    return [column.name for column in columns], [column_type(column) for column in columns]
+    return {column.name: column_type(column) for column in columns}
 
 
 def read_sides(
     spark: SparkSession, table: Table, snapshot: Snapshot, columns: List[Any], few_keys: Optional[List[str]]
 ) -> Iterable[Tuple[str, LakeRows]]:
     """The lake and the source, one after the other."""
-    names, types = described(table, columns)
+    mapped = described(table, columns)
     for target in table.targets:
         # The read-optimised view first: what it shows must be explained by a later state of the table.
         for kind in ["ro", "rt"] if target.type == "mor" else ["cow"]:
-            yield kind, lake_rows.of_target(spark, target.path, kind, table, names, types)
-    texts = snapshot.rows(table.source_name, names, types, condition(table, columns, few_keys))
-    yield "source", lake_rows.of_source(texts, table, names, types)
+            yield kind, lake_rows.of_target(spark, target.path, kind, table, mapped)
+    texts = snapshot.rows(table.source_name, mapped, condition(table, columns, few_keys))
+    yield "source", lake_rows.of_source(texts, table, mapped)
 
 
 def condition(table: Table, columns: List[Any], few_keys: Optional[List[str]]) -> Optional[str]:
-    """Rows that can have one of the wanted keys, in SQL; None when they are too many, or can't be asked for."""
+    """An SQL condition for rows that can have one of the keys; None when these are too many, or can't be looked up."""
     source, known = engine(table.engine), {column.name: column for column in columns}
-    asked = [place for place, name in enumerate(table.keys) if source.reads_back(known[name])]
-    if few_keys is None or not asked:
+    places = [place for place, name in enumerate(table.keys) if source.reads_back(known[name])]
+    if few_keys is None or not places:
         return None
-    values = {json.loads(key)[asked[0]] for key in few_keys} - {None}
-    return source.any_of(table.keys[asked[0]], values)
+    values = {json.loads(key)[places[0]] for key in few_keys} - {None}
+    return source.any_of(table.keys[places[0]], values)
 
 
 def differences(sides: Dict[str, LakeRows]) -> DataFrame:

@@ -25,7 +25,7 @@ NAMES = [column.split(" ")[0] for column in COLUMNS.split(", ")]
 class Quarantine:
     """One entry per offset. All tables of the database write to it, one at a time.
 
-    The claim on it is held only meanwhile, so that it is nobody's while there is no poison message.
+    The lease is held only during a write, so that nobody holds it while there is no poison message.
     """
 
     def __init__(self, spark: SparkSession, target: Target) -> None:
@@ -40,14 +40,14 @@ class Quarantine:
         return self._counts.get(topic, 0)
 
     def stored(self) -> DataFrame:
-        """All entries, those that were settled too."""
+        """All entries, also those that were replayed or dropped."""
         return stored(self._spark, self._target.path)
 
     def put(self, bad: DataFrame, table: Table) -> None:
         """Sets messages aside; bad: partition, offset, key, value, reason.
 
-        What is there stays as it is, so that a batch may come again, and what was dropped stays dropped. But a
-        replayed message that some table still can't read waits again.
+        Known entries are not changed, so that a batch may come again and dropped messages stay dropped. But a replayed
+        message that some table still can't read waits again.
         """
         with self._writing():
             known = self.stored().select("id", F.col("state").alias("before"), "_order")
@@ -56,7 +56,7 @@ class Quarantine:
             self._save(new.withColumn("_order", F.coalesce("_order", F.lit(0)) + 1))
 
     def settle(self, which: DataFrame, state: str, by: str) -> None:
-        """Replayed or dropped, and by whom. which: id of each; only what waits is touched."""
+        """Marks entries as replayed or dropped. which: the id of each; only those that wait are changed."""
         with self._writing():
             waiting = self.stored().where(F.col("state") == WAITING).join(which.select("id"), "id", "left_semi")
             settled = waiting.withColumn("state", F.lit(state)).withColumn("settled_by", F.lit(by))
@@ -86,18 +86,13 @@ class Quarantine:
 
     def _count(self) -> Dict[str, int]:
         if not timeline.written(self._spark, self._target.path):
-            return {}  # to count the rows of no table takes a new job a second that its tables lack
-        counted = (
-            _load(self._spark, self._target.path)
-            .where(F.col("state") == WAITING)
-            .groupBy("topic")
-            .agg(F.count("id").alias("waiting"))
-        )
-        return {row["topic"]: row["waiting"] for row in counted.collect()}
+            return {}  # counting without a table would take a second from the tables of a new job
+        waiting = _load(self._spark, self._target.path).where(F.col("state") == WAITING)
+        return {row[0]: row[1] for row in waiting.groupBy("topic").count().collect()}
 
 
 class Quarantines:
-    """Those of one application, by database: one object each, for the sake of its lock."""
+    """The quarantines of one application, by database: one object each, because it has a lock."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -105,7 +100,7 @@ class Quarantines:
         self._known: Dict[str, Quarantine] = {}
 
     def of(self, pipeline: Pipeline, database: str) -> Quarantine:
-        """Read at the first call: an error when the storage is away."""
+        """The quarantine of a database. It is read at the first call, which fails if the storage does not answer."""
         with self._lock:
             if database not in self._known:
                 self._known[database] = Quarantine(self._spark, pipeline.quarantine[database])
@@ -113,22 +108,13 @@ class Quarantines:
 
 
 def entries(bad: DataFrame, table: Table) -> DataFrame:
-    """New entries, without `_order`. The epoch is part of the id: a topic that is made anew counts from 0 again."""
+    """New entries, without `_order`. The epoch is part of the id: offsets of a re-created topic begin at 0 again."""
     place = F.concat_ws("/", F.lit(table.topic), F.lit(table.epoch), F.col("partition"), F.col("offset"))
-    return bad.select(
-        place.alias("id"),
-        F.lit(table.topic).alias("topic"),
-        F.lit(table.epoch).cast("int").alias("epoch"),
-        "partition",
-        "offset",
-        "key",
-        "value",
-        validate.REASON,
-        F.current_timestamp().alias("set_aside_at"),
-        F.lit(WAITING).alias("state"),
-        F.lit(None).cast("timestamp").alias("settled_at"),
-        F.lit(None).cast("string").alias("settled_by"),
-    )
+    topic = F.lit(table.topic).alias("topic"), F.lit(table.epoch).cast("int").alias("epoch")
+    state = F.current_timestamp().alias("set_aside_at"), F.lit(WAITING).alias("state")
+    settled = F.lit(None).cast("timestamp").alias("settled_at"), F.lit(None).cast("string").alias("settled_by")
+    message = "partition", "offset", "key", "value", validate.REASON
+    return bad.select(place.alias("id"), *topic, *message, *state, *settled)
 
 
 def stored(spark: SparkSession, path: str) -> DataFrame:

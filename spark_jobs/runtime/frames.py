@@ -49,7 +49,7 @@ def few(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Dict[str, s
 def computed(rows: DataFrame) -> DataFrame:
     """The rows, computed once, and without how they came about; to be given to forget().
 
-    persist() keeps that, and Spark goes through all of it with each step behind: a plan that meets itself in joins took
+    persist() keeps that, and Spark goes through all of it with each later step: a plan that is joined with itself took
     two seconds of every batch. What is lost with an executor is not computed again, but fails the batch.
     """
     return rows.localCheckpoint(eager=False)

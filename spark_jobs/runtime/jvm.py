@@ -1,7 +1,7 @@
-"""The JVM behind the session: its classes, and what each call and task of a small commit would pay for nothing."""
+"""The JVM of the session: its classes, and how to save time in each call and task of a small commit."""
 
 import logging
-from typing import Any
+from typing import Any, Dict
 
 from py4j.java_gateway import JavaClass, get_method
 from py4j.protocol import Py4JJavaError
@@ -22,6 +22,14 @@ def java(spark: SparkSession, name: str) -> Any:
     return JavaClass(name, spark._sc._gateway._gateway_client)
 
 
+def java_map(spark: SparkSession, kind: str, values: Dict[str, str]) -> Any:
+    """A Java map of that class (Properties are one, too)."""
+    made = java(spark, kind)()
+    for name, value in values.items():
+        made.put(name, value)
+    return made
+
+
 def keep_names(spark: SparkSession) -> None:
     """Looks NAMES up once: py4j would search six packages in all jars for each use of one."""
     for name in NAMES:
@@ -32,8 +40,8 @@ class ConfigurationOrigins:
     """Where Hadoop's settings came from: names of files, which nothing here reads.
 
     Hudi sends all settings with each of a commit's tasks, and Hadoop (Configuration.write) compresses the origin of
-    each of the thousand by itself: 30 ms instead of 4. No method forgets them; a Hadoop that keeps them elsewhere
-    keeps them.
+    each of the thousand by itself: 30 ms instead of 4. Hadoop has no method to forget them. Another version that
+    keeps them in another field keeps them.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -46,7 +54,7 @@ class ConfigurationOrigins:
             LOG.warning("commits take longer than they need to: %s", root_cause(missing))
 
     def forget(self) -> None:
-        """To be called now and then: when a class brings defaults of its own, Hadoop reads all settings again."""
+        """To be called now and then: when a class adds its own defaults, Hadoop reads all settings again."""
         origins = self._field.get(self._conf) if self._field else None
         if origins is not None:
             get_method(origins, "clear")()  # py4j's own takes out one by one

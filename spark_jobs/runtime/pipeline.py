@@ -7,9 +7,10 @@ from typing import Any, Dict, List, Tuple
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
+from spark_jobs.runtime.batch_job import Refused
 
-# A batch is read from Kafka more than once, and each time the consumer asks ahead for what comes next. While the broker
-# holds that question, by default for half a second where nothing comes, it answers this consumer no other one: a table
+# A batch is read from Kafka more than once, and each time the consumer also requests what comes next. While the broker
+# holds that request, by default for half a second if nothing comes, it answers no other one of this consumer: a table
 # with few changes waited for most of each commit (docs/measured.md).
 READING = {"kafka.fetch.max.wait.ms": "20"}
 ENGINE = "postgres"  # of a table that names none
@@ -55,8 +56,7 @@ class Table:
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""
-        name = "{0.database}.{0.table}".format(self)
-        return [self.database, name, self.full_name]
+        return [self.database, "{0.database}.{0.table}".format(self), self.full_name]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,18 @@ def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
     content["tables"] = tuple(_table(entry) for entry in content["tables"])
     content["quarantine"] = {name: _target(entry) for name, entry in content["quarantine"].items()}
     return Pipeline(**content)
+
+
+def chosen(pipeline: Pipeline, names: str) -> List[Table]:
+    """The tables of these names, comma separated; all tables for ''. Raises Refused for an unknown name."""
+    found: List[Table] = []
+    for name in names.split(",") if names else ():
+        matches = [table for table in pipeline.tables if name in table.names()]
+        if not matches:
+            known = ", ".join(sorted("{0.database}.{0.table}".format(table) for table in pipeline.tables))
+            raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
+        found.extend(table for table in matches if table not in found)
+    return found if names else list(pipeline.tables)
 
 
 def _table(entry: Dict[str, Any]) -> Table:

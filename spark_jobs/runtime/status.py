@@ -21,11 +21,9 @@ class Progress:
         """A batch became visible at `now` (epoch seconds); committed_ms: quantiles of its source commit times."""
         lags = [int(now * 1000) - moment for moment in committed_ms]
         with self._lock:
-            samples = self._samples.setdefault(name, deque())
-            if lags:
-                samples.append((now, position["messages"], lags))
             facts = dict(position, state="running", reason=None, committed_at=now)
             if lags:
+                self._samples.setdefault(name, deque()).append((now, position["messages"], lags))
                 facts["last_lag_ms"] = lags[len(lags) // 2]
             self._tables.setdefault(name, {}).update(facts)
 

@@ -1,6 +1,7 @@
 """Small files on any file system that Hadoop reads: local, HDFS, S3."""
 
 import os
+from contextlib import closing
 from typing import Any, List, Tuple
 
 from pyspark.sql import SparkSession
@@ -13,11 +14,8 @@ NEXT = ".next"  # ends the name of a local file that is being written
 def read_text(spark: SparkSession, path: str) -> str:
     """The whole file as text; a Java FileNotFoundException when it is missing."""
     system, location = located(spark, path)
-    stream = system.open(location)
-    try:
+    with closing(system.open(location)) as stream:
         return str(java(spark, "org.apache.commons.io.IOUtils").toString(stream, "UTF-8"))
-    finally:
-        stream.close()
 
 
 def write_text(spark: SparkSession, path: str, text: str) -> None:
@@ -30,7 +28,8 @@ def write_text(spark: SparkSession, path: str, text: str) -> None:
     if system.getScheme() == "file":
         _write_local(str(location.toUri().getPath()), text)
     else:
-        _write(system.create(location, True), text)
+        with closing(system.create(location, True)) as stream:
+            stream.write(bytearray(text.encode("utf-8")))
 
 
 def exists(spark: SparkSession, path: str) -> bool:
@@ -47,23 +46,17 @@ def has_files(spark: SparkSession, folder: str) -> bool:
 
 def names(spark: SparkSession, folder: str) -> List[str]:
     """The names in a folder; empty when there is no such folder."""
-    system, location = located(spark, folder)
-    if not system.exists(location):
-        return []
-    return [str(status.getPath().getName()) for status in system.listStatus(location)]
+    return [str(one.getPath().getName()) for one in _listed(spark, folder)]
 
 
 def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
-    """Names and modification times (s, by the storage's own clock) of the files in a folder that is there or not."""
-    system, location = located(spark, folder)
-    if not system.exists(location):
-        return []
-    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in system.listStatus(location)]
+    """Names and modification times (s, by the storage's own clock) of the files in a folder; empty without folder."""
+    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in _listed(spark, folder)]
     return [(name, changed) for name, changed in found if not name.endswith(NEXT)]
 
 
 def rename(spark: SparkSession, source: str, target: str) -> None:
-    """Moves one file, over whatever stands at the target."""
+    """Moves one file, and replaces the target if it exists."""
     system, location = located(spark, source)
     final = _path(spark, target)
     system.mkdirs(final.getParent())
@@ -85,18 +78,16 @@ def located(spark: SparkSession, path: str) -> Tuple[Any, Any]:
     return location.getFileSystem(spark._jsc.hadoopConfiguration()), location
 
 
+def _listed(spark: SparkSession, folder: str) -> List[Any]:
+    system, location = located(spark, folder)
+    return list(system.listStatus(location)) if system.exists(location) else []
+
+
 def _write_local(path: str, text: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path + NEXT, "w", encoding="utf-8") as stream:
         stream.write(text)
     os.replace(path + NEXT, path)
-
-
-def _write(stream: Any, text: str) -> None:
-    try:
-        stream.write(bytearray(text.encode("utf-8")))
-    finally:
-        stream.close()
 
 
 def _path(spark: SparkSession, path: str) -> Any:

@@ -1,16 +1,16 @@
-"""Waiting until nothing is missing, with progress for who waits."""
+"""Waits until nothing is missing, and prints progress meanwhile."""
 
 import sys
 import time
 from typing import Callable, NamedTuple
 
 LOOK_EVERY_S = 0.5
-TELL_EVERY_S = 5.0
+PROGRESS_EVERY_S = 5.0
 STARTED = time.monotonic()
 
 
 class NotCovered(Exception):
-    """The lake did not catch up within the time given; the message says what lacks what."""
+    """The lake did not catch up within the time given; the message says what is missing."""
 
 
 class Deadline(NamedTuple):
@@ -22,22 +22,22 @@ class Deadline(NamedTuple):
         return time.monotonic() > self.at
 
 
-def wait_until(lacks: Callable[[], str], deadline: Deadline) -> None:
+def wait_until(missing_now: Callable[[], str], deadline: Deadline) -> None:
     """Returns when nothing is missing (''). Raises NotCovered with the last answer when the time is over."""
-    told = time.monotonic()
+    printed = time.monotonic()
     while True:
-        missing = lacks()
+        missing = missing_now()
         if not missing:
             return
         if deadline.passed():
             raise NotCovered(missing)
-        if time.monotonic() - told > TELL_EVERY_S:
-            told = time.monotonic()
-            tell("waiting: " + missing)
+        if time.monotonic() - printed > PROGRESS_EVERY_S:
+            printed = time.monotonic()
+            print_progress("waiting: " + missing)
         time.sleep(LOOK_EVERY_S)
 
 
-def tell(line: str) -> None:
+def print_progress(line: str) -> None:
     """A line of progress with the seconds since the start."""
     sys.stderr.write("verify: {:6.1f} s  {}\n".format(time.monotonic() - STARTED, line))
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Background work: it takes the time that the commits leave."""
+"""Background work, which runs when the commits leave time."""
 
 import threading
 import time
@@ -9,14 +9,14 @@ from pyspark import SparkContext
 
 POOL = "background"  # pools.xml
 REST = 2.0
-REST_MAX_S = 30.0  # what took longer may have waited for Kafka or a storage that was away, which loads nothing
+REST_MAX_S = 30.0  # longer work may have waited for Kafka or the storage, which loads nothing
 
 
 class Background:
     """Archives, or table services: few at a time, in a pool of little weight, with pauses.
 
-    All topics, and all tables, fall due together. All at once, they would hold up every commit for seconds; one right
-    after the other, they take a core for as long as there is a backlog. So after its work a turn pauses for twice as
+    All topics, and all tables, become due together. All at once they would delay every commit for seconds; one right
+    after the other they take a core for as long as there is a backlog. So a turn pauses after its work for twice as
     long as it worked, if tables are busy then.
     """
 
@@ -28,7 +28,7 @@ class Background:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Lasts as long as one piece of work. Jobs that this thread runs on Spark meanwhile go to the pool."""
+        """The time of one piece of work. Spark jobs that this thread starts meanwhile run in the pool."""
         self._free.acquire()
         began = time.monotonic()
         try:
@@ -39,7 +39,7 @@ class Background:
             self._free_after(min(REST * worked_s, REST_MAX_S) if self._busy() else 0.0)
 
     def _free_after(self, seconds: float) -> None:
-        """In a thread of its own: whoever has done its work need not wait for the pause."""
+        """Waits in a thread of its own, so that the caller need not wait for the pause."""
         rest = threading.Timer(seconds, self._free.release)
         rest.daemon = True
         rest.start()

@@ -8,11 +8,11 @@ from spark_jobs.runtime import storage
 
 
 def forget_unended(spark: SparkSession, checkpoint: str) -> None:
-    """Forgets a batch that was cut and did not end: the next one begins where it began, and has all that came since.
+    """Forgets a batch that was cut and did not end. The next batch begins where it began, and has all later messages.
 
-    Spark would run it again as it was. After a crash that is a commit of a few messages before the one that everybody
-    waits for, and in a new JVM each of them takes ten seconds. Only for a sink that may get a message twice, in
-    batches that are cut otherwise.
+    Spark would run the same batch again. After a crash that is a commit of a few messages before the one that everybody
+    waits for, and in a new JVM each commit takes ten seconds. Only for a sink that may get a message twice, in other
+    batches.
     """
     ended = _numbers(spark, checkpoint + "/commits")
     for number in _numbers(spark, checkpoint + "/offsets"):

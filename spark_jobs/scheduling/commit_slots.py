@@ -2,7 +2,7 @@
 
 A commit keeps about one core busy from end to end. When more commits run than there are cores, all of them take as long
 as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
-table has a slot, or it lacks what was committed while it waited. So a table waits after its commit, and its slot is
+table has a slot, or it misses what was committed while it waited. So a table waits after its commit, and its slot is
 then kept for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a job's first minute
 three times as long.
 """
@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from typing import Callable, Deque, Dict, Iterator, List
 
 KEPT_S, KEPT_AT_MOST_S = 0.25, 1.0  # a table without changes gives its slot back after this
-CUTS = 5  # of so many the fastest tells how long it takes: any other may have waited for changes
+CUTS = 5  # the fastest of so many is how long it takes: any other may have waited for changes
 STARVATION_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a slot
 
 
 class CommitSlots:
-    """Thread-safe; tables get slots in the order in which they asked."""
+    """Thread-safe; tables get slots in the order of their requests."""
 
     def __init__(self, max_concurrent: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_concurrent = max_concurrent
@@ -69,7 +69,7 @@ class CommitSlots:
             return list(self._waiting)
 
     def _kept_s(self) -> float:
-        """A batch that comes too late was cut, and waits: what it brings is a whole round old."""
+        """How long a slot is kept. A batch that comes later was cut already, and waits for a whole round."""
         fastest = min(self._cuts, default=KEPT_AT_MOST_S)
         return min(max(KEPT_S, 3 * fastest), KEPT_AT_MOST_S)
 

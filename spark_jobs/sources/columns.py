@@ -1,4 +1,4 @@
-"""Columns of the lake as SQL over a decoded record. How one is converted is its engine's (engine.py)."""
+"""Columns of the lake as SQL over a decoded record. The engine converts each column (engine.py)."""
 
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
@@ -13,6 +13,10 @@ class Converted(NamedTuple):
     value: str
     unrepresentable: List[Tuple[str, str]]
 
+    def where(self, change: Callable[[str, str], Tuple[str, str]]) -> "Converted":
+        """The same value, and each condition and problem changed."""
+        return self._replace(unrepresentable=[change(*one) for one in self.unrepresentable])
+
 
 # A field of a decoded record, which is a column or in the struct of that name, in its lake type.
 Convert = Callable[[Dict[str, Any], str], Converted]
@@ -25,7 +29,7 @@ def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> L
     message that names the column and the type; in a deleted row it is NULL.
     """
     columns = {field["name"]: convert(field, row) for field in writer_schema["fields"]}
-    return selected(columns, gone(writer_schema, row))
+    return selected(columns, is_delete(writer_schema, row))
 
 
 def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
@@ -34,13 +38,13 @@ def selected(columns: Dict[str, Converted], is_gone: str) -> List[str]:
 
 
 def _exactly(column: Converted, is_gone: str) -> str:
-    """The value; an unrepresentable one fails the query. But a deleted row must not hold up the others."""
+    """The value. An unrepresentable one fails the query, except in a deleted row, which must not stop the others."""
     refused = "WHEN {} THEN if({}, NULL, raise_error({}))"
     cases = [refused.format(condition, is_gone, text_literal(problem)) for condition, problem in column.unrepresentable]
     return "CASE {} ELSE {} END".format(" ".join(cases), column.value) if cases else column.value
 
 
-def gone(writer_schema: Dict[str, Any], row: str) -> str:
+def is_delete(writer_schema: Dict[str, Any], row: str) -> str:
     """True if the message is that of a delete."""
     known = any(field["name"] == DELETED for field in writer_schema["fields"])
     return "coalesce({} = 'true', false)".format(field_of(DELETED, row)) if known else "false"

@@ -17,7 +17,7 @@ Name = Tuple[str, ...]
 
 
 class Named(NamedTuple):
-    """A table where a statement names it: its place in the text, and whether nothing follows that belongs to it."""
+    """A table where a statement names it: its place in the text. bare: True if nothing that follows belongs to it."""
 
     name: Name  # in lower case, without the catalog: ("moma_cow", "artists")
     begin: int
@@ -26,7 +26,7 @@ class Named(NamedTuple):
 
 
 def parsed(spark: SparkSession, text: str) -> Any:
-    """The plan of a statement (a Java LogicalPlan) of which nothing is resolved or done yet. Raises ParseException."""
+    """The plan of a statement (a Java LogicalPlan) before anything is resolved or done. Raises ParseException."""
     return spark._jsparkSession.sessionState().sqlParser().parsePlan(text)
 
 
@@ -34,19 +34,16 @@ def refuse_writing(spark: SparkSession, plan: Any) -> None:
     """Raises Refused for all but queries, SHOW, DESCRIBE and EXPLAIN: the streaming job is a table's only writer."""
     if _kind(plan).startswith(READING):
         return
+    gateway, what = spark._sc._gateway, "lake sql only reads, by queries, SHOW, DESCRIBE and EXPLAIN: {} was not done"
     for node in _nodes(plan):
-        if _kind(node) != "TimeTravelRelation" and any(
-            is_instance_of(spark._sc._gateway, node, one) for one in WRITING
-        ):
-            raise Refused(
-                "lake sql only reads, by queries, SHOW, DESCRIBE and EXPLAIN: {} was not done".format(_kind(node))
-            )
+        if _kind(node) != "TimeTravelRelation" and any(is_instance_of(gateway, node, one) for one in WRITING):
+            raise Refused(what.format(_kind(node)))
 
 
 def relations(plan: Any, text: str) -> List[Named]:
     """All tables that a query names, in the order of the text; text: what the plan was parsed from.
 
-    Raises Refused for what reads a table that it does not name plainly.
+    Raises Refused for a statement that reads a table without naming it plainly.
     """
     found = {_named(node, text) for node in _tables(plan, frozenset())}  # a LIMIT is in the plan twice
     return sorted(found, key=lambda one: one.begin)
@@ -81,13 +78,13 @@ def _refuse_unnamed(plan: Any, kind: str) -> None:
     if "TimeTravel" in kind:
         raise Refused("the statement has a moment of its own (AS OF); give one or the other")
     if kind == "UnresolvedTableValuedFunction" and [one.lower() for one in _items(plan.name())] != ["range"]:
-        raise Refused("{} can't be asked about a moment; name the table itself".format(".".join(_items(plan.name()))))
+        raise Refused("{} can't be read as of a moment; name the table itself".format(".".join(_items(plan.name()))))
     if kind.startswith(READING):
         raise Refused("a moment belongs to a query, not to SHOW, DESCRIBE or EXPLAIN")
 
 
 def _named(relation: Any, text: str) -> Named:
-    """What Spark says of its place takes in TABLE before the name, and what follows it: an alias, a sample."""
+    """The place of a relation. Spark's own includes TABLE before the name, and an alias or a sample after it."""
     name, origin = _name(relation), relation.origin()
     if origin.startIndex().isDefined():
         begin, end = origin.startIndex().get(), origin.stopIndex().get() + 1
@@ -95,7 +92,7 @@ def _named(relation: Any, text: str) -> Named:
         if found:
             bare = not found.group(1) and not text[begin + found.end() : end].strip()
             return Named(name, begin + found.start(2), begin + found.end(2), bare)
-    raise Refused("write {} without comments in it, to ask about a moment".format(".".join(name)))
+    raise Refused("to read {} as of a moment, write its name without comments in it".format(".".join(name)))
 
 
 def _part(part: str) -> str:
@@ -118,7 +115,7 @@ def _nodes(plan: Any) -> Iterator[Any]:
 
 
 def _below(plan: Any) -> List[Any]:
-    """The plans in a plan, those of its subqueries and of WITH too."""
+    """The plans in a plan, with those of its subqueries and of WITH."""
     return _items(plan.children()) + _items(plan.innerChildren())
 
 

@@ -13,7 +13,7 @@ from spark_jobs.scheduling.commit_slots import CommitSlots
 
 
 class Application(NamedTuple):
-    """archives, services: not one for both, or a backlog of archives would hold up the services, which keep commits
+    """archives, services: two of them, or a backlog of archives would delay the services, which keep commits
     short."""
 
     spark: SparkSession

@@ -17,7 +17,7 @@ from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.hudi.table import Commit, HudiTable
 
 LOG = logging.getLogger("apply_batch")
-SMALL_BATCH = 5000  # messages that one task handles sooner than two can share them
+SMALL_BATCH = 5000  # messages; up to so many one task is faster than two
 
 
 class Oversized(Exception):
@@ -34,13 +34,13 @@ def apply_batch(
 ) -> Optional[Commit]:
     """Commits one batch, with its position in the same commit; None when there was nothing to commit.
 
-    The same batch again changes nothing: rows carry their order. When it raises, nothing was written; TableWriter has
-    another way for Oversized, SchemaRefused and Unfillable.
+    The same batch again changes nothing: rows carry their order. When it raises, nothing was written; TableWriter tries
+    another way after Oversized, SchemaRefused and Unfillable.
 
     messages: partition, offset, value; lazy: the steps below fetch them
     lookahead: later messages that are to be applied with it; the position of the commit is the batch's
     limit: raises Oversized when the values are more bytes
-    replayed: single messages out of the quarantine, which say nothing of how far the table is
+    replayed: the messages are single ones from the quarantine, which do not change the position of the table
     """
     batch = summarize(messages, schemas)
     _refuse_oversized(batch, limit, table.name)

@@ -16,12 +16,12 @@ from spark_jobs.runtime import storage
 ENDING = ".json"
 DONE, FAILED, WRONG = 0, 1, 2
 REPLAY, DROP = "replay", "drop"  # quarantine_requests.py serves them
-# The other two have the arguments {"table"} and {"table", "bound"}.
+# The arguments of the other two are {"table"} and {"table", "bound"}.
 VERBS = (COMPACT, DELETE_ORPHANS, REPLAY, DROP)
 
 
 class Request(NamedTuple):
-    """What an operator wants of this job."""
+    """What an operator requests from this job."""
 
     id: str
     verb: str
@@ -35,12 +35,12 @@ class Control:
         self._spark = spark
         self._folder = folder
 
-    def is_asked(self) -> bool:
-        """True if somebody waits for an answer."""
+    def has_requests(self) -> bool:
+        """True if an operator waits for an answer."""
         return bool(self._names())
 
     def pending(self, *verbs: str) -> List[Request]:
-        """The requests with one of these verbs. What is no request of any verb is answered at once."""
+        """The requests with one of these verbs. A file that is no such request is answered at once."""
         requests = [self._read(name) for name in self._names()]
         for one in requests:
             if one.verb not in VERBS:
@@ -48,7 +48,7 @@ class Control:
         return [one for one in requests if one.verb in verbs]
 
     def answer(self, request: Request, code: int, result: Dict[str, Any]) -> None:
-        """Ends a request."""
+        """Writes the answer and deletes the request."""
         content = json.dumps({"id": request.id, "code": code, "result": result})
         storage.write_text(self._spark, "{}/answers/{}{}".format(self._folder, request.id, ENDING), content)
         storage.delete(self._spark, "{}/{}{}".format(self._folder, request.id, ENDING))

@@ -1,87 +1,166 @@
 """All queries of one application. Each fails, waits and starts alone: one bad table never stops the others."""
 
+import logging
 import time
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from spark_jobs.archive import writer as archive
+from spark_jobs.hudi.table import HudiTable
+from spark_jobs.kafka.lag import LagTracker
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.status import Progress
-from spark_jobs.streaming.managed_query import ManagedQuery
+from spark_jobs.streaming.application import Application
 from spark_jobs.streaming.table_writer import TableWriter
+
+LOG = logging.getLogger("stream")
+RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
+
+
+class ManagedQuery:
+    """A query that should run.
+
+    spec: when it changes, the query is another one
+    start: starts the query and returns it; it sets `writer` if the query writes a table
+    """
+
+    def __init__(self, name: str, spec: Any, start: "Callable[[ManagedQuery], Any]") -> None:
+        self.name = name
+        self.spec = spec
+        self.writer: Optional[TableWriter] = None
+        self.lag = LagTracker()
+        self.query: Any = None
+        self.failures = 0
+        self.retry_at = 0.0
+        self._start = start
+        self._began_from: Dict[str, Any] = {}
+
+    def begin(self) -> None:
+        """Starts the query, and remembers the position from which it goes on."""
+        self.query = self._start(self)
+        self._began_from = self._position()
+
+    def retire(self) -> None:
+        """After this, nothing is written through the present writer."""
+        if self.writer is not None:
+            self.writer.retire()
+
+    def failed(self, reason: str) -> None:
+        """Delays the next start: a table that can't go on must not load the others."""
+        if self._position() != self._began_from:
+            self.failures = 0
+        wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
+        self.failures, self.retry_at, self.query = self.failures + 1, time.time() + wait, None
+        LOG.error("%s stopped: %s; next try in %d s", self.name, reason, wait)
+
+    def idle(self) -> bool:
+        """True if the last trigger of the query found nothing to do."""
+        return self._last.get("numInputRows") == 0
+
+    def stuck(self) -> bool:
+        """True if the query failed, and waits for its next try."""
+        return self.query is None and self.failures > 0
+
+    def is_beginning_archive(self) -> bool:
+        """True while an archive is in its first batch."""
+        return self.name.startswith(archive.PREFIX) and self.query is not None and not self._last
+
+    @property
+    def table(self) -> Optional[HudiTable]:
+        """The table that the query writes; None for an archive, and before the first start."""
+        return self.writer.table if self.writer is not None else None
+
+    def reached(self) -> Dict[str, int]:
+        """The next offset of each partition.
+
+        Messages before it are committed, or were set aside or dropped where there was nothing to commit.
+        """
+        if self.table is None:
+            return {}
+        committed, sources = self.table.reached["offsets"], self._last.get("sources") or [{}]
+        read = (sources[0].get("endOffset") or {}).get(self.table.source.topic, {})
+        return {part: max(committed.get(part, 0), read.get(part, 0)) for part in {*committed, *read}}
+
+    @property
+    def _last(self) -> Dict[str, Any]:
+        """Spark's report on the last trigger; {} before the first one has ended."""
+        return (self.query.lastProgress if self.query is not None else None) or {}
+
+    def _position(self) -> Dict[str, Any]:
+        return self.table.position if self.table is not None else {}
+
 
 Start = Callable[[ManagedQuery], Any]
 
 
 class ManagedQueries:
-    """By name. archives_at_once: how many archives may be in their first batch; release: gives up a table's path."""
+    """The queries by name."""
 
-    def __init__(self, progress: Progress, archives_at_once: int, release: Callable[[str], None]) -> None:
-        self._progress = progress
-        self._archives_at_once = archives_at_once
-        self._release = release
+    def __init__(self, app: Application) -> None:
+        self._app = app
         self._known: Dict[str, ManagedQuery] = {}
 
     def reconcile(self, wanted: Dict[str, Tuple[Any, Start]]) -> None:
-        """Ends what is not wanted any more, and begins what is due. wanted: spec and start by name."""
+        """Ends the queries that are no longer wanted, and starts those that are due. wanted: spec and start by name."""
         for name in [name for name in self._known if name not in wanted]:
             self._end(self._known.pop(name))
-            self._progress.forget(name)
-        due = [name for name, (spec, start) in wanted.items() if self._is_due(name, spec, start)]
-        for name in self._few_archives(due):
-            self._begin(name, self._known[name])
+            self._app.progress.forget(name)
+        due = [managed for managed in [self._current(name, *wanted[name]) for name in wanted] if self._is_due(managed)]
+        for managed in self._without_waiting_archives(due):
+            self._begin(managed)
 
     def end_all(self) -> None:
         for managed in self._known.values():
             self._end(managed)
 
-    def of_tables(self) -> Dict[str, ManagedQuery]:
-        """The queries that write a table, once they were started."""
-        return {name: managed for name, managed in list(self._known.items()) if managed.writer is not None}
-
-    def writers(self) -> List[TableWriter]:
-        """The writers of all tables that are written."""
-        return [managed.writer for managed in self.of_tables().values() if managed.writer is not None]
+    def of_tables(self) -> List[Tuple[ManagedQuery, TableWriter]]:
+        """The queries that write a table and were started, each with its writer."""
+        return [(one, one.writer) for one in list(self._known.values()) if one.writer is not None]
 
     def nothing_to_do(self) -> bool:
-        """True if no table that can go on has anything to do. Stuck tables hold nothing up.
+        """True if no table that can go on has anything to do. Stuck tables delay nothing.
 
-        If all are stuck, because a server is away, all will have much to do as soon as it is back: False.
+        If all are stuck, because a server does not answer, all will have much to do when it is back: False.
         """
         able = [managed for managed in self._known.values() if not managed.stuck()]
         return all(managed.idle() for managed in able) and bool(able or not self._known)
 
-    def _is_due(self, name: str, spec: Any, start: Start) -> bool:
-        """True if a query is to begin: it is new, changed, or has waited long enough for another try."""
+    def _current(self, name: str, spec: Any, start: Start) -> ManagedQuery:
+        """The query of this name and spec. One with another spec ends."""
         managed = self._known.get(name)
         if managed is None or managed.spec != spec:
             if managed is not None:
                 self._end(managed)
-            managed = self._known[name] = ManagedQuery(spec, start)
-        now = time.time()
+            managed = self._known[name] = ManagedQuery(name, spec, start)
+        return managed
+
+    def _is_due(self, managed: ManagedQuery) -> bool:
+        """True if a query does not run, and has waited long enough for its next try."""
         if managed.query is not None and not managed.query.isActive:
-            self._note_failure(name, managed, managed.query.exception(), now)
-        return managed.query is None and now >= managed.retry_at
+            self._note_failure(managed, managed.query.exception())
+        return managed.query is None and time.time() >= managed.retry_at
 
-    def _few_archives(self, due: List[str]) -> List[str]:
-        """The names without archives that must wait for others: each first batch takes seconds from the commits."""
-        begin = [one for name, one in self._known.items() if name.startswith(archive.PREFIX) and one.begins()]
-        room = max(0, self._archives_at_once - len(begin))
-        waiting = [name for name in due if name.startswith(archive.PREFIX)][room:]
-        return [name for name in due if name not in waiting]
+    def _without_waiting_archives(self, due: List[ManagedQuery]) -> List[ManagedQuery]:
+        """Leaves out archives while others are in their first batch, which takes seconds from the commits."""
+        beginning = sum(one.is_beginning_archive() for one in self._known.values())
+        archives = [one for one in due if one.name.startswith(archive.PREFIX)]
+        waiting = archives[max(0, self._app.archives.at_once - beginning) :]
+        return [one for one in due if one not in waiting]
 
-    def _begin(self, name: str, managed: ManagedQuery) -> None:
+    def _begin(self, managed: ManagedQuery) -> None:
         try:
             managed.begin()
-            self._progress.update(name, state="running" if not managed.failures else "retrying")
+            self._app.progress.update(managed.name, state="running" if not managed.failures else "retrying")
         except Exception as error:  # py4j and urllib: whatever it is, this table alone waits
-            self._note_failure(name, managed, error, time.time())
+            self._note_failure(managed, error)
 
-    def _note_failure(self, name: str, managed: ManagedQuery, error: Any, now: float) -> None:
+    def _note_failure(self, managed: ManagedQuery, error: Any) -> None:
         reason = root_cause(error)
-        self._progress.update(name, state="stopped", reason=reason)
-        managed.failed("{} stopped: {}".format(name, reason), now)
+        self._app.progress.update(managed.name, state="stopped", reason=reason)
+        managed.failed(reason)
 
     def _end(self, managed: ManagedQuery) -> None:
-        managed.end()
+        """Stops the query. After this it writes nothing, and other jobs may write its table."""
+        if managed.query is not None:
+            managed.query.stop()
+        managed.retire()
         if managed.table is not None:
-            self._release(managed.table.path)
+            self._app.leases.release(managed.table.path)

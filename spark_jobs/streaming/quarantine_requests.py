@@ -1,7 +1,7 @@
-"""Requests to replay or drop what is in quarantine, honoured by the streaming job: a table has one writer.
+"""Requests to replay or drop messages in quarantine. The streaming job serves them, because a table has one writer.
 
-The arguments of a request are {"database", "ids", "by"}; no ids are all messages that wait. With "bounds", an order by
-topic, it means only messages below it. The result is {"settled": [id], "refused": [{"id", "reason"}]}.
+The arguments of a request are {"database", "ids", "by"}; without ids it means all messages that wait. With "bounds", an
+order by topic, it means only messages below. The result is {"settled": [id], "refused": [{"id", "reason"}]}.
 """
 
 import logging
@@ -15,92 +15,80 @@ from spark_jobs.events.flatten import EPOCH_SIZE
 from spark_jobs.quarantine.table import DROPPED, REPLAYED, WAITING, Quarantine, Quarantines
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline
-from spark_jobs.streaming.control import DONE, DROP, FAILED, REPLAY, Control, Request
+from spark_jobs.streaming.control import DONE, DROP, FAILED, REPLAY, Control
 from spark_jobs.streaming.table_writer import TableWriter
 
 LOG = logging.getLogger("replay")
-GONE = "no message of this id waits"
-OUTLIVED = "it belongs to an earlier epoch of the topic, whose rows were read again since: drop it"
+NOT_WAITING = "no message of this id waits"
+OUTLIVED = "it belongs to an earlier epoch of the topic, whose rows were read again later: drop it"
 Refused = List[Dict[str, str]]
 
 
-class QuarantineRequests:
-    """Serves the requests of one application."""
+def serve(control: Control, quarantines: Quarantines, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
+    """Serves the pending requests. writers: of all tables that are written."""
+    try:
+        for request in control.pending(REPLAY, DROP):
+            try:
+                result = settle(quarantines, pipeline, writers, request.verb, request.arguments)
+                control.answer(request, DONE, result)
+            except Exception as error:  # py4j: whatever it is, the operator has to know
+                LOG.exception("%s", request)
+                control.answer(request, FAILED, {"error": root_cause(error)})
+    except Exception as error:  # py4j: the storage does not answer, and the requests stay
+        LOG.warning("requests are not served: %s", root_cause(error))
 
-    def __init__(self, quarantines: Quarantines) -> None:
-        self._quarantines = quarantines
 
-    def serve(self, control: Control, pipeline: Pipeline, writers: Sequence[TableWriter]) -> None:
-        """Serves the pending requests. writers: of all tables that are written."""
-        try:
-            for request in control.pending(REPLAY, DROP):
-                control.answer(request, *self._served(pipeline, writers, request))
-        except Exception as error:  # py4j: the storage is away, and the requests stay
-            LOG.warning("requests are not served: %s", root_cause(error))
-
-    def _served(
-        self, pipeline: Pipeline, writers: Sequence[TableWriter], request: Request
-    ) -> Tuple[int, Dict[str, Any]]:
-        try:
-            return DONE, self.settle(pipeline, writers, request.verb, request.arguments)
-        except Exception as error:  # py4j: whatever it is, the operator has to know
-            LOG.exception("%s", request)
-            return FAILED, {"error": root_cause(error)}
-
-    def settle(
-        self, pipeline: Pipeline, writers: Sequence[TableWriter], verb: str, request: Dict[str, Any]
-    ) -> Dict[str, Any]:
-        """The result of one request."""
-        quarantine = self._quarantines.of(pipeline, request["database"])
-        wanted = quarantine.stored().where(F.col("state") == WAITING)
-        if request["ids"]:
-            wanted = wanted.where(F.col("id").isin(request["ids"]))
-        if "bounds" in request:
-            wanted = wanted.where(below(request["bounds"]))
-        ids = ids_of(wanted)
-        refused = because(sorted(set(request["ids"]) - set(ids)), GONE)
-        if verb == DROP:
-            if ids:
-                quarantine.settle(wanted, DROPPED, request["by"])
-            return {"settled": ids, "refused": refused}
-        settled: List[str] = []
+def settle(
+    quarantines: Quarantines, pipeline: Pipeline, writers: Sequence[TableWriter], verb: str, request: Dict[str, Any]
+) -> Dict[str, Any]:
+    """The result of one request."""
+    quarantine = quarantines.of(pipeline, request["database"])
+    wanted = quarantine.stored().where(F.col("state") == WAITING)
+    if request["ids"]:
+        wanted = wanted.where(F.col("id").isin(request["ids"]))
+    if "bounds" in request:
+        wanted = wanted.where(below(request["bounds"]))
+    settled = ids_of(wanted)
+    refused = because(sorted(set(request["ids"]) - set(settled)), NOT_WAITING)
+    if verb == DROP and settled:
+        quarantine.settle(wanted, DROPPED, request["by"])
+    if verb == REPLAY:
+        settled = []
         for topic in sorted(row[0] for row in wanted.select("topic").distinct().collect()):
-            asked = Replay(quarantine, wanted.where(F.col("topic") == topic))
-            done, kept = asked.run(*lacking(pipeline, writers, topic), by=request["by"])
+            problem, able = writers_of(pipeline, writers, topic)
+            done, kept = replay(quarantine, wanted.where(F.col("topic") == topic), problem, able, request["by"])
             settled, refused = settled + done, refused + kept
-        return {"settled": settled, "refused": refused}
+    return {"settled": settled, "refused": refused}
 
 
-class Replay:
-    """Messages of one topic through the path of its tables again; one leaves the quarantine when all have it."""
+def replay(
+    quarantine: Quarantine, waiting: DataFrame, problem: str, writers: List[TableWriter], by: str
+) -> Tuple[List[str], Refused]:
+    """Sends messages of one topic through all its tables again. One leaves the quarantine when all tables have it.
 
-    def __init__(self, quarantine: Quarantine, waiting: DataFrame) -> None:
-        self._quarantine = quarantine
-        self._waiting = waiting
-
-    def run(self, problem: str, writers: List[TableWriter], by: str) -> Tuple[List[str], Refused]:
-        """The ids that were applied, and the others with what is wrong. problem: why none can be."""
-        if problem:
-            return [], because(ids_of(self._waiting), problem)
-        table = writers[0].table.source
-        of_now = F.col("epoch") == table.epoch
-        refused = because(ids_of(self._waiting.where(~of_now)), OUTLIVED)
-        annotated = validate.annotate(self._waiting.where(of_now), table, writers[0].registry)
-        bad = annotated.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
-        refused += [{"id": row["id"], "reason": row[validate.REASON]} for row in bad.collect()]
-        valid = annotated.where(F.col(validate.REASON).isNull())
-        ids = ids_of(valid)
-        try:
-            for writer in writers if ids else ():
-                writer.replay(valid)
-        except Exception as error:  # py4j: a table refuses, and says why
-            return [], refused + because(ids, root_cause(error))
-        self._quarantine.settle(valid, REPLAYED, by)
-        return ids, refused
+    Returns the ids that were applied, and the others with the reason. problem: why none can be applied.
+    """
+    if problem:
+        return [], because(ids_of(waiting), problem)
+    table = writers[0].table.source
+    of_now = F.col("epoch") == table.epoch
+    refused = because(ids_of(waiting.where(~of_now)), OUTLIVED)
+    annotated = validate.annotate(waiting.where(of_now), table, writers[0].registry)
+    bad = annotated.where(F.col(validate.REASON).isNotNull()).select("id", validate.REASON)
+    refused += [{"id": row["id"], "reason": row[validate.REASON]} for row in bad.collect()]
+    valid = annotated.where(F.col(validate.REASON).isNull())
+    ids = ids_of(valid)
+    try:
+        for writer in writers if ids else ():
+            writer.replay(valid)
+    except Exception as error:  # py4j: a table refuses, and says why
+        return [], refused + because(ids, root_cause(error))
+    quarantine.settle(valid, REPLAYED, by)
+    return ids, refused
 
 
-def lacking(pipeline: Pipeline, writers: Sequence[TableWriter], topic: str) -> Tuple[str, List[TableWriter]]:
-    """Why the tables of a topic can't be written, or '', and their writers."""
+def writers_of(pipeline: Pipeline, writers: Sequence[TableWriter], topic: str) -> Tuple[str, List[TableWriter]]:
+    """Why the tables of a topic can't be written, or '', and the writers of all of them."""
     paths = [target.path for table in pipeline.tables if table.topic == topic for target in table.targets]
     found = [writer for writer in writers if writer.table.path in paths]
     if not paths:

@@ -4,44 +4,61 @@ import logging
 import threading
 import time
 from functools import partial
-from typing import Any, Callable, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.hudi.lease import Held, Leases
+from spark_jobs.archive import writer as archive
+from spark_jobs.hudi.lease import Leases
+from spark_jobs.hudi.table import target_name
 from spark_jobs.kafka.admin import Broker
 from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import ConfigurationOrigins
-from spark_jobs.runtime.pipeline import Pipeline, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, Table, Target, read_pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.scheduling.commit_slots import CommitSlots
+from spark_jobs.streaming import service_loop, table_query
 from spark_jobs.streaming.application import Application
-from spark_jobs.streaming.managed_queries import ManagedQueries
-from spark_jobs.streaming.quarantine_requests import QuarantineRequests
-from spark_jobs.streaming.query_starts import QueryStarts
-from spark_jobs.streaming.service_loop import ServiceLoop
-from spark_jobs.streaming.tables_first import TablesFirst
-from spark_jobs.streaming.topic_watch import TopicWatch
+from spark_jobs.streaming.control import Control
+from spark_jobs.streaming.managed_queries import ManagedQueries, ManagedQuery, Start
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
+LAGS_EVERY_S = 5.0
+TABLES_FIRST_S = 90.0
+
+
+class TablesFirst:
+    """After a restart, the tables have the JVM to themselves for a while; archives and table services start later.
+
+    A new JVM is slow, and after a crash the tables are late. If they have nothing to do, nothing else need wait.
+    """
+
+    def __init__(self, seconds: float = TABLES_FIRST_S) -> None:
+        self.over = False
+        self._until = time.monotonic() + seconds
+
+    def look(self, nothing_to_do: Callable[[], bool], is_requested: Callable[[], bool]) -> None:
+        """To be called now and then. is_requested: True if an operator waits for what starts later."""
+        self.over = self.over or time.monotonic() > self._until or nothing_to_do() or is_requested()
 
 
 class StreamingJob:
-    """All that one application does. failed: why it has to be started again is in the log."""
+    """All that one application does. failed: True if it has to be started again; the log says why."""
 
     def __init__(self, spark: SparkSession, config: str, layers: List[str]) -> None:
         self._spark = spark
         self._config = config
+        self._layers = layers
         self._stopping = threading.Event()
         self._tables_first = TablesFirst()
         self.failed = False
         context = spark.sparkContext
         slots = CommitSlots(context.defaultParallelism)
-        self._app = app = Application(
+        self._app = Application(
             spark,
             Broker(spark, self._pipeline().kafka),
             Leases(spark, "stream {}".format(context.applicationId), self._lose),
@@ -51,23 +68,17 @@ class StreamingJob:
             archives=Background(context, slots.busy),
             services=Background(context, slots.busy),
         )
-        self._starts = QueryStarts(app, layers)
-        self._queries = ManagedQueries(app.progress, app.archives.at_once, app.leases.release)
-        self._service_loop = ServiceLoop(app, self._queries, QuarantineRequests(app.quarantines))
-        self._topic_watch = TopicWatch(app, self._queries)
+        self._queries = ManagedQueries(self._app)
 
     def admit(self) -> None:
         """Takes all tables before any is written; Held when another job writes one of them."""
-        try:
-            self._app.leases.await_all([target.path for _, target in self._starts.targets(self._pipeline())])
-        except Held:
-            self._app.leases.release_all()
-            raise
+        self._app.leases.await_all([target.path for _, target in self._targets(self._pipeline())])
 
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
-        self.attend("serve", self._serve)
-        self.attend("watch_topics", partial(self._topic_watch.run, self._stopping))
+        self.repeat("table services", self._serve, LOOK_EVERY_S)
+        # In a thread of its own: Kafka may take long to answer.
+        self.repeat("lags", lambda: note_lags(self._app, self._queries, time.monotonic()), LAGS_EVERY_S)
         origins = ConfigurationOrigins(self._spark)
         while not self._stopping.is_set():
             origins.forget()
@@ -80,12 +91,13 @@ class StreamingJob:
         """Ends run(): each query stops between two commits."""
         self._stopping.set()
 
-    def attend(self, name: str, work: Callable[[], None]) -> threading.Thread:
-        """Runs what is to run as long as the job, in a thread: nobody would notice one that ended."""
+    def repeat(self, name: str, work: Callable[[], None], every_s: float) -> threading.Thread:
+        """Repeats the work in a thread until the job stops. If the work fails, the job ends, so that it is noticed."""
 
         def run() -> None:
             try:
-                work()
+                while not self._stopping.wait(every_s):
+                    work()
             except Exception as error:  # py4j, whatever it is
                 if not self._stopping.is_set():
                     self._lose("{}: {}".format(name, root_cause(error)))
@@ -97,19 +109,57 @@ class StreamingJob:
     def _pipeline(self) -> Pipeline:
         return read_pipeline(self._spark, self._config)
 
+    def _targets(self, pipeline: Pipeline) -> List[Tuple[Table, Target]]:
+        """The Hudi tables that are to be written."""
+        tables = pipeline.tables if "silver" in self._layers else ()
+        return [(table, target) for table in tables for target in table.targets]
+
+    def _wanted(self, pipeline: Pipeline) -> Dict[str, Tuple[Any, Start]]:
+        """Spec and start of each query by name: one per Hudi table, and one per archived topic."""
+        found: Dict[str, Tuple[Any, Start]] = {}
+        for source, target in self._targets(pipeline):
+            start = partial(table_query.start, self._app, pipeline, source, target)
+            found[target_name(source, target)] = (source, target), start
+        for table in pipeline.tables if self._tables_first.over and "bronze" in self._layers else ():
+            spec = table.topic, pipeline.bronze["max_records"]
+            found[archive.PREFIX + table.topic] = spec, partial(self._start_archive, pipeline, table)
+        return found
+
+    def _start_archive(self, pipeline: Pipeline, table: Table, _: ManagedQuery) -> Any:
+        app = self._app
+        return archive.start(app.spark, pipeline, table, app.broker, app.progress, app.archives)
+
     def _look(self, pipeline: Pipeline) -> None:
-        self._queries.reconcile(self._starts.wanted(pipeline, self._tables_first.over()))
-        self._tables_first.look(self._queries.nothing_to_do, partial(self._service_loop.is_asked, pipeline))
-        for writer in self._queries.writers():
+        self._queries.reconcile(self._wanted(pipeline))
+        self._tables_first.look(self._queries.nothing_to_do, Control(self._spark, pipeline.requests).has_requests)
+        for _, writer in self._queries.of_tables():
             self._app.progress.update(writer.table.name, quarantined=writer.waiting)
         storage.write_text(self._spark, pipeline.status, self._app.progress.to_json(time.time()))
 
     def _serve(self) -> None:
-        self._tables_first.wait()
-        self._service_loop.run(self._stopping, self._pipeline)
+        if self._tables_first.over:
+            service_loop.serve(self._app, self._pipeline(), [writer for _, writer in self._queries.of_tables()])
 
     def _lose(self, reason: str) -> None:
         """Another job may write a table by now, or a thread ended: all stops, and the supervisor restarts this job."""
         LOG.error("%s: this job ends", reason)
         self.failed = True
         self._stopping.set()
+
+
+def note_lags(app: Application, queries: ManagedQueries, now: float) -> None:
+    """Notes how far each table is behind its topic. Kafka gets one request for each topic."""
+    ends: Dict[str, Dict[int, int]] = {}
+    for managed, writer in queries.of_tables():
+        topic = writer.table.source.topic
+        if topic not in ends:
+            ends[topic] = _ends(app.broker, topic)
+        app.progress.note(managed.name, behind_s=managed.lag.age_s(managed.reached(), ends[topic], now))
+
+
+def _ends(broker: Broker, topic: str) -> Dict[int, int]:
+    try:
+        return broker.ends(topic)
+    except Exception as error:  # py4j, whatever it is: the other topics go on
+        LOG.warning("Kafka does not say what %s holds: %s", topic, root_cause(error))
+        return {}

@@ -1,48 +1,50 @@
 """The streaming query of one Hudi table: it reads the topic, and writes each batch when the table has a commit slot."""
 
-from pyspark.sql import DataFrame
-from pyspark.sql.streaming import DataStreamReader, StreamingQuery
+from functools import partial
 
-from spark_jobs.runtime.pipeline import Pipeline
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import StreamingQuery
+
+from spark_jobs.hudi.table import HudiTable
+from spark_jobs.kafka.messages import read_range, read_stream
+from spark_jobs.kafka.schema_registry import Registry
+from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.scheduling import checkpoint
 from spark_jobs.streaming.application import Application
+from spark_jobs.streaming.managed_queries import ManagedQuery
 from spark_jobs.streaming.table_writer import TableWriter
 
 
-class TableQuery:
-    """A query that writes each batch. A batch that comes again changes nothing (apply_batch.py)."""
+def start(app: Application, pipeline: Pipeline, source: Table, target: Target, managed: ManagedQuery) -> StreamingQuery:
+    """The running query, with a new writer; it goes on where its checkpoint ends."""
+    app.leases.take(target.path)
+    managed.retire()
+    table = HudiTable(app.spark, source, target)
+    read = partial(read_range, app.spark, pipeline.kafka, source.topic)
+    may_write = partial(app.leases.check, target.path)
+    quarantine = app.quarantines.of(pipeline, source.database)
+    managed.writer = TableWriter(table, Registry(pipeline.registry), quarantine, app.progress, read, may_write)
+    app.progress.update(table.name, **table.position)  # a table that stays idle has a position too
+    kept = "{}/silver/{}/{}".format(pipeline.checkpoints, table.name, source.epoch)
+    checkpoint.forget_unended(app.spark, kept)
+    # One Kafka partition is not one task.
+    tasks, most = str(app.spark.sparkContext.defaultParallelism), str(pipeline.silver["max_offsets"])
+    messages = read_stream(app.spark, pipeline.kafka, source.topic, minPartitions=tasks, maxOffsetsPerTrigger=most)
+    writer = messages.writeStream.queryName("silver " + table.name).option("checkpointLocation", kept)
+    trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
+    return writer.trigger(processingTime=trigger).foreachBatch(Batches(app, managed.writer).write).start()
 
-    def __init__(self, app: Application, pipeline: Pipeline, writer: TableWriter) -> None:
+
+class Batches:
+    """The batches of a query. A batch that comes again changes nothing (apply_batch.py)."""
+
+    def __init__(self, app: Application, writer: TableWriter) -> None:
         self._app = app
-        self._pipeline = pipeline
         self._writer = writer
         self._table = writer.table
         self._begun = False
 
-    def start(self) -> StreamingQuery:
-        """The running query; it goes on where its checkpoint ends."""
-        name = self._table.name
-        kept = "{}/silver/{}/{}".format(self._pipeline.checkpoints, name, self._table.source.epoch)
-        checkpoint.forget_unended(self._app.spark, kept)
-        trigger = "{} milliseconds".format(self._pipeline.silver["trigger_ms"])
-        writer = self._source().load().writeStream.queryName("silver " + name).option("checkpointLocation", kept)
-        return writer.trigger(processingTime=trigger).foreachBatch(self.take_slot).start()
-
-    def _source(self) -> DataStreamReader:
-        return (
-            self._app.spark.readStream.format("kafka")
-            .options(**self._pipeline.kafka)
-            .options(
-                subscribe=self._table.source.topic,
-                startingOffsets="earliest",
-                failOnDataLoss="true",
-                maxOffsetsPerTrigger=str(self._pipeline.silver["max_offsets"]),
-                # One Kafka partition is not one task.
-                minPartitions=str(self._app.spark.sparkContext.defaultParallelism),
-            )
-        )
-
-    def take_slot(self, batch: DataFrame, _: int) -> None:
+    def write(self, batch: DataFrame, _: int) -> None:
         """Writes a batch; returns when the table has a slot again."""
         self._refuse_other_topic()
         with self._app.slots.slot(self._table.name):
@@ -52,7 +54,8 @@ class TableQuery:
         self._app.slots.await_next(self._table.name)
 
     def _refuse_other_topic(self) -> None:
-        """Raises source_offsets.TopicChanged; not at the start, where a Kafka that is away would hold up all tables."""
+        """Raises source_offsets.TopicChanged. This is not done at the start: a Kafka that does not answer would then
+        delay all tables."""
         topic = self._table.source.topic
         self._table.read_from(self._app.broker.topic(topic))
         if not self._begun:

@@ -1,7 +1,8 @@
-"""The way of a batch when it can't be applied as it is: it is tried otherwise, and no message is skipped unseen."""
+"""Writes batches. One that can't be applied is tried in other ways, and no message is skipped silently."""
 
 import logging
 import threading
+from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional
 
 from pyspark.sql import DataFrame
@@ -32,65 +33,58 @@ class PoisonMessage(Exception):
 
 
 class Retired(Exception):
-    """The query of the table was restarted, and this writer writes no more."""
+    """The query of the table was restarted, and this writer may not write any more."""
 
 
+@dataclass(eq=False)
 class TableWriter:
     """Writes the batches of one table.
 
-    A batch is applied as it is. Only one that fails is looked through: good ones pay nothing.
+    A batch is applied whole. Only the messages of a batch that fails are checked, so good batches cost nothing more.
 
     read_range: messages of the topic from an offset of each partition on, to those before another offset or to its end
     may_write: raises when another job may write the table
     """
 
-    def __init__(
-        self,
-        table: HudiTable,
-        registry: Registry,
-        quarantine: Quarantine,
-        progress: Progress,
-        read_range: ReadRange,
-        may_write: Callable[[], None],
-        part_bytes: int = PART_BYTES,
-    ) -> None:
-        self.table = table
-        self.registry = registry
-        self._schemas = WriterSchemas(registry, table.source)
-        self._quarantine = quarantine
-        self._progress = progress
-        self._read_range = read_range
-        self._may_write = may_write
-        self._part_bytes = part_bytes
-        self._lock = threading.Lock()  # the query or a replay: what the table knows of itself is for one at a time
+    table: HudiTable
+    registry: Registry
+    quarantine: Quarantine
+    progress: Progress
+    read_range: ReadRange
+    may_write: Callable[[], None]
+    part_bytes: int = PART_BYTES
+
+    def __post_init__(self) -> None:
+        self._schemas = WriterSchemas(self.registry, self.table.source)
+        self._lock = threading.Lock()  # the query or a replay: only one at a time may change the state of the table
         self._retired = False
 
     @property
     def waiting(self) -> int:
         """How many messages were set aside, and are neither replayed nor dropped."""
-        return self._quarantine.waiting(self.table.source.topic)
+        return self.quarantine.waiting(self.table.source.topic)
 
     def write(self, messages: DataFrame) -> None:
-        """Commits a batch (partition, offset, key, value). Sets aside what can't be applied; or the table stops, with
-        PoisonMessage."""
+        """Commits a batch (partition, offset, key, value). Messages that can't be applied are set aside; or the table
+        stops, with PoisonMessage."""
         try:
-            self._write(messages, self._part_bytes)
+            self._write(messages, self.part_bytes)
         except Oversized as oversized:
             # Kafka's source counts messages, and 200,000 small ones make a good batch.
             LOG.info("%s; it is written in parts", oversized)
-            for partition, first, last in split_by_bytes(messages, self._part_bytes):
-                # Read from Kafka each: of what was read of all of it, most would be thrown away.
-                self._write(self._read_range({str(partition): first}, {str(partition): last + 1}))
+            for partition, first, last in split_by_bytes(messages, self.part_bytes):
+                # Each part is read from Kafka: most of a read of the whole batch would be thrown away each time.
+                self._write(self.read_range({str(partition): first}, {str(partition): last + 1}))
 
     def replay(self, messages: DataFrame) -> None:
-        """Commits single messages of long ago: they take the place that their offsets give them."""
+        """Commits single old messages. Their offsets give them their place in the order."""
         with self._lock:
             self._check()
             self._report(apply_batch(messages, self.table, self._schemas, replayed=True))
         self.table.metastore.after_commit()
 
     def retire(self) -> None:
-        """Returns when nothing is being written through this writer, and from then on nothing will be."""
+        """Waits for the present write to end. After this the writer writes nothing more."""
         with self._lock:
             self._retired = True
 
@@ -98,7 +92,7 @@ class TableWriter:
         try:
             self._apply(messages, limit=limit)
         except SchemaRefused as refused:
-            # Only what no later change has replaced must fit: so a table goes on once its source is put right.
+            # Only the newest message of each key must fit: so a table goes on once its source is corrected.
             latest = latest_message_per_key(self._from_here_on(messages))
             self._refuse_left_out(latest, refused)
             self._apply(latest)
@@ -110,14 +104,14 @@ class TableWriter:
 
     def _from_here_on(self, messages: DataFrame) -> DataFrame:
         """The messages of the batch and all later ones."""
-        ahead = self._read_range(start_offsets(messages), None)
+        ahead = self.read_range(start_offsets(messages), None)
         return drop_stale_ahead(ahead, self.table.reached["runs"], self._schemas)
 
     def _refuse_left_out(self, messages: DataFrame, refused: SchemaRefused) -> None:
-        """Raises SchemaRefused when a message left something out: it could stand in one that is to be skipped."""
+        """Raises SchemaRefused when a message left a value out: a message that would be skipped could have it."""
         names = summarize(messages, self._schemas).left_out
         if names:
-            raise SchemaRefused("{}; and write {} anew in these rows".format(refused, ", ".join(names)))
+            raise SchemaRefused("{}; and write {} again in these rows".format(refused, ", ".join(names)))
 
     def _apply(self, messages: DataFrame, lookahead: Optional[DataFrame] = None, limit: Optional[int] = None) -> None:
         with self._lock:
@@ -136,7 +130,7 @@ class TableWriter:
             if self.table.source.on_bad_message == STOP:
                 raise PoisonMessage(refusal(self.table.name, self.table.source, first)) from None
             LOG.warning("%s: set aside partition %d offset %d", self.table.name, first["partition"], first["offset"])
-            self._quarantine.put(annotated.where(F.col(validate.REASON).isNotNull()), self.table.source)
+            self.quarantine.put(annotated.where(F.col(validate.REASON).isNotNull()), self.table.source)
             valid = annotated.where(F.col(validate.REASON).isNull())
             self._report(apply_batch(valid, self.table, self._schemas, lookahead))
             self._report(self.table.commit_offsets(end_offsets(annotated)))
@@ -146,18 +140,15 @@ class TableWriter:
     def _check(self) -> None:
         if self._retired:
             raise Retired("the query of {} was restarted meanwhile; try again".format(self.table.name))
-        self._may_write()
+        self.may_write()
 
     def _report(self, commit: Optional[Commit]) -> None:
         if commit is not None:
-            self._progress.committed(self.table.name, commit.position, commit.committed_ms, commit.at)
+            self.progress.committed(self.table.name, commit.position, commit.committed_ms, commit.at)
 
 
 def refusal(name: str, table: Table, row: Any) -> str:
     """The error of a table that stops in front of a message."""
-    return (
-        "{}: {} partition {} offset {} can't be applied: {}; the table waits in front of it. To set such messages "
-        "aside: on_bad_message: quarantine in databases/{}.yaml, then lake apply".format(
-            name, table.topic, row["partition"], row["offset"], row[validate.REASON], table.database
-        )
-    )
+    what = "{}: {} partition {} offset {} can't be applied: {}; the table waits in front of it. To set such messages "
+    remedy = "aside: on_bad_message: quarantine in databases/{}.yaml, then lake apply".format(table.database)
+    return what.format(name, table.topic, row["partition"], row["offset"], row[validate.REASON]) + remedy

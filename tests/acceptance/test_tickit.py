@@ -13,7 +13,7 @@ from lake.config.home import PROJECT
 from lake.samples import tickit
 from spark_jobs.archive import files
 from spark_jobs.kafka import admin
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.runtime.pipeline import read_pipeline
 from spark_jobs.runtime.waiting import LOOK_EVERY_S, Deadline
 from tests.clocks import HANG_S

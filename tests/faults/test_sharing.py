@@ -92,7 +92,7 @@ def rounds(rig: Rig, database: str, silver: OwnTable, served: bool = True) -> It
         silver.write(own_table.messages(rig.spark, rig.home, topic, first, end))
         yield number
         if served:
-            table_services.serve(rig.spark, silver)
+            table_services.serve(silver)
 
 
 class Reader:

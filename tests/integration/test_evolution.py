@@ -7,7 +7,7 @@ from tests.integration.lab import Lab
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 REFUSED = {
-    "strict": "lab_mor.strict: NOT NULL column must is gone",
+    "strict": "lab_mor.strict: NOT NULL column must was dropped",
     "retyped": "lab_mor.retyped: column amount is int in the lake and arrives as string",
 }
 STOPPED_WITHIN = "the table does not stop"

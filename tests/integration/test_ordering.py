@@ -117,7 +117,7 @@ def test_f6_old_events_again_change_nothing(done: Lab) -> None:
             silver.write(own_table.messages(done.spark, done.home, silver.source.topic, 0, count))
         assert done.whole(*name.split("_")) == before[name], f"{name} after old events"
         if silver.target.type == "mor":
-            table_services.serve(done.spark, silver)
+            table_services.serve(silver)
             compacted = done.spark.read.option("hoodie.datasource.query.type", "read_optimized")
             assert compacted.format("hudi").load(silver.path).count() == len(before[name])
             silver.write(own_table.messages(done.spark, done.home, silver.source.topic, 0, 8))

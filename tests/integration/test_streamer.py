@@ -24,7 +24,7 @@ from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS
 from spark_jobs.kafka import admin
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import compare, lake_rows
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, wait_until
@@ -119,16 +119,15 @@ class Shop:
             moment.close()
 
     def _compared(self, snapshot: Snapshot, table: Table) -> dict[str, list[str]]:
-        columns = snapshot.columns(f"{table.schema}.{table.table}")
-        names, types = [column.name for column in columns], [pg_type(column) for column in columns]
-        texts = snapshot.rows(f"{table.schema}.{table.table}", names, types)
-        source = lake_rows.of_source(texts, table, names, types).live()
+        columns = {column.name: pg_type(column) for column in snapshot.columns(table.source_name)}
+        texts = snapshot.rows(table.source_name, columns)
+        source = lake_rows.of_source(texts, table, columns).live()
         found = {}
         for target in table.targets:
             kind = "cow" if target.type == "cow" else "rt"
-            silver = lake_rows.of_target(self.spark, target.path, kind, table, names, types)
+            silver = lake_rows.of_target(self.spark, target.path, kind, table, columns)
             path = self.streamed(target.path)
-            ours = lake_rows.of_target(self.spark, path, kind, table, names, types)
+            ours = lake_rows.of_target(self.spark, path, kind, table, columns)
             assert set(self.stored(path).columns) == set(self.stored(target.path).columns)
             pairs = {"silver": (silver.rows, ours.rows), "source": (source, ours.live())}
             for name, pair in pairs.items():

@@ -53,7 +53,7 @@ def test_more_log_files_than_s3a_has_connections_by_default(done: Lab) -> None:
     write(done, silver, S3A_POOL + 5)
     merged = rows(done, silver)
     assert since_service(done, silver) == S3A_POOL + 5, "or a new job never compacts"
-    table_services.serve(done.spark, silver)
+    table_services.serve(silver)
     assert rows(done, silver, "read_optimized") == merged != []
     assert since_service(done, silver) == 0
 
@@ -63,9 +63,9 @@ def test_a_plan_that_a_crash_left(done: Lab) -> None:
     silver = own(done, "planned")
     write(done, silver, 3)
     with closing(write_client(done.spark, silver.target)) as client:
-        table_services.plan_compaction(done.spark, silver, client)
+        table_services.plan_compaction(silver, client)
     write(done, silver, 3, first=3)
-    table_services.serve(done.spark, silver)
+    table_services.serve(silver)
     assert rows(done, silver, "read_optimized") == rows(done, silver) != []
     assert since_service(done, silver) == 0
 
@@ -90,7 +90,7 @@ def test_archiving_leaves_no_hole_in_the_timeline(done: Lab) -> None:
 
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(look)
-        table_services.archive(done.spark, silver)
+        table_services.archive(silver)
         archived.set()
         looking.result()
     assert len(completed(timeline)) < len(before) and len(seen) > 2
@@ -111,7 +111,7 @@ def test_services_beside_the_writer(done: Lab) -> None:
     def serve() -> int:
         rounds = 0
         while not ended.is_set():
-            table_services.serve(done.spark, silver)
+            table_services.serve(silver)
             rounds += 1
         return rounds
 

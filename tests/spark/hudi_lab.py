@@ -14,7 +14,7 @@ from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.quarantined import facts
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.runtime.status import Progress
-from spark_jobs.streaming.quarantine_requests import QuarantineRequests
+from spark_jobs.streaming import quarantine_requests
 from spark_jobs.streaming.table_writer import PART_BYTES, TableWriter
 from tests.poisoned import Schemas, batch
 
@@ -71,6 +71,5 @@ class Lab:
         return {one["offset"]: one["state"] for one in self.aside()}
 
     def ask(self, action: str, *ids: str, **more: Any) -> dict[str, Any]:
-        requests = QuarantineRequests(self.quarantines)
         arguments = {"database": "lab", "ids": list(ids), "by": "ada", **more}
-        return requests.settle(self.pipeline, self.writers, action, arguments)
+        return quarantine_requests.settle(self.quarantines, self.pipeline, self.writers, action, arguments)

@@ -166,7 +166,7 @@ def test_a_wider_writer_widens_the_batch(spark: SparkSession) -> None:
 def test_a_required_column_that_is_gone_from_one_writer_of_the_batch(spark: SparkSession) -> None:
     lake = Lake(spark, "id int, must int", schema_id=7, end=10)
     mixed = batch(spark, (9, {"id": 1}), (7, {"id": 2, "must": 2}), first=10)
-    with pytest.raises(SchemaRefused, match=r"lab_mor\.t: NOT NULL column must is gone"):
+    with pytest.raises(SchemaRefused, match=r"lab_mor\.t: NOT NULL column must was dropped"):
         lake.fitted(mixed)
 
 

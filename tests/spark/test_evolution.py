@@ -40,7 +40,7 @@ def test_a_nullable_column_that_is_gone_is_null(spark: SparkSession) -> None:
 
 def test_a_required_column_that_is_gone_stops_the_table(spark: SparkSession) -> None:
     arriving = rows(spark, "id int, name string, _order bigint", (1, "a", 9))
-    with pytest.raises(SchemaRefused, match=r"lab_mor\.t: NOT NULL column amount is gone"):
+    with pytest.raises(SchemaRefused, match=r"lab_mor\.t: NOT NULL column amount was dropped"):
         fit(arriving, stored(spark), ["id", "amount"], "lab_mor.t")
 
 

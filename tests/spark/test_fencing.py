@@ -135,8 +135,3 @@ def test_a_batch_without_stale_generations_is_left_alone() -> None:
     known, summary = {"0": {"5": 0, "9": 5}}, [{"partition": 0, "generations": ["9"], "offset": 7}]
     assert fencing.in_batch(fencing.stale_generations(known), summary) == []
     assert fencing.without(messages, messages, []) is messages
-
-
-def test_a_stale_generation_says_what_it_is() -> None:
-    said = "generation 5 of the connector in partition 2, from offset 40 on"
-    assert str(StaleGeneration(2, "5", 40, 60009)) == said

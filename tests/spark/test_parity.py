@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import File
-from spark_jobs.kafka.offsets import missing_offsets
+from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import compare, hot_rows, lake_rows
 from spark_jobs.parity.compare import PLACEHOLDER
 from spark_jobs.runtime.pipeline import Table
@@ -17,17 +17,17 @@ from spark_jobs.sources.postgres.reader import page_range, qualified, source_col
 from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn
 
 TABLE = Table("moma", "public", "artists", "moma.public.artists", 0, ("id",), None, "soft", "full", ())
-NAMES, TYPES = ["id", "name"], [PG_TYPES["int4"], PG_TYPES["text"]]
+COLUMNS = {"id": PG_TYPES["int4"], "name": PG_TYPES["text"]}
 LAKE = "id int, name string, __deleted string, __op string, __lsn long, _order long"
 ROWS = [(1, "a", "false", "r", 1, 1), (2, None, "false", "r", 1, 2), (3, "", "false", "r", 1, 3)]
 
 
 def lake(spark: SparkSession, rows: list[Any]) -> DataFrame:
-    return lake_rows.of_lake(spark.createDataFrame(rows, LAKE), TABLE, NAMES, TYPES)
+    return lake_rows.of_lake(spark.createDataFrame(rows, LAKE), TABLE, COLUMNS)
 
 
 def source(spark: SparkSession, rows: list[Any]) -> DataFrame:
-    return lake_rows.of_source(spark.createDataFrame(rows, "c0 string, c1 string"), TABLE, NAMES, TYPES)
+    return lake_rows.of_source(spark.createDataFrame(rows, "c0 string, c1 string"), TABLE, COLUMNS)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_every_form_of_a_placeholder_is_found_where_no_source_explains_it(spark:
 
 def test_a_column_that_the_lake_lacks_is_null_in_every_row(spark: SparkSession) -> None:
     stored = spark.createDataFrame([(row[0], *row[2:]) for row in ROWS], LAKE.replace("name string, ", ""))
-    side = lake_rows.of_lake(stored, TABLE, NAMES, TYPES)
+    side = lake_rows.of_lake(stored, TABLE, COLUMNS)
     assert differing(source(spark, [("1", None), ("2", None), ("3", None)]), side) == []
     assert differing(source(spark, [("1", "a"), ("2", None), ("3", None)]), side) == ['["1"]']
 
@@ -120,7 +120,7 @@ def test_a_column_that_the_lake_lacks_is_null_in_every_row(spark: SparkSession) 
 def test_a_lake_column_of_another_type_is_refused(spark: SparkSession) -> None:
     stored = spark.createDataFrame(ROWS, LAKE.replace("id int", "id string"))
     with pytest.raises(lake_rows.WrongType, match="column id is string in the lake, the type map says int"):
-        lake_rows.of_lake(stored, TABLE, NAMES, TYPES)
+        lake_rows.of_lake(stored, TABLE, COLUMNS)
 
 
 def test_the_read_optimised_view_may_be_behind_but_not_elsewhere(spark: SparkSession) -> None:
@@ -223,7 +223,7 @@ def test_a_row_that_the_source_was_seen_to_have_does_not_differ(
 def test_a_row_that_never_rests_is_seen_in_all_its_versions(spark: SparkSession) -> None:
     seen = {'["1", "é\\"🎉"]': 3, '["1", ""]': 2, '["2", null]': 4}
     keys = spark.createDataFrame([('["1"]',), ('["2"]',), ('["3"]',)], "key string")
-    found = hot_rows.versions(spark, sampled(seen, 5), TABLE, NAMES, TYPES, keys)
+    found = hot_rows.versions(spark, sampled(seen, 5), TABLE, COLUMNS, keys)
     rows = source(spark, [("1", 'é"🎉'), ("1", ""), ("2", None)]).live().drop("_order").collect()
     assert {tuple(row) for row in found.collect()} == {*map(tuple, rows), ('["2"]', None), ('["3"]', None)}
 
@@ -231,7 +231,7 @@ def test_a_row_that_never_rests_is_seen_in_all_its_versions(spark: SparkSession)
 def test_what_is_not_understood_is_not_no_row(spark: SparkSession) -> None:
     keys = spark.createDataFrame([('["1"]',)], "key string")
     with pytest.raises(Exception, match=r"(?i)malformed"):
-        hot_rows.versions(spark, sampled({'["1", "a"': 1}, 1), TABLE, NAMES, TYPES, keys).collect()
+        hot_rows.versions(spark, sampled({'["1", "a"': 1}, 1), TABLE, COLUMNS, keys).collect()
 
 
 def sampled(seen: dict[str, int], times: int) -> Any:
@@ -264,7 +264,7 @@ def test_a_fault_of_the_archive_is_named(files: list[File], fault: str) -> None:
 
 
 def test_what_lags_is_named_by_partition() -> None:
-    assert missing_offsets("cow", {"0": 5}, {0: 5, 1: 3}) == "cow lacks partition 1: 0 of 3"
+    assert missing_offsets("cow", {"0": 5}, {0: 5, 1: 3}) == "cow has not reached partition 1: 0 of 3"
     assert missing_offsets("cow", {}, {}) == ""
 
 

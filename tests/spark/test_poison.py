@@ -58,7 +58,7 @@ def reasons(spark: SparkSession, *values: bytes, keys: tuple[str, ...] = (), **o
         (framed(99, b"\x02"), "schema id 99 is not in the registry"),
         (message(OTHER, id=1, name="b"), "schema id 5 is that of lab.public.other.Value"),
         (framed(PLAIN, b"\x02a"), "schema id 8 is that of string"),
-        (framed(BARE, b"\x02"), "schema id 9 lacks __op, __deleted"),
+        (framed(BARE, b"\x02"), "schema id 9 has no __op, __deleted"),
         (GOOD[:5], UNDECODABLE),
         (GOOD[:-3], UNDECODABLE),
         (framed(OURS, b"\xff" * 40), UNDECODABLE),

@@ -2,6 +2,7 @@
 
 import json
 from argparse import Namespace
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,8 +31,8 @@ from spark_jobs.events import flatten
 from spark_jobs.hudi import lease
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.pipeline import Table
-from spark_jobs.streamer import Job, archive_schema, named, settled
+from spark_jobs.runtime.pipeline import Table, chosen
+from spark_jobs.streamer import Job, archive_schema, keep_writing, settled
 from tests.poisoned import numeric
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
@@ -203,11 +204,13 @@ def test_new_columns_go_behind_those_that_the_table_has(spark: SparkSession) -> 
 
 
 @pytest.mark.parametrize(
-    ("names", "chosen"),
-    [("", True), ("shop", True), ("shop.t", True), ("moma,shop.t", True), ("shop.public.t", True), ("t", False)],
+    ("names", "known"),
+    [("", True), ("shop", True), ("shop.t", True), ("shop.public.t", True), ("t", False)],
 )
-def test_a_table_is_named_as_in_the_other_commands(names: str, chosen: bool) -> None:
-    assert named(table(), names) is chosen
+def test_a_table_is_named_as_in_the_other_commands(names: str, known: bool) -> None:
+    pipeline = Namespace(tables=[table()])
+    with nullcontext() if known else pytest.raises(Refused, match="there is no table or database 't' in the lake"):
+        assert chosen(pipeline, names) == [table()]  # type: ignore[arg-type]
 
 
 def test_each_commit_and_each_failure_is_told_once(tmp_path: Path) -> None:
@@ -244,17 +247,17 @@ def test_the_job_writes_the_files_where_hoodie_streamer_finds_them(spark: SparkS
     assert arguments[arguments.index("--props") + 1] == f"{folder}/a/files/shop.sale_cow.properties"
 
 
-def test_the_job_goes_on_telling_after_the_storage_was_away() -> None:
-    waits, told = iter([False, False, True]), []
+def test_the_status_is_written_again_after_the_storage_did_not_answer() -> None:
+    waits, written = iter([False, False, True]), []
 
-    def tell() -> None:
-        told.append(1)
-        if len(told) == 1:
+    def write_status() -> None:
+        written.append(1)
+        if len(written) == 1:
             raise OSError("no route to the storage")
 
-    job: Any = SimpleNamespace(_ended=SimpleNamespace(wait=lambda _: next(waits)), _tell=tell)
-    Job._keep_telling(job)
-    assert len(told) == 2
+    ended: Any = SimpleNamespace(wait=lambda _: next(waits))
+    keep_writing(write_status, ended)
+    assert len(written) == 2
 
 
 def test_no_word_of_the_command_line_is_empty() -> None:

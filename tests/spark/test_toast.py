@@ -14,8 +14,8 @@ import fastavro
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_jobs.events import batch as batches
 from spark_jobs.events import decode, toast
+from spark_jobs.events.batch import Batch, summary
 from spark_jobs.events.deletes import erase_deleted
 from spark_jobs.events.flatten import EPOCH_SIZE
 from spark_jobs.events.latest_by_key import latest_by_key
@@ -357,13 +357,12 @@ def test_the_placeholder_goes_where_it_is_named_and_only_there(spark: SparkSessi
         (["t", "amount"], None),
         (None, {"id": "1"}),
     ]
-    assert toast.left_out(batches.summary(messages, {3: WRITER})) == ["amount", "t"]
+    assert Batch(messages, summary(messages, {3: WRITER})).left_out == ["amount", "t"]
 
 
 def test_a_writer_that_leaves_nothing_out_is_decoded_as_ever() -> None:
     plain = {**WRITER, "fields": WRITER["fields"][:7]}  # type: ignore[index]
     assert toast.lake_columns(plain, "row", converted)[1] == "row.`t` AS `t`"
-    assert toast.left_out([{"unavailable": []}]) == []
 
 
 def test_one_placeholder_for_all() -> None:

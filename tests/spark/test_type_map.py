@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from lake.sources.postgres.types import MAPPED
 from spark_jobs.events import toast
 from spark_jobs.sources.columns import lake_columns
-from spark_jobs.sources.interface import Unmapped
+from spark_jobs.sources.engine import Unmapped
 from spark_jobs.sources.postgres.avro_types import SOURCE, converted, numeric_type
 from spark_jobs.sources.postgres.types import PG_TYPES, SourceColumn, pg_type
 

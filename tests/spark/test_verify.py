@@ -10,13 +10,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_jobs import verify
-from spark_jobs.kafka import admin
-from spark_jobs.parity import catch_up, findings, lake_checks, table_check
+from spark_jobs.parity import findings, table_check
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck, condition
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.sources.interface import NoTable, Unmapped
+from spark_jobs.sources.engine import NoTable, Unmapped
 from spark_jobs.sources.postgres.reader import Source
 from spark_jobs.sources.postgres.types import SourceColumn
 from spark_jobs.verify import RETRIES, Check
@@ -36,6 +35,9 @@ class Stub:
     def begin(self, source: object, snapshot: object) -> None:
         pass
 
+    def cover(self, *_: object) -> None:
+        pass
+
     def end(self) -> None:
         pass
 
@@ -53,10 +55,8 @@ class Stub:
 def checked(monkeypatch: pytest.MonkeyPatch, *stubs: Stub) -> dict[str, Any]:
     """The result over a source and a lake that are there, with nothing in quarantine and no archive."""
     snapshot = Namespace(position="0/1", close=lambda: None)
-    source = Namespace(snapshot=lambda: snapshot, wait_until_captured=lambda *_: None)
+    source = Namespace(snapshot=lambda: snapshot)
     monkeypatch.setattr(verify, "engine", lambda name: Namespace(source=lambda *_: source))
-    monkeypatch.setattr(catch_up, "wait_for_targets", lambda *_: None)
-    monkeypatch.setattr(admin, "topic_offsets", lambda *_: Namespace(end={}))
     args: Any = Namespace(jdbc_url="", user="", timeout_s=1, tables="")
     pipeline: Any = Namespace(tables=(), quarantine={})
     spark: Any = None
@@ -122,7 +122,7 @@ Look = Callable[[int, int], TableCheck]
 def make_look(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], Look]:
     """Of a table of which nothing is read: so many keys differ in a round, in rows of the lake of that order."""
     monkeypatch.setattr(table_check, "read_sides", lambda *_: [])
-    monkeypatch.setattr(lake_checks, "check_lake", lambda *_: {})
+    monkeypatch.setattr(findings, "check_lake", lambda *_: {})
     monkeypatch.setattr(findings, "versions", lambda spark, table, pair, keys, sides: [{"key": key} for key in keys])
     table = Table("shop", "public", "t", "shop.public.t", 0, ("id",), None, "soft", "full", ())
 

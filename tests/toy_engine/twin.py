@@ -3,7 +3,7 @@
 from typing import Any
 
 from spark_jobs.sources.columns import Converted, field_of
-from spark_jobs.sources.interface import ColumnType, Engine, Unmapped
+from spark_jobs.sources.engine import ColumnType, Engine, Unmapped
 
 SPARK = {"INTEGER": "bigint", "TEXT": "string"}
 

@@ -103,10 +103,10 @@ def test_a_request_stays_until_it_has_its_answer(tmp_path: Path, monkeypatch: py
     channel, server = FolderChannel(tmp_path, "here"), control_of(tmp_path, monkeypatch)
     channel.send("1", {"id": "1", "verb": "compact", "arguments": {"table": "shop_mor.a"}})
     (request,) = server.pending("compact")
-    assert server.pending("compact", "drop") == [request] and server.is_asked(), "it survives a crash"
+    assert server.pending("compact", "drop") == [request] and server.has_requests(), "it survives a crash"
     assert (server.pending("drop"), channel.answer("1")) == ([], None)
     server.answer(request, DONE, {})
-    assert (server.is_asked(), channel.answer("1")) == (False, {"id": "1", "code": 0, "result": {}})
+    assert (server.has_requests(), channel.answer("1")) == (False, {"id": "1", "code": 0, "result": {}})
     channel.forget("1", pending=False)
     assert list(tmp_path.rglob("*.json")) == []
 
@@ -118,7 +118,7 @@ def test_what_is_no_request_is_answered_as_wrong(tmp_path: Path, monkeypatch: py
     (tmp_path / "2.json.new").write_text(text)  # is being written
     assert server.pending(*control.VERBS) == []
     assert json.loads((tmp_path / "answers" / "1.json").read_text())["code"] == 2
-    assert not server.is_asked()
+    assert not server.has_requests()
 
 
 def test_an_answer_that_nobody_read_is_deleted_in_the_end(tmp_path: Path) -> None:

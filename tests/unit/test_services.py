@@ -47,8 +47,7 @@ class Serving:
 
     def attend(self) -> list[str]:
         self.ran = []
-        spark: Any = None
-        self.done = table_services.attend(spark, self.table, self.progress, 60, False, [])
+        self.done = table_services.attend(self.table, self.progress, 60, False, [])
         return self.ran
 
     def reason(self) -> str:
@@ -177,13 +176,12 @@ def test_a_table_is_served_after_so_many_commits_or_bytes_of_log(
     plan = schedule(kind, bool(partition), commits, size)
     table: Any = Namespace(name=NAME, schedule=plan, metastore=metastore)
 
-    def serve(spark: Any, table: Any) -> None:
+    def serve(table: Any) -> None:
         for written in (3, 4):
             plan.committed(written, has_rows=True)
 
     monkeypatch.setattr(table_services, "serve", serve)
-    spark: Any = None
-    table_services.serve_due(spark, table, 60, False)
+    table_services.serve_due(table, 60, False)
     assert plan.unserved == ((2, 7) if due else (commits, size))
     assert bool(checks) == due  # somebody may have dropped the table from the metastore
 

@@ -12,12 +12,9 @@ import pytest
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming import streaming_job
-from spark_jobs.streaming.managed_queries import ManagedQueries
-from spark_jobs.streaming.managed_query import ManagedQuery
-from spark_jobs.streaming.service_loop import ServiceLoop
-from spark_jobs.streaming.streaming_job import StreamingJob
-from spark_jobs.streaming.tables_first import TablesFirst
-from spark_jobs.streaming.topic_watch import TopicWatch
+from spark_jobs.streaming.control import Control
+from spark_jobs.streaming.managed_queries import ManagedQueries, ManagedQuery
+from spark_jobs.streaming.streaming_job import StreamingJob, TablesFirst, note_lags
 
 BUSY, IDLE = {"numInputRows": 3}, {"numInputRows": 0}
 Start = Callable[[ManagedQuery], Any]
@@ -32,9 +29,15 @@ def broken(_: ManagedQuery) -> Any:
     raise RuntimeError("the registry is away")
 
 
+def application(release: Callable[[str], None] = lambda path: None, ends: Any = None) -> Any:
+    """What the queries need of one: one archive may be in its first batch."""
+    leases, broker = SimpleNamespace(release=release), SimpleNamespace(ends=ends)
+    return SimpleNamespace(progress=Progress(), archives=SimpleNamespace(at_once=1), leases=leases, broker=broker)
+
+
 def queries(*starts: Start) -> ManagedQueries:
     """The queries of a job that was begun with these."""
-    made = ManagedQueries(Progress(), archives_at_once=1, release=lambda path: None)
+    made = ManagedQueries(application())
     made.reconcile({f"shop_mor.{number}": ("spec", start) for number, start in enumerate(starts)})
     return made
 
@@ -67,7 +70,7 @@ def started(first: Start) -> list[str]:
         return begin
 
     known: dict[str, tuple[Any, Start]] = {"bronze.a": ("spec", first)}
-    made = ManagedQueries(Progress(), archives_at_once=1, release=lambda path: None)
+    made = ManagedQueries(application())
     made.reconcile(known)
     made.reconcile({**known, **{name: ("spec", start(name)) for name in ("shop_cow.a", "bronze.b", "bronze.c")}})
     return begun
@@ -92,11 +95,11 @@ def test_a_query_that_is_not_wanted_any_more_ends() -> None:
         managed.writer = writer
         return query
 
-    made = ManagedQueries(Progress(), archives_at_once=1, release=ended.append)
+    made = ManagedQueries(application(release=ended.append))
     made.reconcile({"a": ("spec", start)})
-    assert made.writers() == [writer]
+    assert [one for _, one in made.of_tables()] == [writer]
     made.reconcile({})
-    assert (ended, made.writers()) == (["query", "writer", "s3a://lake/a"], [])
+    assert (ended, made.of_tables()) == (["query", "writer", "s3a://lake/a"], [])
 
 
 def job() -> StreamingJob:
@@ -110,7 +113,7 @@ def pipeline_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_backlog_of_archives_does_not_hold_up_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[Any] = []
-    monkeypatch.setattr(streaming_job, "QueryStarts", lambda app, layers: given.append(app))
+    monkeypatch.setattr(streaming_job, "ManagedQueries", given.append)
     job()
     archives, services = given[0].archives, given[0].services
     with archives.turn():
@@ -133,7 +136,7 @@ def written(managed: ManagedQuery, offsets: dict[str, int], topic: str = "shop.p
 
 def test_how_far_a_table_is() -> None:
     """What was set aside before the first row has no commit; only the query knows that it was read."""
-    managed = ManagedQuery("spec", running(None))
+    managed = ManagedQuery("shop_cow.item", "spec", running(None))
     assert managed.reached() == {}
     assert written(managed, {"0": 5}).reached() == {"0": 5}
     read = {"shop.public.item": {"0": 7, "1": 2}}
@@ -153,14 +156,12 @@ def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
     def start(topic: str) -> Start:
         return lambda managed: running(None)(written(managed, {}, topic))
 
-    progress = Progress()
-    made = ManagedQueries(progress, archives_at_once=1, release=lambda path: None)
+    app = application(ends=ends)
+    made = ManagedQueries(app)
     made.reconcile({topic: ("spec", start(topic)) for topic in ("gone", "there")})
-    app: Any = SimpleNamespace(broker=SimpleNamespace(ends=ends), progress=progress)
-    watch = TopicWatch(app, made)
     for now in (100.0, 107.0):
-        watch.look(now)
-    tables = json.loads(progress.to_json(0))["tables"]
+        note_lags(app, made, now)
+    tables = json.loads(app.progress.to_json(0))["tables"]
     assert {name: tables[name]["behind_s"] for name in tables} == {"gone": 0, "there": 7}
 
 
@@ -174,7 +175,7 @@ def test_a_thread_that_fails_ends_the_job(stopping: bool) -> None:
     begun = job()
     if stopping:
         begun.stop()
-    begun.attend("serve", serve).join(60)
+    begun.repeat("serve", serve, 0).join(60)
     assert begun.failed == (not stopping)
 
 
@@ -195,9 +196,7 @@ def test_the_first_time_of_a_job_is_the_tables(
     served: bool,
 ) -> None:
     monkeypatch.setattr(storage, "names", lambda *_: requests)
-    app: Any = SimpleNamespace(spark=None)
-    loop = ServiceLoop(app, queries(), app)
-    tables_first = TablesFirst(seconds_left)
-    pipeline: Any = SimpleNamespace(requests="requests")
-    tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, lambda: loop.is_asked(pipeline))
-    assert tables_first.over() == served
+    spark: Any = None
+    tables_first, control = TablesFirst(seconds_left), Control(spark, "requests")
+    tables_first.look(queries(running({"numInputRows": rows})).nothing_to_do, control.has_requests)
+    assert tables_first.over == served

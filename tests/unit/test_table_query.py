@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from spark_jobs.runtime.status import Progress
-from spark_jobs.streaming.table_query import TableQuery
+from spark_jobs.streaming.table_query import Batches
 
 
 def test_a_gap_is_looked_for_once_before_the_first_batch() -> None:
@@ -22,8 +22,7 @@ def test_a_gap_is_looked_for_once_before_the_first_batch() -> None:
     writer: Any = SimpleNamespace(table=table, write=asked.append)
     slots: Any = SimpleNamespace(slot=nullcontext, await_next=lambda name: None)
     app: Any = SimpleNamespace(broker=broker, progress=Progress(), slots=slots)
-    pipeline: Any = None
-    query = TableQuery(app, pipeline, writer)
+    batches = Batches(app, writer)
     for batch in ("first", "second"):
-        query.take_slot(batch, 0)  # type: ignore[arg-type]
+        batches.write(batch, 0)  # type: ignore[arg-type]
     assert asked == ["lab.public.t", {0: 7}, "first", "lab.public.t", "second"]

@@ -2,7 +2,7 @@
 
 A column passes three stations: PostgreSQL, the writer's Avro schema (Debezium's semantic name in
 `connect.name`, the source type in `connect.parameters`), and the lake. `converted` takes the second to the third;
-pg_types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
+types.py compares the first with the third. docs/types.md lists the map for readers and is checked against both.
 
 A value that the lake type cannot hold is unrepresentable: it fails the query, and validate.py finds its message by the
 same conditions.
@@ -16,28 +16,15 @@ SOURCE = "__debezium.source.column."
 BASE_TYPE = "lake.type"  # from our converter, where Debezium would name the domain
 MONEY = "decimal(19,2)"
 GREATEST_PRECISION = 38  # of a Spark or Hive decimal
-LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
 LEAST_MICROS = -210866803200000000  # PostgreSQL's first finite timestamp, 4714-11-24 BC
 INFINITY_MICROS = 2**63 - 1  # how an infinite timestamp is kept: the last value of the type, and the first
 INFINITY_DAYS = 2**31 - 1
 INFINITY_MS = 10**17  # Debezium's infinity is about 9.2e18 ms; the last finite timestamp is 9.2e15 ms
 GREATEST_MS = (2**63 - 1) // 1000
+RANGES = ("INT4RANGE", "INT8RANGE", "NUMRANGE", "TSRANGE", "TSTZRANGE", "DATERANGE")
 # Types without a Debezium mapping arrive as the bytes of their text.
-TEXT_AS_BYTES = (
-    "PG_LSN",
-    "XID",
-    "XID8",
-    "TXID_SNAPSHOT",
-    "PG_SNAPSHOT",
-    "TSQUERY",
-    "JSONPATH",
-    "INT4MULTIRANGE",
-    "INT8MULTIRANGE",
-    "NUMMULTIRANGE",
-    "TSMULTIRANGE",
-    "TSTZMULTIRANGE",
-    "DATEMULTIRANGE",
-)
+MULTIRANGES = tuple(name.replace("RANGE", "MULTIRANGE") for name in RANGES)
+TEXT_AS_BYTES = ("PG_LSN", "XID", "XID8", "TXID_SNAPSHOT", "PG_SNAPSHOT", "TSQUERY", "JSONPATH", *MULTIRANGES)
 # The elements of arrays arrive as PostgreSQL's text, and so does money.
 CAST_FROM_TEXT = {
     "BOOL": "boolean",
@@ -59,11 +46,8 @@ def converted(field: Dict[str, Any], row: str) -> Converted:
     """One field of a decoded record. No text about an unrepresentable value shows the value: no log may have it."""
     shape, name = _shape(field["type"]), field["name"]
     found = _converted(shape, _source_type(shape), field_of(name, row))
-    told = [
-        (condition, "column {} holds {}: {}".format(name, problem, REMEDY))
-        for condition, problem in found.unrepresentable
-    ]
-    return found._replace(unrepresentable=told)
+    text = "column {} holds {}: " + REMEDY
+    return found.where(lambda condition, problem: (condition, text.format(name, problem)))
 
 
 def _shape(avro_type: Any) -> Dict[str, Any]:
@@ -124,16 +108,12 @@ def _amount(column: str) -> str:
 
 
 def _numeric(column: str, precision: Optional[str], scale: Optional[str]) -> Converted:
-    lake = numeric_type(int(precision or 0), _signed(int(scale or 0)))
+    signed = (int(scale or 0) ^ 1024) - 1024  # Debezium passes PostgreSQL's 11 bits on as they are: 2046 is -2
+    lake = numeric_type(int(precision or 0), signed)
     if lake == "string":
         cases = ["WHEN '{}' THEN '{}'".format(*pair) for pair in SPECIAL_NUMERICS.items()]
         return _always("CASE {0} {1} ELSE {0} END".format(column, " ".join(cases)))
     return _cast(column, lake)
-
-
-def _signed(scale: int) -> int:
-    """Debezium passes the 11 bits of PostgreSQL's scale on as they are: 2046 is -2."""
-    return scale - 2048 if scale > 1024 else scale
 
 
 def numeric_type(precision: int, scale: int) -> str:
@@ -147,23 +127,19 @@ def numeric_type(precision: int, scale: int) -> str:
 def _array(shape: Dict[str, Any], source: str, column: str) -> Converted:
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
-    inherited.pop(SOURCE + "length", None)  # of numeric: text, see pg_types.ELEMENTS
+    inherited.pop(SOURCE + "length", None)  # of numeric: text, see types.ELEMENTS
     element = _element({**items, "connect.parameters": inherited}, source.lstrip("_"))
-    unrepresentable = [
-        ("exists({}, item -> {})".format(column, condition), problem) for condition, problem in element.unrepresentable
-    ]
-    return Converted("transform({}, item -> {})".format(column, element.value), unrepresentable)
+    value = "transform({}, item -> {})".format(column, element.value)
+    exists = "exists({}, item -> {})"
+    return element.where(lambda item, problem: (exists.format(column, item), problem))._replace(value=value)
 
 
 def _element(shape: Dict[str, Any], source: str) -> Converted:
     found = _converted(shape, source, "item")
     if source == "MONEY":
         found = found._replace(value="CAST({} AS string)".format(found.value))
-    if shape["type"] != "string":
-        return found
-    return found._replace(
-        unrepresentable=[("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS), *found.unrepresentable]
-    )
+    nested = [("startswith(item, {})".format(NESTED), SEVERAL_DIMENSIONS)] if shape["type"] == "string" else []
+    return found._replace(unrepresentable=nested + found.unrepresentable)
 
 
 def _cast(column: str, lake: str) -> Converted:
@@ -171,15 +147,9 @@ def _cast(column: str, lake: str) -> Converted:
 
 
 def _infinite(column: str, finite: str, low: str, high: str) -> str:
-    """finite, but for the values for which the conditions on the column say that it is infinite."""
-    ends = "WHEN {} THEN timestamp_micros({}L) WHEN {} THEN timestamp_micros(-{}L - 1)".format(
-        high, INFINITY_MICROS, low, INFINITY_MICROS
-    )
-    return "CASE {} ELSE {} END".format(ends, finite).replace("{x}", column)
-
-
-def _date(column: str) -> Converted:
-    return _always("date_add(DATE'1970-01-01', {})".format(column))
+    """The SQL `finite`, except for values for which one of the conditions (low, high) says that they are infinite."""
+    text = "CASE WHEN {} THEN timestamp_micros({}L) WHEN {} THEN timestamp_micros(-{}L - 1) ELSE {} END"
+    return text.format(high, INFINITY_MICROS, low, INFINITY_MICROS, finite).replace("{x}", column)
 
 
 def _timestamp_ms(column: str) -> Converted:
@@ -193,10 +163,6 @@ def _timestamp_micros(column: str) -> Converted:
     wrapped = "{0} < {1}L AND {0} <> -{2}L - 1".format(column, LEAST_MICROS, INFINITY_MICROS)
     value = "CASE WHEN NOT ({}) THEN timestamp_micros({}) END".format(wrapped, column)
     return _where_it_fits(column, value, "timestamp")
-
-
-def _timestamp_nanos(column: str) -> Converted:
-    return _always("timestamp_micros(floor({} / 1000))".format(column))
 
 
 def _timestamp_text(column: str) -> Converted:
@@ -244,17 +210,18 @@ def _bits(column: str, length: int) -> str:
     return "substring({}, {}, {})".format(letters, 8 * size - length + 1, length)
 
 
-def _point(column: str) -> Converted:
-    return _always("CASE WHEN {0} IS NOT NULL THEN named_struct('x', {0}.x, 'y', {0}.y) END".format(column))
+def _as(sql: str) -> Callable[[str], Converted]:
+    """A value that every value of the column has, as SQL of {0}."""
+    return lambda column: _always(sql.format(column))
 
 
 SEMANTIC: Dict[str, Callable[[str], Converted]] = {
-    "io.debezium.time.Date": _date,
+    "io.debezium.time.Date": _as("date_add(DATE'1970-01-01', {0})"),
     "io.debezium.time.Time": _time_text(1000),
     "io.debezium.time.MicroTime": _time_text(1000000),
     "io.debezium.time.Timestamp": _timestamp_ms,
     "io.debezium.time.MicroTimestamp": _timestamp_micros,
-    "io.debezium.time.NanoTimestamp": _timestamp_nanos,
+    "io.debezium.time.NanoTimestamp": _as("timestamp_micros(floor({0} / 1000))"),
     "io.debezium.time.ZonedTimestamp": _timestamp_text,
-    "io.debezium.data.geometry.Point": _point,
+    "io.debezium.data.geometry.Point": _as("CASE WHEN {0} IS NOT NULL THEN named_struct('x', {0}.x, 'y', {0}.y) END"),
 }

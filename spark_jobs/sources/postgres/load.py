@@ -26,15 +26,12 @@ def load(spark: SparkSession, url: str, user: str, password: str, schema: str, f
 
 def _execute(connection: Any, statement: str) -> int:
     """The number of rows changed."""
-    open_statement = connection.createStatement()
-    try:
+    with closing(connection.createStatement()) as open_statement:
         return int(open_statement.executeUpdate(statement))
-    finally:
-        open_statement.close()
 
 
 def _load(spark: SparkSession, connection: Any, table: str, path: str) -> int:
-    """Copies the file into a table of its own first, so that a second load adds nothing; the rows added."""
+    """Returns the number of rows added. The file is copied to a table of its own first: a second load adds nothing."""
     _execute(connection, NEW.format(table))
     reader = java(spark, "java.io.StringReader")(storage.read_text(spark, path))
     connection.getCopyAPI().copyIn(COPY.format(table), reader)

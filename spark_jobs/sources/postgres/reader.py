@@ -10,10 +10,10 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.jvm import java
+from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.waiting import Deadline, wait_until
-from spark_jobs.sources import interface
-from spark_jobs.sources.interface import ColumnType, NoTable, ReadRows
+from spark_jobs.sources import engine
+from spark_jobs.sources.engine import Columns, NoTable, ReadRows
 from spark_jobs.sources.postgres.types import SourceColumn
 
 PASSWORD = "LAKE_VERIFY_PASSWORD"  # the variable that has it
@@ -35,14 +35,12 @@ FROM base b JOIN pg_type t ON t.oid = b.type
 LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
 WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
-
-
 SLOT = (
-    "SELECT (confirmed_flush_lsn >= ?::pg_lsn), confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = ?"
+    "SELECT confirmed_flush_lsn >= ?::pg_lsn, confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = ?"
 )
 
 
-class Source(interface.Source):
+class Source(engine.Source):
     """How to reach one database. The password comes from the environment and goes nowhere but to pgjdbc."""
 
     def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
@@ -52,20 +50,18 @@ class Source(interface.Source):
         self._login = {
             "user": user,
             "password": password,
-            "ApplicationName": spark.sparkContext.appName,
+            "ApplicationName": str(spark.sparkContext.appName),
             "options": "-c row_security=off",  # an error where policies would hide rows: those look like ghosts
         }
 
     def connect(self) -> Any:
         """A java.sql.Connection. Raises Refused when the server does not answer, or not to this login."""
-        properties = java(self._spark, "java.util.Properties")()
-        for name, value in self._login.items():
-            properties.setProperty(name, value)
+        properties = java_map(self._spark, "java.util.Properties", self._login)
         try:
             return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
         except Py4JJavaError as error:
-            told = str(error.java_exception.getMessage()).splitlines()[0]
-            raise Refused("no connection to {}: {}".format(self.url, told)) from None
+            reason = str(error.java_exception.getMessage()).splitlines()[0]
+            raise Refused("no connection to {}: {}".format(self.url, reason)) from None
 
     def read(self, query: str, snapshot: str) -> DataFrame:
         """The rows of a query as of an exported snapshot."""
@@ -85,15 +81,15 @@ class Source(interface.Source):
         return Snapshot(self)
 
     def wait_until_captured(self, position: str, deadline: Deadline) -> None:
-        """Until Connect has Kafka's acknowledgement for all that was committed before the LSN."""
+        """Waits until Kafka has acknowledged to Connect all that was committed before the LSN."""
         with closing(self.connect()) as connection:
             wait_until(lambda: _slot_lacks(connection, self._slot, position), deadline)
 
     @contextmanager
-    def repeated_rows(self, table: str, names: List[str], types: List[ColumnType], only: str) -> Iterator[ReadRows]:
-        """In one text: a JSON array of each row's JSON array of texts."""
-        inner = "SELECT {} FROM {} WHERE {}".format(", ".join(column_texts(names, types)), qualified(table), only)
-        texts = ", ".join("c{}".format(index) for index in range(len(names)))
+    def repeated_rows(self, table: str, columns: Columns, only: str) -> Iterator[ReadRows]:
+        """PostgreSQL returns all rows in one text: a JSON array of each row's JSON array of texts."""
+        inner = "{} WHERE {}".format(select_texts(table, columns), only)
+        texts = ", ".join("c{}".format(index) for index in range(len(columns)))
         query = "SELECT coalesce(json_agg(to_json(ARRAY[{}])::text), '[]')::text FROM ({}) AS q".format(texts, inner)
         with closing(self.connect()) as connection:
             for setting in SETTINGS:
@@ -106,7 +102,7 @@ def source_of(spark: SparkSession, server: str, database: str, user: str) -> Sou
     return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, os.environ[PASSWORD])
 
 
-class Snapshot(interface.Snapshot):
+class Snapshot(engine.Snapshot):
     """One snapshot of a database, held open until close(). position: an LSN."""
 
     def __init__(self, source: Source) -> None:
@@ -125,14 +121,14 @@ class Snapshot(interface.Snapshot):
             raise NoTable("PostgreSQL has no table {}, or it has no columns".format(table))
         return found
 
-    def rows(self, table: str, names: List[str], types: List[ColumnType], only: Optional[str] = None) -> DataFrame:
+    def rows(self, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
-        query = "SELECT {} FROM {}".format(", ".join(column_texts(names, types)), qualified(table))
-        parts = [" WHERE " + " AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
+        query = select_texts(table, columns) + " WHERE "
+        parts = [" AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
         return reduce(DataFrame.union, [self.source.read(query + part, self.snapshot) for part in parts])
 
     def close(self) -> None:
-        """The server ends the transaction; one that is gone has done so."""
+        """The server ends the transaction; a server that stopped has ended it already."""
         self._connection.close()
 
     def _parts(self, table: str) -> List[List[str]]:
@@ -141,7 +137,7 @@ class Snapshot(interface.Snapshot):
         return [page_range(bounds, index) for index in range(len(bounds))]
 
     def _rows(self, query: str, *parameters: str) -> List[List[Any]]:
-        """In a savepoint: an error would end the transaction, and with it the snapshot that other tables need."""
+        """The rows of a small query, in a savepoint: an error would end the transaction, and the snapshot with it."""
         savepoint = self._connection.setSavepoint()
         try:
             found = rows_of(self._connection, query, *parameters)
@@ -152,10 +148,11 @@ class Snapshot(interface.Snapshot):
             raise
 
 
-def column_texts(names: List[str], types: List[ColumnType]) -> List[str]:
-    """The SQL of each column's canonical source text, under the names c0, c1, ..."""
-    texts = [kind.sql.replace("{x}", quoted(name)) for name, kind in zip(names, types)]
-    return ["{} AS c{}".format(text, index) for index, text in enumerate(texts)]
+def select_texts(table: str, columns: Columns) -> str:
+    """The query of each column's canonical source text, under the names c0, c1, ..."""
+    texts = [kind.sql.replace("{x}", quoted(name)) for name, kind in columns.items()]
+    named = ", ".join("{} AS c{}".format(text, index) for index, text in enumerate(texts))
+    return "SELECT {} FROM {}".format(named, qualified(table))
 
 
 def page_range(bounds: List[int], index: int) -> List[str]:

@@ -8,18 +8,11 @@ from typing import Dict, NamedTuple, Optional
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from spark_jobs.sources.interface import ColumnType, Conversion, Unmapped
-from spark_jobs.sources.postgres.avro_types import (
-    GREATEST_DAY,
-    INFINITY_MICROS,
-    LEAST_DAY,
-    LEAST_MICROS,
-    MONEY,
-    SPECIAL_NUMERICS,
-    TEXT_AS_BYTES,
-    numeric_type,
-)
+from spark_jobs.sources.engine import ColumnType, Conversion, Unmapped
+from spark_jobs.sources.postgres import avro_types
+from spark_jobs.sources.postgres.avro_types import INFINITY_MICROS, LEAST_MICROS, MONEY, RANGES
 
+LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
 OUTPUT = "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
 INTERVAL = (
     "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
@@ -49,7 +42,7 @@ def _text(column: Column) -> Column:
 
 
 def _renamed_specials(column: Column) -> Column:
-    for written, name in SPECIAL_NUMERICS.items():
+    for written, name in avro_types.SPECIAL_NUMERICS.items():
         column = F.when(column == written, name).otherwise(column)
     return column
 
@@ -60,100 +53,64 @@ def _hex(column: Column) -> Column:
 
 def _date_text(column: Column) -> Column:
     days = F.datediff(column, F.lit("1970-01-01").cast("date"))
-    common = F.when(days.between(-719162, 2932896), column.cast("string"))
-    finite = common.otherwise(F.concat(F.lit("day "), days.cast("string")))
-    return F.when(days > GREATEST_DAY, "infinity").when(days < LEAST_DAY, "-infinity").otherwise(finite)
+    bounded = F.when(days > GREATEST_DAY, "infinity").when(days < LEAST_DAY, "-infinity")
+    common = bounded.when(days.between(-719162, 2932896), column.cast("string"))
+    return common.otherwise(F.concat(F.lit("day "), days.cast("string")))
 
 
 def _timestamp_out(column: Column) -> Column:
     micros = F.call_udf("unix_micros", column)
-    common = F.when(micros.between(-62135596800000000, 253402300799999999), column.cast("string"))
-    finite = common.otherwise(F.concat(F.lit("microsecond "), micros.cast("string")))
     bounded = F.when(micros == INFINITY_MICROS, "infinity").when(micros < LEAST_MICROS, "-infinity")
-    return bounded.otherwise(finite)
+    common = bounded.when(micros.between(-62135596800000000, 253402300799999999), column.cast("string"))
+    return common.otherwise(F.concat(F.lit("microsecond "), micros.cast("string")))
 
 
 def _through(lake: str) -> Conversion:
-    """A number's text as Spark writes it; text that is no such number stays as it is."""
+    """A number's text as Spark writes it; text that is no such number is not changed."""
     return lambda column: F.coalesce(column.cast(lake).cast("string"), column)
-
-
-def _point_text(column: Column) -> Column:
-    return F.concat_ws(" ", column["x"].cast("string"), column["y"].cast("string"))
 
 
 def _point_source(column: Column) -> Column:
     ends = F.split(column, " ")
-    point = F.concat_ws(" ", ends[0].cast("double").cast("string"), ends[1].cast("double").cast("string"))
-    return F.when(column.isNotNull(), point)
+    return F.concat(ends[0].cast("double").cast("string"), F.lit(" "), ends[1].cast("double").cast("string"))
 
 
-def _present(text: Conversion) -> Conversion:
-    return lambda column: F.when(column.isNotNull(), text(column))
+def _point_text(column: Column) -> Column:
+    return F.concat(column["x"].cast("string"), F.lit(" "), column["y"].cast("string"))
 
 
 STRING = ColumnType("string", OUTPUT, _same, _same)
-FLOAT = ColumnType("float", OUTPUT, _through("float"), _text)
-DOUBLE = ColumnType("double", OUTPUT, _through("double"), _text)
 PG_TYPES: Dict[str, ColumnType] = {
     "bool": ColumnType("boolean", "{x}::text", _same, _text),
     "int2": ColumnType("int", OUTPUT, _same, _text),
     "int4": ColumnType("int", OUTPUT, _same, _text),
     "int8": ColumnType("bigint", OUTPUT, _same, _text),
     "oid": ColumnType("bigint", OUTPUT, _same, _text),
-    "float4": FLOAT,
-    "float8": DOUBLE,
+    "float4": ColumnType("float", OUTPUT, _through("float"), _text),
+    "float8": ColumnType("double", OUTPUT, _through("double"), _text),
     "money": ColumnType(MONEY, "{x}::numeric::text", _through(MONEY), _text),
     "bytea": ColumnType("binary", "encode({x}, 'hex')", _same, _hex),
     "date": ColumnType("date", DATE, _same, _date_text),
-    "time": STRING,
     "timetz": ColumnType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
     "timestamp": ColumnType("timestamp", TIMESTAMP, _same, _timestamp_out),
     "timestamptz": ColumnType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
     "interval": ColumnType("string", INTERVAL, _same, _same),
-    "bit": STRING,
-    "varbit": STRING,
-    "point": ColumnType(
-        "struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _present(_point_text)
-    ),
+    "point": ColumnType("struct<x:double,y:double>", "({x})[0] || ' ' || ({x})[1]", _point_source, _point_text),
 }
 ONE_BIT = ColumnType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
-STRINGS = (
-    "text",
-    "varchar",
-    "bpchar",
-    "char",
-    "name",
-    "citext",
-    "ltree",
-    "uuid",
-    "json",
-    "jsonb",
-    "xml",
-    "inet",
-    "cidr",
-    "macaddr",
-    "macaddr8",
-    "tsvector",
-    "int4range",
-    "int8range",
-    "numrange",
-    "tsrange",
-    "tstzrange",
-    "daterange",
-) + tuple(name.lower() for name in TEXT_AS_BYTES)
-PG_TYPES.update(dict.fromkeys(STRINGS, STRING))
+TEXTS = ("text", "varchar", "bpchar", "char", "name", "citext", "ltree", "json", "jsonb", "xml", "tsvector")
+ADDRESSES = ("inet", "cidr", "macaddr", "macaddr8")
+STRINGS = (*TEXTS, *ADDRESSES, "uuid", "time", "bit", "varbit", *RANGES, *avro_types.TEXT_AS_BYTES)
+PG_TYPES.update({name.lower(): STRING for name in STRINGS})
 # Of these PostgreSQL reads the canonical text as the value it stands for: rows are found by it, and by an index.
 READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text", "varchar", "bpchar", "uuid")
 
 
 # In arrays these are texts. Parquet names the elements of every list alike, so Avro would have to hold two fixed
 # types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
-ELEMENTS = {
-    "numeric": ColumnType("string", OUTPUT, _same, _renamed_specials),
-    "money": ColumnType("string", "{x}::numeric::text", _same, _same),
-    "interval": STRING,
-}
+ANY_NUMERIC = ColumnType("string", OUTPUT, _same, _renamed_specials)
+AMOUNT = ColumnType("string", "{x}::numeric::text", _same, _same)
+ELEMENTS = {"numeric": ANY_NUMERIC, "money": AMOUNT, "interval": STRING}
 
 
 class SourceColumn(NamedTuple):
@@ -171,15 +128,15 @@ class SourceColumn(NamedTuple):
 
 
 def reads_back(column: SourceColumn) -> bool:
-    """True if a row can be asked for by the canonical text of this column."""
+    """True if rows can be looked up by the canonical text of this column."""
     return column.type in READ_BACK and not column.is_array
 
 
 def pg_type(column: SourceColumn) -> ColumnType:
-    """The entry of a column; Unmapped, naming the column, when there is none."""
+    """The type of a column. Raises Unmapped, which names the column, when the map has none."""
     kind = _scalar(column)
     if kind is None:
-        raise Unmapped("column {} has type {}, which docs/types.md lacks".format(column.name, column.type))
+        raise Unmapped("column {} has type {}, which is not in docs/types.md".format(column.name, column.type))
     return _array_of(ELEMENTS.get(column.type, kind)) if column.is_array else kind
 
 
@@ -189,12 +146,8 @@ def _scalar(column: SourceColumn) -> Optional[ColumnType]:
     if column.type == "bit" and column.precision == 1 and not column.is_array:
         return ONE_BIT
     if column.type == "numeric":
-        lake = numeric_type(column.precision, column.scale)
-        return (
-            ColumnType("string", OUTPUT, _same, _renamed_specials)
-            if lake == "string"
-            else ColumnType(lake, OUTPUT, _through(lake), _text)
-        )
+        lake = avro_types.numeric_type(column.precision, column.scale)
+        return ANY_NUMERIC if lake == "string" else ColumnType(lake, OUTPUT, _through(lake), _text)
     return PG_TYPES.get(column.type)
 
 
