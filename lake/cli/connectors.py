@@ -13,8 +13,7 @@ from lake.clients.connect import failure, runs
 from lake.config.definition import load_databases
 from lake.config.home import PROJECT
 from lake.config.names import refuse_unknown
-from lake.deployments.connectors import Difference, differences
-from lake.deployments.deployment import Connectors
+from lake.deployments.connectors import Ask, Difference, differences
 from lake.deployments.open import open_deployment
 
 NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
@@ -36,7 +35,7 @@ def plan(
 
     Example: lake connectors plan moma --check
     """
-    found = differences(_open(env, names).settings())
+    found = differences(_open(env, names)("settings"))
     _print(found, as_json)
     if check and found:
         raise typer.Exit(options.DIFFERENT)
@@ -50,7 +49,7 @@ def apply(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = opti
 
     Example: lake connectors apply moma
     """
-    _print(differences(_open(env, names).apply()), as_json)
+    _print(differences(_open(env, names)("apply")), as_json)
 
 
 @connectors.command()
@@ -59,7 +58,7 @@ def status(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = opt
 
     Example: lake connectors status --env dev --json
     """
-    found = _open(env, names).statuses()
+    found = _open(env, names)("status")
     options.print_json(found) if as_json else options.out.print(_table(found))
     raise typer.Exit(0 if all(runs(one) for one in found.values()) else 1)
 
@@ -91,7 +90,7 @@ def resume(names: list[str] = NAMES, env: str = options.ENV) -> None:
     _tell(env, names, "resume")
 
 
-def _open(env: str, names: list[str] | None) -> Connectors:
+def _open(env: str, names: list[str] | None) -> Ask:
     databases = load_databases(PROJECT)
     refuse_unknown("database", names or [], [one.database for one in databases], "databases/")
     chosen = [one for one in databases if not names or one.database in names]
@@ -99,7 +98,7 @@ def _open(env: str, names: list[str] | None) -> Connectors:
 
 
 def _tell(env: str, names: list[str] | None, verb: str) -> None:
-    for name in _open(env, names).tell(verb):
+    for name in _open(env, names)(verb):
         options.say(f"{verb}: {name}")
 
 

@@ -184,7 +184,7 @@ def _status(connect: Connect, wanted: Declared) -> dict[str, Any]:
 def _tell(verb: str, connect: Connect, wanted: Declared) -> dict[str, Any]:
     for name in wanted:
         connect.tell(name, verb)
-    return {}
+    return {name: {} for name in wanted}
 
 
 VERBS: Mapping[str, Callable[[Connect, Declared], dict[str, Any]]] = {

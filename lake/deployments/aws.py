@@ -16,7 +16,7 @@ from lake.deployments.account import Account, wait
 from lake.deployments.aws_connectors import aws_connectors
 from lake.deployments.aws_jobs import AwsJobs
 from lake.deployments.aws_resources import AwsResources
-from lake.deployments.connectors import AskedConnectors
+from lake.deployments.connectors import Ask
 from lake.deployments.deployment import Resource, Status, StreamerRun
 from lake.deployments.stacks import Stacks
 from lake.deployments.steps import Steps
@@ -43,7 +43,7 @@ class AwsDeployment:
         self._resources = AwsResources(environment, databases, self.steps, self.stacks)
         self._mark = f"/lake/{self.name}/rebuilding"
 
-    def connectors(self, databases: Sequence[Database], report: Report) -> AskedConnectors:
+    def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
         return aws_connectors(self.account, self.environment, self.steps.bucket(), databases, report)
 
     # --- Look.

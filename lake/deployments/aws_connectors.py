@@ -11,7 +11,7 @@ from lake.config.definition import Database
 from lake.config.report import Report
 from lake.deployments import account as polling
 from lake.deployments.account import Account
-from lake.deployments.connectors import AskedConnectors
+from lake.deployments.connectors import Ask
 
 # The pod looks every minute, and does not serve a request that is five minutes old.
 ANSWER_WITHIN_S = 300.0
@@ -45,7 +45,7 @@ class BucketChannel:
 
 def aws_connectors(
     account: Account, environment: AwsEnvironment, bucket: str, databases: Sequence[Database], report: Report
-) -> AskedConnectors:
+) -> Ask:
     """As declared at the deployment: a change of the definition comes with the rights that it needs, by cdk deploy."""
     sinks = [sink_name(one) for one in databases] if environment.connect.s3_sink else []
     names = [*(one.connector for one in databases), *sinks]
@@ -59,4 +59,4 @@ def aws_connectors(
         report(f"{verb}: waits for the pod that asks Kafka Connect; it looks every minute")
         return ask(channel, verb, {"names": names}, ANSWER_WITHIN_S, now)
 
-    return AskedConnectors(names, request)
+    return request

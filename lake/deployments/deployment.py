@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from lake.clients.table_status import SourceStatus, TableStatus
 from lake.config.definition import Database
 from lake.config.report import Report
+from lake.deployments.connectors import Ask
 from lake.local.status import ServiceStatus
 from lake.rendering.streamer import RunOptions
 from lake.sources.drift import Drift
@@ -72,17 +73,6 @@ class StreamerRun:
     job: Job | None = None
 
 
-Settings = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The settings of one connector. running is None if there is no such connector."""
-
-    running: Settings | None
-    defined: Settings
-
-
 class Jobs(Protocol):
     """The Spark jobs of one lake."""
 
@@ -99,22 +89,6 @@ class Jobs(Protocol):
         """The last lines of a job's log."""
 
 
-class Connectors(Protocol):
-    """The connectors of some databases, by name."""
-
-    def settings(self) -> dict[str, Pair]:
-        """The running settings beside the defined ones."""
-
-    def apply(self) -> dict[str, Pair]:
-        """Puts the defined settings, after Connect has checked all of them. Returns the settings before."""
-
-    def statuses(self) -> dict[str, dict[str, Any]]:
-        """As Connect.status. {} for a connector that does not exist."""
-
-    def tell(self, verb: str) -> list[str]:
-        """Sends restart (with all tasks), pause or resume. Returns the names of the connectors."""
-
-
 class Deployment(Protocol):
     """One lake. Each method can be called again at any time: it skips what is done already."""
 
@@ -125,7 +99,8 @@ class Deployment(Protocol):
     @property
     def jobs(self) -> Jobs: ...
 
-    def connectors(self, databases: Sequence[Database], report: Report) -> Connectors: ...
+    def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
+        """A function that asks the connectors of some databases."""
 
     # --- Look.
 

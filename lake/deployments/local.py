@@ -14,7 +14,7 @@ from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
 from lake.config.lock import locked
 from lake.config.report import Report, silent
-from lake.deployments.connectors import AskedConnectors, local_connectors
+from lake.deployments.connectors import Ask, local_connectors
 from lake.deployments.deployment import Resource, Status, StreamerRun
 from lake.deployments.local_jobs import LocalJobs, of_services
 from lake.local import processes, status, streamer
@@ -75,7 +75,7 @@ class LocalDeployment:
     def jobs(self) -> LocalJobs:
         return LocalJobs(self.home)
 
-    def connectors(self, databases: Sequence[Database], report: Report) -> AskedConnectors:
+    def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
         return local_connectors(self.home, databases)
 
     # --- Look.

@@ -65,7 +65,7 @@ def test_so_is_that_of_a_connector_or_a_job(words: list[str], monkeypatch: pytes
         jobs = SimpleNamespace(all=lambda: [Job("stream", True, "stopped", reason=REASON)])
 
         def connectors(self, *_: Any) -> Any:
-            return SimpleNamespace(statuses=lambda: {"source_postgres_shop": FAILED})
+            return lambda verb: {"source_postgres_shop": FAILED}
 
     for module in (connectors, jobs):
         monkeypatch.setattr(module, "open_deployment", lambda env: Broken())
