@@ -1,6 +1,6 @@
 """A lake as its operator sees it: one interface for a laptop and for AWS."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
