@@ -1,6 +1,8 @@
 """`lake status`: services, sources and tables; on AWS stacks, cluster, jobs and tables."""
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import typer
 from rich.console import Group, RenderableType
@@ -54,12 +56,13 @@ def _watch(deployment: Deployment, as_json: bool) -> None:
 
 def overview(found: Status) -> Group:
     """One table for each kind of thing that the deployment has."""
-    lines = [f"stack {part}: {state}" for part, state in found.stacks.items()]
-    if found.cluster:
-        lines += [f"cluster: {found.cluster}", *(f"job {one.name}: {one.state} {one.reason}" for one in found.jobs)]
+    facts = found.facts
+    lines = [f"stack {part}: {state}" for part, state in facts.get("stacks", {}).items()]
+    if "cluster" in facts:
+        lines.append(f"cluster: {facts['cluster']}")
+        lines += [f"job {one.name}: {one.state} {one.reason}" for one in facts["jobs"]]
     parts: list[RenderableType] = [Text("\n".join(lines))] if lines else []
-    tables = [_services(found.services), _sources(found.sources), _tables(found.tables), _drifts(found.drifts)]
-    return Group(*parts, *(table for table in tables if table.row_count))
+    return Group(*parts, *(table(facts[kind]) for kind, table in TABLES.items() if facts.get(kind)))
 
 
 def _drifts(drifts: list[Drift]) -> Table:
@@ -107,3 +110,11 @@ def _coloured(text: str, good: bool) -> Text:
 
 def _state(name: str) -> Text:
     return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting") else "red")
+
+
+TABLES: dict[str, Callable[[Any], Table]] = {
+    "services": _services,
+    "sources": _sources,
+    "tables": _tables,
+    "drifts": _drifts,
+}

@@ -31,13 +31,16 @@ class Account:
 
     def read_json(self, bucket: str, key: str) -> dict[str, Any]:
         """The object's content; {} where there is no object, or no bucket."""
+        return dict(json.loads(self.read(bucket, key) or "{}"))
+
+    def read(self, bucket: str, key: str) -> bytes:
+        """The object's content; empty where there is no object, or no bucket."""
         try:
-            body = self.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+            return bytes(self.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read())
         except ClientError as error:
             if code(error) in ("NoSuchKey", "NoSuchBucket"):
-                return {}
+                return b""
             raise
-        return dict(json.loads(body))
 
 
 def code(error: Exception) -> str:

@@ -12,14 +12,12 @@ from lake.config.definition import Database
 from lake.config.home import PROJECT
 from lake.config.report import Report, silent
 from lake.deployments import aws_status, cdk, pod_logs
-from lake.deployments.account import Account, wait
+from lake.deployments.account import wait
 from lake.deployments.aws_connectors import aws_connectors
 from lake.deployments.aws_jobs import AwsJobs
 from lake.deployments.aws_resources import AwsResources
 from lake.deployments.connectors import Ask
-from lake.deployments.deployment import Resource, Status, StreamerRun
-from lake.deployments.stacks import Stacks
-from lake.deployments.steps import Steps
+from lake.deployments.deployment import Status, StreamerRun
 from lake.rendering.streamer import RunOptions
 from lake.samples import moma
 
@@ -28,19 +26,15 @@ STREAM_WITHIN_S = 4 * 3600.0  # the first round reads the whole archive
 CAPTURED_WITHIN_S = 1200.0  # a new table is captured within five minutes, and read then
 
 
-class AwsDeployment:
+class AwsDeployment(AwsResources):
     """environments/<name>.yaml in the account of the credentials."""
 
     watchable = False
 
     def __init__(self, environment: AwsEnvironment, databases: list[Database]) -> None:
-        self.environment, self._databases = environment, databases
+        super().__init__(environment, databases)
         self.name, self.protected = environment.name, environment.protected
-        self.account = Account(environment.region)
-        self.stacks = Stacks(self.account, self.name)
-        self.steps = Steps(self.account, environment)
         self.jobs = AwsJobs(self.steps)
-        self._resources = AwsResources(environment, databases, self.steps, self.stacks)
         self._mark = f"/lake/{self.name}/rebuilding"
 
     def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
@@ -71,7 +65,7 @@ class AwsDeployment:
 
     def _missing(self) -> list[str]:
         """The tables of the definition that no job has committed yet."""
-        wanted = [(one.database, table) for one in self._databases for table in one.tables]
+        wanted = [(one.database, table) for one in self.databases for table in one.tables]
         names = {f"{database}_{kind}.{table.name}" for database, table in wanted for kind in table.types}
         reported = [pair for one in self.steps.reports().values() for pair in one.get("tables", {}).items()]
         return sorted(names - {name for name, facts in reported if facts.get("committed_at")})
@@ -84,16 +78,7 @@ class AwsDeployment:
         result = self.steps.run(STREAMER, words, report, STREAM_WITHIN_S, name)
         return StreamerRun(result, f"see: lake jobs logs {name} --env {self.name}")
 
-    # --- Build and destroy.
-
-    def resources(self) -> list[Resource]:
-        return self._resources.all()
-
-    def is_retained(self, resource: Resource, keep_data: bool) -> bool:
-        return self._resources.is_retained(resource, keep_data)
-
-    def destroy(self, keep_data: bool, report: Report) -> None:
-        self._resources.destroy(keep_data, report)
+    # --- Build. AwsResources destroys.
 
     def check_build(self) -> None:
         check_build(PROJECT, self.environment)

@@ -1,16 +1,13 @@
 """A lake as its operator sees it: one interface for a laptop and for AWS."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from lake.clients.table_status import SourceStatus, TableStatus
 from lake.config.definition import Database
 from lake.config.report import Report
 from lake.deployments.connectors import Ask
-from lake.local.status import ServiceStatus
 from lake.rendering.streamer import RunOptions
-from lake.sources.drift import Drift
 
 
 @dataclass(frozen=True)
@@ -44,24 +41,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Status:
-    """What runs of a lake. What a deployment does not have stays empty."""
+    """What runs of a lake. healthy: all that should run runs.
 
-    jobs: list[Job]
-    tables: list[TableStatus]
-    services: list[ServiceStatus] = field(default_factory=list)
-    sources: list[SourceStatus] = field(default_factory=list)
-    drifts: list[Drift] = field(default_factory=list)
-    stacks: dict[str, str] = field(default_factory=dict)
-    cluster: str = ""
+    facts: those that the deployment has of services, jobs, tables, sources and drifts (lists of dataclasses), stacks
+    (CloudFormation's words by part) and cluster (EMR's word, "absent" without one).
+    """
 
-    @property
-    def healthy(self) -> bool:
-        """True if all that should run runs."""
-        raise NotImplementedError
+    healthy: bool
+    facts: dict[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        """The facts that this deployment has."""
-        raise NotImplementedError
+        return dict(asdict(self)["facts"])
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,21 +42,6 @@ DATA = "s3"  # what --keep-data keeps
 AT = "%Y%m%dT%H%M%SZ"
 
 
-@dataclass(frozen=True)
-class LocalStatus(Status):
-    """Services, sources and tables."""
-
-    @property
-    def healthy(self) -> bool:
-        running = any(one.state == "running" for one in self.services)
-        captured = not running or table_status.healthy(self.tables, self.sources)
-        return not self.drifts and status.healthy(self.services) and captured
-
-    def as_json(self) -> dict[str, Any]:
-        facts = asdict(self)
-        return {key: facts[key] for key in ("services", "jobs", "tables", "sources", "drifts")}
-
-
 class LocalDeployment:
     """environments/local.yaml, or the file of another local lake."""
 
@@ -83,13 +67,18 @@ class LocalDeployment:
     def status(self) -> Status:
         services = status.services(self.home)
         running = any(one.state == "running" for one in services)
-        return LocalStatus(
-            jobs=of_services(self.home, services),
-            tables=table_status.tables(self.home),
-            services=services,
-            sources=table_status.sources(self.home, self._captured()) if running else [],
-            drifts=guardian_report.read(self.home) if running else [],
-        )
+        tables = table_status.tables(self.home)
+        sources = table_status.sources(self.home, self._captured()) if running else []
+        drifts = guardian_report.read(self.home) if running else []
+        facts = {
+            "services": services,
+            "jobs": of_services(self.home, services),
+            "tables": tables,
+            "sources": sources,
+            "drifts": drifts,
+        }
+        captured = not running or table_status.healthy(tables, sources)
+        return Status(not drifts and status.healthy(services) and captured, facts)
 
     def _captured(self) -> list[Database]:
         """The defined databases, once anything was applied: before that there is no connector to ask for."""

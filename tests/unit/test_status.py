@@ -52,7 +52,7 @@ def shown(what: RenderableType) -> str:
     ],
 )
 def test_a_reason_is_shown_as_it_came(facts: dict[str, Any]) -> None:
-    assert REASON in shown(overview(Status(**{"jobs": [], "tables": [], **facts})))
+    assert REASON in shown(overview(Status(False, facts)))
 
 
 def test_so_is_that_of_a_message() -> None:
