@@ -4,7 +4,6 @@ import json
 import time
 
 import psycopg
-from rich.markup import escape
 
 from lake.cli import options
 from lake.cli.parity_output import show
@@ -19,7 +18,6 @@ from lake.local.stack import Stack
 from lake.plan.run import apply_all
 from lake.samples import moma
 
-ARTIST = 299
 CHANGES = (
     "UPDATE artists SET birth_year = 1907 WHERE artist_id = 299",
     "UPDATE artists SET death_year = 1989 WHERE artist_id = 299",
@@ -30,7 +28,7 @@ CHANGES = (
 # What makes the changes above find the rows as the collection has them, however often the demo ran.
 UNDO = (
     "UPDATE artists SET name = 'Gerhard H. Bakker', nationality = 'American', birth_year = 1906, death_year = 1988 "
-    "WHERE artist_id = 299",
+    "WHERE artist_id = 299"
 )
 ROW = (
     "select artist_id, name, nationality, birth_year, death_year, __op, __deleted, _hoodie_commit_time "
@@ -67,26 +65,21 @@ def _title(text: str) -> None:
 
 def _start(home: Home) -> None:
     _title("1. Start PostgreSQL, Kafka, Connect, registry, S3, Hive metastore")
-    Stack(home, _said).up()
-
-
-def _said(service: str, what: str, seconds: float) -> None:
-    options.out.print(f"[dim]{seconds:5.1f} s[/]  {service:<10} {escape(what)}")
+    Stack(home, options.say_step).up()
 
 
 def _fill(home: Home, databases: list[Database]) -> None:
     _title("2. Load the MoMA collection, capture it, write the Hudi tables")
     for table, (added, present) in moma.load(home).items():
         options.out.print(f"public.{table}: {present} rows ({added} new)")
-    _restore(home)
+    _execute(home, UNDO)
     apply_all(home.environment.name, report=options.out.print)
     _await(home, databases)
 
 
-def _restore(home: Home) -> None:
+def _execute(home: Home, statement: str) -> None:
     with psycopg.connect(home.dsn(moma.DATABASE)) as connection:
-        for statement in UNDO:
-            connection.execute(statement)
+        connection.execute(statement)
 
 
 def _await(home: Home, databases: list[Database]) -> None:
@@ -100,8 +93,7 @@ def _change(home: Home, databases: list[Database]) -> str:
     _title("3. Change rows in PostgreSQL and watch them arrive")
     before = stream_status.source_position(home, databases[0])
     for statement in CHANGES:
-        with psycopg.connect(home.dsn(moma.DATABASE)) as connection:
-            connection.execute(statement)
+        _execute(home, statement)
         _await_change(home, databases, statement)
     return before
 

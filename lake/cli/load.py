@@ -17,12 +17,8 @@ def load_moma() -> None:
     Example: lake load moma
     """
     with Progress(console=options.err) as progress:
-        bars = {table: progress.add_task(table, total=None) for table in moma.FILES}
-        counts = moma.load(
-            load_home(), lambda table, done, total: progress.update(bars[table], completed=done, total=total)
-        )
-    for table, (added, present) in counts.items():
-        print(f"moma.public.{table}: {added} rows added, {present} there")
+        counts = moma.load(load_home(), lambda table, path: progress.open(path, "rb", description=table))
+    _print("moma.public", counts)
 
 
 @load.command("tickit")
@@ -34,5 +30,9 @@ def load_tickit() -> None:
     with Progress(console=options.err) as progress:
         bars = {table: progress.add_task(table, total=count) for table, count in tickit.COUNTS.items()}
         counts = tickit.load(load_home(), lambda table, done: progress.update(bars[table], completed=done))
+    _print("tickit", counts)
+
+
+def _print(schema: str, counts: dict[str, tuple[int, int]]) -> None:
     for table, (added, present) in counts.items():
-        print(f"tickit.{table}: {added} rows added, {present} there")
+        print(f"{schema}.{table}: {added} rows added, {present} there")

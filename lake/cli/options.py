@@ -36,6 +36,11 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def say_step(service: str, what: str, seconds: float) -> None:
+    """A step of a service that is started or stopped, on standard output."""
+    out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
+
+
 def confirm(question: str, yes: bool) -> bool:
     """Asks on standard error, unless the user has said --yes."""
     return yes or typer.confirm(question, err=True)

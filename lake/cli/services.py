@@ -3,7 +3,6 @@
 import time
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -15,17 +14,13 @@ from lake.local.endpoints import flat
 from lake.local.stack import Stack
 
 
-def _report(service: str, what: str, seconds: float) -> None:
-    options.out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
-
-
 def up() -> None:
     """Start all services and wait until each one answers; the streaming job is started, and not waited for.
 
     Example: LAKE_PORT_BASE=28000 lake up
     """
     began = time.monotonic()
-    if Stack(load_home(), _report).up():
+    if Stack(load_home(), options.say_step).up():
         options.out.print(f"The lake is up after {time.monotonic() - began:.1f} s. See: lake endpoints")
     else:
         options.out.print("The lake was already up; nothing to do. See: lake status")
@@ -37,7 +32,7 @@ def down() -> None:
     Example: lake down
     """
     began = time.monotonic()
-    if Stack(load_home(), _report).down():
+    if Stack(load_home(), options.say_step).down():
         options.out.print(f"The lake is down after {time.monotonic() - began:.1f} s; its data are kept.")
     else:
         options.out.print("The lake was not up; nothing to do.")
@@ -48,7 +43,7 @@ def restart(service: str = typer.Argument(help="Service name as shown by lake st
 
     Example: lake restart connect
     """
-    Stack(load_home(), _report).restart(service)
+    Stack(load_home(), options.say_step).restart(service)
 
 
 def logs(

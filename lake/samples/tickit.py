@@ -9,9 +9,8 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from lake.config.errors import LakeError
 from lake.config.home import Home
-from lake.samples.moma import create_database
+from lake.samples.moma import count, new_database
 
 DATABASE = "tickit"
 SEED = 2008
@@ -43,21 +42,14 @@ Report = Callable[[str, int], None]  # table, rows so far
 
 def load(home: Home, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
     """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
-    try:
-        create_database(home, DATABASE)
-        with psycopg.connect(home.dsn(DATABASE)) as connection:
-            connection.execute((home.root / "data" / "tickit" / "schema.sql").read_bytes())
-            return {table: _fill(connection, table, report) for table in COUNTS}
-    except psycopg.OperationalError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise LakeError(f"PostgreSQL: {reason}", f"127.0.0.1:{home.ports.postgres}", "run: lake up") from None
+    with new_database(home, DATABASE, home.root / "data" / "tickit" / "schema.sql") as connection:
+        return {table: _fill(connection, table, report) for table in COUNTS}
 
 
 def _fill(connection: psycopg.Connection, table: str, report: Report) -> tuple[int, int]:
     name = sql.Identifier(*table.split("."))
-    found = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(name)).fetchone()
-    if found and found[0]:
-        return 0, int(found[0])
+    if present := count(connection, name):
+        return 0, present
     with connection.cursor() as cursor, cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
         for number, row in enumerate(rows(table), 1):
             copy.write_row(row)
