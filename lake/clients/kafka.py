@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Any
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     NewTopic,
+    OffsetSpec,
     ResourceType,
 )
 
@@ -19,6 +20,7 @@ from lake.config.errors import BadInput, LakeError
 from lake.rendering.topics import Topic
 
 TIMEOUT_S = 10.0
+Offsets = dict[str, int]  # partition to next offset
 
 
 class Broker:
@@ -31,6 +33,13 @@ class Broker:
         silent.addHandler(logging.NullHandler())
         silent.propagate = False
         self._client = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}, logger=silent)
+
+    def answers(self, timeout_s: float) -> bool:
+        """True if the broker answers a metadata request and names itself."""
+        try:
+            return bool(self._client.list_topics(timeout=timeout_s).brokers)
+        except KafkaException:
+            return False
 
     def topics(self, wanted: Iterable[Topic]) -> dict[str, Topic]:
         """Those of the wanted topics that exist, with the present values of the settings wanted."""
@@ -47,6 +56,19 @@ class Broker:
             for topic in wanted
             if (metadata := present.get(topic.name)) and (partitions := metadata.partitions)
         }
+
+    def end_offsets(self, topics: Iterable[str]) -> dict[str, Offsets]:
+        """The next offset of every partition, by topic. LakeError if Kafka does not answer."""
+        try:
+            found = self._client.list_topics(timeout=TIMEOUT_S).topics
+            ends: dict[str, Offsets] = {topic: {} for topic in topics}
+            wanted = [TopicPartition(topic, n) for topic in ends if topic in found for n in found[topic].partitions]
+            latest = self._client.list_offsets({one: OffsetSpec.latest() for one in wanted}, request_timeout=TIMEOUT_S)
+            for partition, future in latest.items():
+                ends[partition.topic][str(partition.partition)] = future.result().offset
+            return ends
+        except KafkaException as error:
+            raise LakeError(f"Kafka: {error.args[0].str()}", self.bootstrap, "run: lake up") from None
 
     def create(self, topic: Topic) -> None:
         """Creates the topic as it must be."""

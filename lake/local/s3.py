@@ -37,14 +37,11 @@ class S3(Service):
         return self.home.data / "s3-attributes"
 
     def program(self) -> Program:
-        backend = [
-            "posix",
-            *(["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []),
-            str(self.folder),
-        ]
+        sidecar = ["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []
         address = f"{HOST}:{self.home.ports.s3}"
         # A small commit makes a hundred requests, and without --keep-alive as many connections.
-        command = [str(self.binary), "--quiet", "--keep-alive", "--port", address, *backend]
+        server = [str(self.binary), "--quiet", "--keep-alive", "--port", address]
+        command = [*server, "posix", *sidecar, str(self.folder)]
         # A listing is garbage once sent: collecting it less often saves a fifth of its cost for 15 MB.
         return Program(command, self.home.data, {"GOGC": "400"})
 

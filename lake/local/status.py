@@ -2,7 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
@@ -45,10 +45,6 @@ def services(home: Home) -> list[ServiceStatus]:
 def healthy(lines: list[ServiceStatus]) -> bool:
     """True if all that should run runs."""
     return all(line.state in ("running", "waiting") for line in lines)
-
-
-def as_json(lines: list[ServiceStatus]) -> list[dict[str, object]]:
-    return [asdict(line) for line in lines]
 
 
 def _asked(supervisor: Supervisor) -> ServiceStatus:

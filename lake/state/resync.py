@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.clients.connect import Connect, states
-from lake.clients.stream_status import end_offsets
+from lake.clients.kafka import Broker
 from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.errors import BadInput, LakeError
 from lake.config.home import Home
@@ -46,7 +46,7 @@ def bound(home: Home, table: dict[str, Any]) -> int:
 
     With several partitions it is that of the shortest one: no row of the others is taken for old.
     """
-    ends = end_offsets(home, [table["topic"]])[table["topic"]]
+    ends = Broker(home.kafka).end_offsets([table["topic"]])[table["topic"]]
     return int(table["epoch"]) * EPOCH_SIZE + min(ends.values())
 
 
