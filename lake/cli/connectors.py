@@ -1,12 +1,9 @@
 """The commands `lake connectors ...`."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from lake.cli import options
 from lake.clients.connect import failure, runs
@@ -59,7 +56,11 @@ def status(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = opt
     Example: lake connectors status --env dev --json
     """
     found = _open(env, names)("status")
-    options.print_json(found) if as_json else options.out.print(_table(found))
+    if as_json:
+        options.print_json(found)
+    else:
+        rows = (_row(name, one) for name, one in found.items())
+        options.out.print(options.table(["connector", "state", "tasks", ""], rows))
     raise typer.Exit(0 if all(runs(one) for one in found.values()) else 1)
 
 
@@ -112,10 +113,6 @@ def _print(found: list[Difference], as_json: bool) -> None:
     return print(f"{len(found)} settings differ" if found else "no difference")
 
 
-def _table(found: Mapping[str, dict[str, Any]]) -> Table:
-    table = Table("connector", "state", "tasks", "", box=None)
-    for name, one in found.items():
-        tasks = one.get("tasks", [])
-        state = one["connector"]["state"] if one else "absent"
-        table.add_row(name, state, ", ".join(task["state"] for task in tasks), Text(failure(one)))
-    return table
+def _row(name: str, one: dict[str, Any]) -> list[str]:
+    states = ", ".join(task["state"] for task in one.get("tasks", []))
+    return [name, one["connector"]["state"] if one else "absent", states, failure(one)]

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from lake.cli import options
@@ -76,10 +75,11 @@ def logs(
 def _print(found: list[Job], as_json: bool) -> None:
     if as_json:
         return options.print_json([asdict(one) for one in found])
-    table = Table("job", "kind", "state", "step", "last report", "", box=None)
-    for one in found:
-        state = Text(one.state, "green" if one.state in GOOD else "red")
-        ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
-        kind = "continuous" if one.continuous else "step"
-        table.add_row(one.name, kind, state, one.id, ago, Text(one.reason))
-    return options.out.print(table)
+    columns = ["job", "kind", "state", "step", "last report", ""]
+    return options.out.print(options.table(columns, map(_row, found)))
+
+
+def _row(one: Job) -> list[str | Text]:
+    ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
+    kind, state = "continuous" if one.continuous else "step", options.coloured(one.state, one.state in GOOD)
+    return [one.name, kind, state, one.id, ago, one.reason]

@@ -2,13 +2,16 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
+from rich.box import Box
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from lake.config.report import Report
 
@@ -29,6 +32,18 @@ err = Console(stderr=True, highlight=False)
 def print_json(facts: Any) -> None:
     """Facts for machines, on standard output."""
     print(json.dumps(facts, indent=2))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], box: Box | None = None) -> Table:
+    """A table whose texts are taken literally, never as markup."""
+    made = Table(*columns, box=box)
+    for row in rows:
+        made.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return made
+
+
+def coloured(text: str, good: bool) -> Text:
+    return Text(text, "green" if good else "red")
 
 
 def say(line: str) -> None:

@@ -3,7 +3,6 @@
 import shutil
 
 import typer
-from rich.table import Table
 
 from lake.aws.environment import LOCAL, load_aws_environment
 from lake.aws.package import DIST, build, write_manifest
@@ -30,12 +29,9 @@ def package(
             build(PROJECT, load_aws_environment(PROJECT, name), databases)
     manifest = write_manifest(PROJECT)
     if as_json:
-        options.print_json(manifest)
-        return
-    table = Table("file", "SHA-256", "bytes")
-    for path, file in manifest["files"].items():
-        table.add_row(path, file["sha256"][:16], str(file["bytes"]))
-    options.out.print(table)
+        return options.print_json(manifest)
+    rows = ((path, file["sha256"][:16], str(file["bytes"])) for path, file in manifest["files"].items())
+    return options.out.print(options.table(["file", "SHA-256", "bytes"], rows))
 
 
 def environments() -> list[str]:

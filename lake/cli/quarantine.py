@@ -6,7 +6,6 @@ from typing import Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from lake.cli import options
 from lake.config.errors import BadInput
@@ -103,8 +102,7 @@ def _chosen(home: Home, names: list[str]) -> list[str]:
 
 
 def _messages(home: Home, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"]
-    return found
+    return list(run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"])
 
 
 def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:
@@ -120,12 +118,12 @@ def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:
 
 
 def messages_table(found: list[dict[str, Any]]) -> Table:
-    table = Table("id", "since", "bytes", "state", "reason", box=None)
-    for one in found:
-        settled = f" by {one['settled_by']}, {one['settled_at']}" if one["settled_by"] else ""
-        cells = (one["id"], one["set_aside_at"], str(one["bytes"]), one["state"] + settled, one["reason"])
-        table.add_row(*map(Text, cells))
-    return table
+    return options.table(["id", "since", "bytes", "state", "reason"], map(_row, found))
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    settled = f" by {one['settled_by']}, {one['settled_at']}" if one["settled_by"] else ""
+    return [one["id"], one["set_aside_at"], str(one["bytes"]), one["state"] + settled, one["reason"]]
 
 
 def _print(one: dict[str, Any]) -> None:

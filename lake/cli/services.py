@@ -3,8 +3,6 @@
 import time
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from lake.cli import options
 from lake.config.home import load_home
@@ -69,7 +67,6 @@ def endpoints(as_json: bool = options.JSON) -> None:
     values = all_endpoints(load_home())
     if as_json:
         return options.print_json(values)
-    table = Table(box=None, show_header=False)
-    for key, value in flat(values).items():
-        table.add_row(key, Text(value))
+    table = options.table(["", ""], flat(values).items())
+    table.show_header = False
     return options.out.print(table)

@@ -66,46 +66,43 @@ def overview(found: Status) -> Group:
 
 
 def _drifts(drifts: list[Drift]) -> Table:
-    table = Table("drift", "what", "what now", box=None)
-    for one in drifts:
-        table.add_row(one.database, Text(one.what, "red"), Text(one.now))
-    return table
+    rows = ((one.database, Text(one.what, "red"), one.now) for one in drifts)
+    return options.table(["drift", "what", "what now"], rows)
 
 
 def _sources(sources: list[SourceStatus]) -> Table:
-    table = Table("source", "connector", "tasks", "slot", "retained WAL", "", box=None)
-    for one in sources:
-        retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
-        connector = _coloured(one.connector, one.connector == "RUNNING")
-        tasks = Text(", ").join(_coloured(task, task == "RUNNING") for task in one.tasks)
-        table.add_row(one.database, connector, tasks, one.slot, retained, Text(one.reason))
-    return table
+    return options.table(["source", "connector", "tasks", "slot", "retained WAL", ""], map(_source, sources))
+
+
+def _source(one: SourceStatus) -> list[str | Text]:
+    retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
+    connector, *tasks = (options.coloured(state, state == "RUNNING") for state in (one.connector, *one.tasks))
+    return [one.database, connector, Text(", ").join(tasks), one.slot, retained, one.reason]
 
 
 def _tables(tables: list[TableStatus]) -> Table:
-    table = Table("table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "quarantine", "", box=None)
-    for one in tables:
-        lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
-        ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
-        rows = "" if one.rows is None else str(one.rows)
-        quarantined = _coloured(str(one.quarantined or ""), False)
-        table.add_row(one.name, _state(one.state), rows, *lags, one.lsn or "", ago, quarantined, Text(one.reason))
-    return table
+    columns = ["table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "quarantine", ""]
+    return options.table(columns, map(_table, tables))
+
+
+def _table(one: TableStatus) -> list[str | Text]:
+    lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
+    ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
+    rows = "" if one.rows is None else str(one.rows)
+    quarantined = Text(str(one.quarantined or ""), "red")
+    return [one.name, _state(one.state), rows, *lags, one.lsn or "", ago, quarantined, one.reason]
 
 
 def _services(services: list[ServiceStatus]) -> Table:
-    table = Table("service", "state", "pid", "uptime", "memory", "", box=None)
-    for one in services:
-        running = one.state == "running"
-        facts = [str(one.pid), f"{one.uptime_s} s", f"{one.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
-        table.add_row(one.name, _state(one.state), *facts, Text(one.reason))
+    table = options.table(["service", "state", "pid", "uptime", "memory", ""], map(_service, services))
     if total := sum(one.rss_bytes for one in services):
         table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
     return table
 
 
-def _coloured(text: str, good: bool) -> Text:
-    return Text(text, "green" if good else "red")
+def _service(one: ServiceStatus) -> list[str | Text]:
+    facts = [str(one.pid), f"{one.uptime_s} s", f"{one.rss_bytes / 2**20:.0f} MiB"]
+    return [one.name, _state(one.state), *(facts if one.state == "running" else [""] * 3), one.reason]
 
 
 def _state(name: str) -> Text:

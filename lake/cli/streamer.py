@@ -4,7 +4,6 @@ from enum import StrEnum
 from typing import Any
 
 import typer
-from rich.table import Table
 
 from lake.cli import options
 from lake.config.errors import LakeError
@@ -80,7 +79,8 @@ def _refuse_failed(result: dict[str, Any], log: str) -> None:
 
 def _show(result: dict[str, Any]) -> None:
     """One line per Hudi table."""
-    table = Table("table", "state", "rows", "commits", "seconds")
-    for name, one in result["tables"].items():
-        table.add_row(name, one["state"], str(one["rows"]), str(one["commits"]), str(one["seconds"]))
-    options.out.print(table)
+    rows = (
+        (name, one["state"], str(one["rows"]), str(one["commits"]), str(one["seconds"]))
+        for name, one in result["tables"].items()
+    )
+    options.out.print(options.table(["table", "state", "rows", "commits", "seconds"], rows))
