@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
-from lake.aws.brought_plugin import S3_SINK_CONNECTOR, BroughtPlugin
+from lake.aws.brought_plugin import S3_SINK_CONNECTOR, unpack
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import (
     PLUGINS,
@@ -99,16 +99,15 @@ def _plugins(root: Path, built: Path, environment: AwsEnvironment, place: Path) 
     }
     entries |= {f"worker/{path.name}": path for path in files(built / WORKER, "*.jar")}
     if environment.connect.s3_sink:
-        sink = BroughtPlugin("s3-sink", root / environment.connect.s3_sink.archive, S3_SINK_CONNECTOR)
-        entries |= {f"plugins/{sink.name}/{jar.name}": jar for jar in sink.unpack(place / sink.name)}
+        jars = unpack(root / environment.connect.s3_sink.archive, S3_SINK_CONNECTOR, place / "s3-sink")
+        entries |= {f"plugins/s3-sink/{jar.name}": jar for jar in jars}
     return entries
 
 
 def _render(root: Path, environment: AwsEnvironment, databases: list[Database], folder: Path) -> None:
+    folder.mkdir()
     for job in environment.processing.jobs:
-        content = job_pipeline(databases, environment, root, job)
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(content, indent=2, sort_keys=True)
+        text = json.dumps(job_pipeline(databases, environment, root, job), indent=2, sort_keys=True)
         (folder / f"pipeline-{job}.json").write_text(text, encoding="utf-8")
     write_streamer(databases, streamer_places(), folder / FILE_NAME)
 

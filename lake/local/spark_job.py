@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from lake.local.stack import answers
 
 KILL_AFTER_S = 10
 WATCH_S = 0.5
+Watch = Callable[[Path], None]  # is called with the path of the log while a job runs
 NOTHING: Mapping[str, str] = MappingProxyType({})
 REFUSED = 2
 LOG_LINES = 5
@@ -35,7 +37,6 @@ IMPATIENT = {
     f"{S3A}.connection.establish.timeout": "5000",
     f"{S3A}.connection.timeout": "60000",
 }
-CORRECT = "correct it"
 
 
 class Job(NamedTuple):
@@ -44,11 +45,11 @@ class Job(NamedTuple):
     command: str
     needs: tuple[type[Service], ...]
     conf: Mapping[str, str] = IMPATIENT
-    now: str = CORRECT
+    now: str = "correct it"
 
 
 JOBS = {
-    "query": Job("lake sql", (S3, Metastore), now=f"{CORRECT}; lake sql 'show databases' lists what there is"),
+    "query": Job("lake sql", (S3, Metastore), now="correct it; lake sql 'show databases' lists what there is"),
     "verify": Job("lake verify", (Postgres, Kafka, S3, Metastore)),
     "ghosts": Job("lake resnapshot", (Postgres, Kafka, S3)),
     "topics": Job("lake topics", (Kafka,)),
@@ -63,7 +64,7 @@ def run_job(
     args: Sequence[str],
     secrets: Mapping[str, str] = NOTHING,
     conf: Mapping[str, str] = NOTHING,
-    watch: Callable[[Path], None] | None = None,
+    watch: Watch = lambda log: None,
 ) -> dict[str, Any]:
     """The content of the job's --output file.
 
@@ -75,41 +76,29 @@ def run_job(
     config = home.rendered / "pipeline.json"
     if not config.exists():
         raise BadInput("the lake has no tables yet", str(config), "run: lake apply")
-    refuse_silent([service(home) for service in JOBS[name].needs])
+    for service in (kind(home) for kind in JOBS[name].needs):
+        if not answers(service):
+            raise BadInput(f"{service.name} does not answer", f"{HOST}:{service.port}", "run: lake up")
     log = new_log(home, name)
     with tempfile.TemporaryDirectory(prefix="lake-") as folder:
         output = Path(folder) / "result.json"
         arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
         command = spark_submit_command(home.environment, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
         environment = spark_environment(home.environment, {**home.secrets.s3_keys, **secrets})
-        code = _run(command, environment, log, watch)
-        return _result(name, code, output, log)
+        return _result(name, _run(command, environment, log, watch), output, log)
 
 
-def refuse_silent(services: Sequence[Service]) -> None:
-    """BadInput names the first one that does not answer."""
-    for service in services:
-        if not answers(service):
-            raise BadInput(f"{service.name} does not answer", f"{HOST}:{service.port}", "run: lake up")
-
-
-def _run(command: list[str], environment: dict[str, str], path: Path, watch: Callable[[Path], None] | None) -> int:
+def _run(command: list[str], environment: dict[str, str], path: Path, watch: Watch) -> int:
     with path.open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            return _watched(process, lambda: watch(path)) if watch else process.wait()
+            while process.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(WATCH_S)
+                watch(path)
+            return process.returncode
         finally:
             _end(process)
-
-
-def _watched(process: subprocess.Popen[bytes], watch: Callable[[], None]) -> int:
-    while True:
-        try:
-            code = process.wait(WATCH_S)
-            watch()
-            return code
-        except subprocess.TimeoutExpired:
-            watch()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -127,7 +116,9 @@ def _result(name: str, code: int, output: Path, log: Path) -> dict[str, Any]:
     if code == REFUSED and "error" in content:
         raise BadInput(content["error"], JOBS[name].command, JOBS[name].now)
     if not content:
-        tail = " / ".join(_last_lines(log))
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        errors = [line for line in lines if "Error" in line or "Exception" in line]
+        tail = " / ".join((errors or lines)[-LOG_LINES:])
         raise LakeError(f"{JOBS[name].command} ended with code {code}: {tail}", str(log), "see: lake status")
     return content
 
@@ -154,12 +145,6 @@ def last_progress(log: Path, name: str) -> str:
         file.seek(max(0, log.stat().st_size - END_BYTES))
         lines = file.read().decode(errors="replace").splitlines()
     return next((line for line in reversed(lines) if line.startswith(f"{name}: ")), "")
-
-
-def _last_lines(path: Path) -> list[str]:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    errors = [line for line in lines if "Error" in line or "Exception" in line]
-    return (errors or lines)[-LOG_LINES:]
 
 
 def objects(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import xmlrpc.client
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from lake.config.home import Home
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_until
 from lake.local.processes import GONE, MARK, SERVICE
-from lake.local.service import Program, Service
+from lake.local.service import Service
 
 # A socket path has room for 107 characters, and supervisord adds its pid while it creates it.
 SOCKET_PATH_LIMIT = 95
@@ -37,6 +36,7 @@ FOREIGN = (
 )
 RUNNING, STOPPED, BACKOFF = "RUNNING", "STOPPED", "BACKOFF"
 ALREADY_STARTED, NOT_RUNNING = 60, 70  # supervisord's codes of what is no failure here
+# It never gives up; each start that fails within startsecs makes the next one a second later.
 CONFIG = """\
 [unix_http_server]
 file = {socket}
@@ -54,9 +54,7 @@ supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
 
 [supervisorctl]
 serverurl = unix://{socket}
-"""
-# It never gives up; each start that fails within startsecs makes the next one a second later.
-PROGRAM = """
+
 [program:{name}]
 command = {command}
 directory = {folder}
@@ -70,7 +68,7 @@ stopasgroup = {group}
 killasgroup = true
 stopwaitsecs = {wait}
 redirect_stderr = true
-stdout_logfile = {log}
+stdout_logfile = {output}
 stdout_logfile_maxbytes = 20MB
 stdout_logfile_backups = 2
 """
@@ -133,12 +131,25 @@ class Supervisor:
         return process.pid if process else None
 
     def render(self) -> str:
-        """The configuration of supervisord; holds no secret."""
-        log = self.home.log(f"{LOG_PREFIX}{self.service.name}")
-        values = {"socket": self.socket, "log": log, "pidfile": self._pidfile, "data": self.home.data}
-        user = "user = root\n" if os.getuid() == 0 else ""
-        head = CONFIG.format(user=user, **{key: _escape(str(value)) for key, value in values.items()})
-        return head + _section(self.service.name, self.service.program(), self.home)
+        """The configuration of supervisord, without secrets. Its "%" are doubled: supervisord expands %(...)s."""
+        service, program = self.service, self.service.program()
+        pairs = ",".join(f'{key}="{value}"' for key, value in program.environment.items())
+        values = {
+            "socket": self.socket,
+            "log": self.home.log(f"{LOG_PREFIX}{service.name}"),
+            "pidfile": self._pidfile,
+            "data": self.home.data,
+            "user": "user = root\n" if os.getuid() == 0 else "",
+            "name": service.name,
+            "command": shlex.join(program.command),
+            "folder": program.folder,
+            "environment": pairs,
+            "signal": program.stop_signal,
+            "group": str(program.stop_group).lower(),
+            "wait": STOP_WAIT_S,
+            "output": self.home.log(service.name),
+        }
+        return CONFIG.format(**{key: str(value).replace("%", "%%") for key, value in values.items()})
 
     def start(self) -> None:
         """Starts the service, and its supervisord if needed, without waiting."""
@@ -149,21 +160,19 @@ class Supervisor:
     def _start(self) -> None:
         self.home.logs.mkdir(parents=True, exist_ok=True)
         for folder in {self._folder, self.socket.parent}:
-            self._make_private(folder)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid != os.getuid():
+                raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
         write_private(self.config, self.render())
         mark = {MARK: str(self.home.data), SERVICE: self.service.name}
-        environment = {**_clean_environment(os.environ), **mark, **self.service.secrets()}
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
+        environment = {**clean, **mark, **self.service.secrets()}
         command = [sys.executable, "-m", "supervisor.supervisord", "-c", str(self.config)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.home.data)
         if done.returncode != 0:
             reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
             raise LakeError(f"supervisord did not start: {reason[0]}", str(self.config), "run: lake up")
         wait_until(self._answers, START_WITHIN_S, self._failed("does not answer"), POLL_S)
-
-    def _make_private(self, folder: Path) -> None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if folder.stat().st_uid != os.getuid():
-            raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
 
     def _answers(self) -> bool:
         try:
@@ -207,26 +216,3 @@ class Supervisor:
     def stop(self, wait: bool = True) -> None:
         """Stops the service until start(). No error if it does not run."""
         self._ask("stopProcess", self.service.name, wait, unless=NOT_RUNNING)
-
-
-def _section(name: str, program: Program, home: Home) -> str:
-    pairs = ",".join(f'{key}="{value}"' for key, value in program.environment.items())
-    return PROGRAM.format(
-        name=name,
-        command=_escape(shlex.join(program.command)),
-        folder=_escape(str(program.folder)),
-        environment=_escape(pairs),
-        signal=program.stop_signal,
-        group=str(program.stop_group).lower(),
-        wait=STOP_WAIT_S,
-        log=_escape(str(home.log(name))),
-    )
-
-
-def _escape(text: str) -> str:
-    """supervisord expands %(...)s in its configuration."""
-    return text.replace("%", "%%")
-
-
-def _clean_environment(given: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in given.items() if not key.startswith(FOREIGN)}
