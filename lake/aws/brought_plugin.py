@@ -10,7 +10,7 @@ MANIFEST = "META-INF/services/org.apache.kafka.connect.sink.SinkConnector"
 
 
 def unpack(archive: Path, connector: str, folder: Path) -> list[Path]:
-    """The jars of a plug-in, and one that names its class: workers find plug-ins by it, and not every plug-in has one."""
+    """The jars of a plug-in, and a jar that names its class: a worker finds it by that name, which may be missing."""
     manifest = folder / "manifest" / MANIFEST
     manifest.parent.mkdir(parents=True)
     manifest.write_text(f"{connector}\n")

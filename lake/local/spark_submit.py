@@ -42,7 +42,7 @@ def spark_submit_command(
     """spark-submit of spark_jobs/<script>.py on this machine; conf overrides the settings of the machine."""
     size = ("--master", "local[*]", "--driver-memory", environment.spark.driver_memory)
     folder = environment.root / "spark_jobs"
-    settings = {**_driver(environment), **_object_store(environment), **(conf or {})}
+    settings = {**spark_conf(environment), **(conf or {})}
     place = Place(size, str(folder / f"{script}.py"), (folder / "pools.xml").as_uri(), settings)
     return [str(spark_home() / "bin" / "spark-submit"), *spark_submit(script, script, place, args)]
 
@@ -62,7 +62,7 @@ def spark_environment(environment: Environment, credentials: Mapping[str, str]) 
 
 
 def spark_conf(environment: Environment) -> dict[str, str]:
-    """The settings shared by every job that reads or writes the lake."""
+    """The settings of every job that reads or writes the lake on this machine."""
     return {**SESSION, **_driver(environment), **_object_store(environment)}
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from lake.local.spark_submit import spark_conf, spark_environment, spark_home
 from lake.local.streamer import class_path
-from lake.rendering.streamer import class_submit, streamer_path
+from lake.rendering.streamer import streamer_path
 from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS
@@ -37,6 +37,7 @@ from tests.integration.conftest import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "shop"
+CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 TABLES = {
     "public.sale": {"key": ["id"], "partition": "status"},
     "public.pair": {"key": ["a", "b"], "types": ["mor"], "delete": "hard"},
@@ -246,7 +247,16 @@ def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
     settings = {**spark_conf(home.environment), "spark.driver.extraClassPath": class_path(home)}
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
     jar = str(home.build / "streamer" / "hudi-utilities.jar")
-    command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, *class_submit(jar, words)]
+    command = [
+        str(spark_home() / "bin" / "spark-submit"),
+        "--master",
+        "local[2]",
+        *flags,
+        "--class",
+        CLASS,
+        jar,
+        *words,
+    ]
     environment = spark_environment(home.environment, home.secrets.s3_keys)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 0, done.stderr[-2000:]
