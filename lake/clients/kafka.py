@@ -47,9 +47,7 @@ class Broker:
             present = self._client.list_topics(timeout=TIMEOUT_S).topics
         except KafkaException:
             raise BadInput(
-                "Kafka does not answer",
-                f"broker at {self.bootstrap}",
-                "run: lake up (lake logs kafka says more)",
+                "Kafka does not answer", f"broker at {self.bootstrap}", "run: lake up (lake logs kafka says more)"
             ) from None
         return {
             topic.name: Topic(topic.name, len(partitions), len(partitions[0].replicas), self._config(topic))

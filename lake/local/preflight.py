@@ -46,9 +46,7 @@ def check_space(data: Path, needed: int = FREE_BYTES) -> None:
     if free < needed:
         have, want = free / 1024**3, needed / 1024**3
         raise BadInput(
-            f"only {have:.1f} GiB free, {want:.1f} GiB needed",
-            str(data),
-            "free some space, or set LAKE_DATA_DIR",
+            f"only {have:.1f} GiB free, {want:.1f} GiB needed", str(data), "free some space, or set LAKE_DATA_DIR"
         )
 
 
