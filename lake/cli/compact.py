@@ -2,7 +2,7 @@
 
 from lake.cli import options
 from lake.clients.stream_control import COMPACT, ask_stream
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.config.names import named_targets
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
@@ -17,8 +17,8 @@ def compact(names: list[str] = options.TABLES, timeout: float = options.STREAM_T
 
     Example: lake compact moma.artworks
     """
-    home = load_home()
-    targets = named_targets(read_pipeline(home.environment), names or [])
+    home = load_environment()
+    targets = named_targets(read_pipeline(home), names or [])
     refuse_stopped(home)
     requests = {target: (COMPACT, {"table": target}) for target in targets}
     with options.progress("waiting for the streaming job") as report:

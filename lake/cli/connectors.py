@@ -8,7 +8,7 @@ import typer
 from lake.cli import options
 from lake.clients.connect import failure, runs
 from lake.config.definition import load_databases
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.config.names import refuse_unknown
 from lake.deployments.connectors import Ask, Difference, differences
 from lake.deployments.open import open_deployment

@@ -4,7 +4,7 @@ import typer
 from rich.progress import Progress
 
 from lake.cli import options
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.samples import moma, tickit
 
 load = typer.Typer(name="load", no_args_is_help=True, help="Load sample data into PostgreSQL.")
@@ -17,7 +17,7 @@ def load_moma() -> None:
     Example: lake load moma
     """
     with Progress(console=options.err) as progress:
-        counts = moma.load(load_home(), lambda table, path: progress.open(path, "rb", description=table))
+        counts = moma.load(load_environment(), lambda table, path: progress.open(path, "rb", description=table))
     _print("moma.public", counts)
 
 
@@ -29,7 +29,7 @@ def load_tickit() -> None:
     """
     with Progress(console=options.err) as progress:
         bars = {table: progress.add_task(table, total=count) for table, count in tickit.COUNTS.items()}
-        counts = tickit.load(load_home(), lambda table, done: progress.update(bars[table], completed=done))
+        counts = tickit.load(load_environment(), lambda table, done: progress.update(bars[table], completed=done))
     _print("tickit", counts)
 
 

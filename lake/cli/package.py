@@ -8,8 +8,7 @@ from lake.aws.environment import LOCAL, load_aws_environment
 from lake.aws.package import DIST, build, write_manifest
 from lake.cli import options
 from lake.config.definition import load_databases
-from lake.config.environment import environment_path
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT, environment_path
 
 
 def package(

@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 
 from lake.cli import options
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import BadInput
-from lake.config.home import Home, load_home
 from lake.config.names import refuse_unknown
 from lake.local.spark_job import run_job
 from lake.rendering.pipeline import read_pipeline
@@ -36,7 +36,7 @@ def list_messages(
 
     Example: lake quarantine list moma --json
     """
-    home = load_home()
+    home = load_environment()
     found = _messages(home, _chosen(home, databases or []), ["--all"] if settled else [])
     options.print_json(found) if as_json else options.out.print(messages_table(found))
 
@@ -47,7 +47,7 @@ def show(database: str = DATABASE, message: str = typer.Argument(metavar="ID"), 
 
     Example: lake quarantine show moma moma.public.artists/0/0/15089
     """
-    home = load_home()
+    home = load_environment()
     found = _messages(home, _chosen(home, [database]), ["--id", message])
     if not found:
         raise BadInput(f"there is no message {message}", f"quarantine of {database}", "see: lake quarantine list --all")
@@ -68,7 +68,7 @@ def replay(
 
     Example: lake quarantine replay moma moma.public.artists/0/0/15089
     """
-    home = load_home()
+    home = load_environment()
     _chosen(home, [database])
     _report("replayed", ask(home, "replay", database, ids or [], timeout), as_json)
 
@@ -85,7 +85,7 @@ def drop(
 
     Example: lake quarantine drop moma moma.public.artists/0/0/15089 --yes
     """
-    home = load_home()
+    home = load_environment()
     _chosen(home, [database])
     what = f"{len(ids)} messages" if ids else "all messages that wait"
     if not options.confirm(f"Discard {what} in the quarantine of {database}?", yes):
@@ -93,15 +93,15 @@ def drop(
     _report("dropped", ask(home, "drop", database, ids or [], timeout), as_json)
 
 
-def _chosen(home: Home, names: list[str]) -> list[str]:
-    known = sorted(read_pipeline(home.environment).get("quarantine", {}))
+def _chosen(home: Environment, names: list[str]) -> list[str]:
+    known = sorted(read_pipeline(home).get("quarantine", {}))
     if not known:
         raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
     refuse_unknown("database", names, known)
     return names or known
 
 
-def _messages(home: Home, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
+def _messages(home: Environment, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
     return list(run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"])
 
 

@@ -5,7 +5,7 @@ import typer
 from lake.cli import options
 from lake.cli.parity_output import show_resync
 from lake.config.definition import load_databases
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.config.lock import locked
 from lake.config.names import refuse_unknown
 from lake.local.status import refuse_stopped
@@ -27,7 +27,7 @@ def recover(
 
     Example: lake recover moma
     """
-    home = load_home()
+    home = load_environment()
     known = {one.database: one for one in load_databases(home.root)}
     refuse_unknown("database", [database], known)
     refuse_stopped(home)

@@ -4,7 +4,7 @@ import typer
 
 from lake.cli import options
 from lake.cli.parity_output import show_resync
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.config.lock import locked
 from lake.config.names import named_tables
 from lake.local.status import refuse_stopped
@@ -27,8 +27,8 @@ def resnapshot(
 
     Example: lake resnapshot moma.artworks
     """
-    home = load_home()
-    tables = named_tables(read_pipeline(home.environment), names)
+    home = load_environment()
+    tables = named_tables(read_pipeline(home), names)
     refuse_stopped(home)
     check_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"

@@ -5,7 +5,7 @@ import time
 import typer
 
 from lake.cli import options
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.deployments.open import open_deployment
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
@@ -18,7 +18,7 @@ def up() -> None:
     Example: LAKE_PORT_BASE=28000 lake up
     """
     began = time.monotonic()
-    if Stack(load_home(), options.say_step).up():
+    if Stack(load_environment(), options.say_step).up():
         options.out.print(f"The lake is up after {time.monotonic() - began:.1f} s. See: lake endpoints")
     else:
         options.out.print("The lake was already up; nothing to do. See: lake status")
@@ -30,7 +30,7 @@ def down() -> None:
     Example: lake down
     """
     began = time.monotonic()
-    if Stack(load_home(), options.say_step).down():
+    if Stack(load_environment(), options.say_step).down():
         options.out.print(f"The lake is down after {time.monotonic() - began:.1f} s; its data are kept.")
     else:
         options.out.print("The lake was not up; nothing to do.")
@@ -41,7 +41,7 @@ def restart(service: str = typer.Argument(help="Service name as shown by lake st
 
     Example: lake restart connect
     """
-    Stack(load_home(), options.say_step).restart(service)
+    Stack(load_environment(), options.say_step).restart(service)
 
 
 def logs(
@@ -64,7 +64,7 @@ def endpoints(as_json: bool = options.JSON) -> None:
 
     Example: psql $(lake endpoints --json | jq -r .postgres.dsn)
     """
-    values = all_endpoints(load_home())
+    values = all_endpoints(load_environment())
     if as_json:
         return options.print_json(values)
     table = options.table(["", ""], flat(values).items())

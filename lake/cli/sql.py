@@ -8,8 +8,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lake.cli import options
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput
-from lake.config.home import load_home
 from lake.local.spark_job import objects, run_job
 
 MOMENT = "A Hudi instant, an ISO time (UTC unless it says otherwise) or a PostgreSQL LSN."
@@ -43,7 +43,7 @@ def sql(
     _refuse_mixture(as_of, since, until)
     moments = {"--as-of": as_of, "--since": since, "--until": until}
     given = [word for name, value in moments.items() if value is not None for word in (name, value)]
-    content = run_job(load_home(), "query", ["--sql", statement, "--limit", str(limit), *given])
+    content = run_job(load_environment(), "query", ["--sql", statement, "--limit", str(limit), *given])
     options.print_json({**content, "rows": objects(content)}) if as_json else _print(content)
 
 

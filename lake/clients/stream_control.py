@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from lake.clients.control import Content, ask_all
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.config.report import Report, silent
 from lake.config.secrets import write_private
 from lake.config.waiting import POLL_S
@@ -44,13 +44,13 @@ class FolderChannel:
         return self._folder / "answers" / f"{id}.json"
 
 
-def stream_channel(home: Home) -> FolderChannel:
+def stream_channel(home: Environment) -> FolderChannel:
     """The channel to the streaming job of this machine."""
     return FolderChannel(home.data / "requests", str(home.log("stream")))
 
 
 def ask_stream(
-    home: Home, requests: Mapping[str, tuple[str, Content]], timeout_s: float, report: Report = silent
+    home: Environment, requests: Mapping[str, tuple[str, Content]], timeout_s: float, report: Report = silent
 ) -> dict[str, Content]:
     """The results of requests to the streaming job, each by its name."""
     now = "what has no answer stays requested; see: lake status, lake logs stream"

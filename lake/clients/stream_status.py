@@ -9,14 +9,14 @@ from typing import Any
 from lake.clients.connect import Connect
 from lake.clients.kafka import Broker, Offsets
 from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.home import Home
 from lake.config.report import Report
 from lake.config.waiting import wait_while
 from lake.sources.engines import engine_of
 
 
-def reported(home: Home) -> dict[str, dict[str, Any]]:
+def reported(home: Environment) -> dict[str, dict[str, Any]]:
     """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
     try:
         return dict(json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"])
@@ -24,13 +24,13 @@ def reported(home: Home) -> dict[str, dict[str, Any]]:
         return {}
 
 
-def silent_s(home: Home) -> float:
+def silent_s(home: Environment) -> float:
     """Seconds since the streaming job last reported; 0 before it ever did."""
     path = home.data / "status.json"
     return max(0.0, time.time() - path.stat().st_mtime) if path.exists() else 0.0
 
 
-def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+def wait_for_lake(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once every table holds all that was committed in the sources when this was called.
 
     LakeError names the tables that are behind when the time is over.
@@ -38,13 +38,13 @@ def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout
     deadline = time.monotonic() + timeout_s
     wait_for_snapshots(home, databases, report, timeout_s)
     for database in databases:
-        goal = engine_of(database).capture.position(home.environment, database)
+        goal = engine_of(database).capture.position(home, database)
         _wait(partial(uncaptured, home, database, goal), report, deadline - time.monotonic())
-    ends = Broker(home.kafka).end_offsets([topic for one in databases for topic in one.hudi_tables.values()])
+    ends = Broker(home.kafka_bootstrap).end_offsets([topic for one in databases for topic in one.hudi_tables.values()])
     _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
 
 
-def wait_for_snapshots(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+def wait_for_snapshots(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once Kafka has the first snapshot of every database.
 
     A new slot says that it has confirmed all that was committed before it was made: only Connect knows
@@ -69,20 +69,20 @@ def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) ->
     )
 
 
-def source_position(home: Home, database: Database) -> str:
+def source_position(home: Environment, database: Database) -> str:
     """Where the source's log stands now, as its engine writes it: "0/1A2B3C4"."""
     capture = engine_of(database).capture
-    return capture.position_text(capture.position(home.environment, database))
+    return capture.position_text(capture.position(home, database))
 
 
-def uncaptured(home: Home, database: Database, position: int) -> list[str]:
+def uncaptured(home: Environment, database: Database, position: int) -> list[str]:
     """Empty once Kafka has acknowledged everything before the position."""
     capture = engine_of(database).capture
-    is_captured = capture.is_captured(home.environment, database, position)
+    is_captured = capture.is_captured(home, database, position)
     return [] if is_captured else [f"{database.connector} before {capture.position_text(position)}"]
 
 
-def behind(home: Home, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
+def behind(home: Environment, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
     """The Hudi tables whose commits end before the given offsets, with how far they are."""
     facts = reported(home)
     found = []

@@ -6,8 +6,8 @@ from typing import Any
 from lake.clients.connect import Connect, failure
 from lake.clients.stream_status import reported, silent_s
 from lake.config.definition import DEFAULT_ENGINE, Database
+from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.home import Home
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import BEHIND_S
 from lake.sources.engines import engine_named, engine_of
@@ -44,7 +44,7 @@ class SourceStatus:
     reason: str = ""
 
 
-def tables(home: Home) -> list[TableStatus]:
+def tables(home: Environment) -> list[TableStatus]:
     """All tables that the streaming job writes, by name; 'stale' when it no longer reports."""
     return of_report(reported(home), silent_s(home), STALE_S)
 
@@ -58,7 +58,7 @@ def of_report(reported: dict[str, dict[str, Any]], silent: float, stale_s: float
     return [_table(name, {**facts, **stale}) for name, facts in sorted(reported.items())]
 
 
-def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:
+def sources(home: Environment, databases: list[Database]) -> list[SourceStatus]:
     """All captured databases; what can't be asked is 'unknown', with the reason."""
     return [_source(home, database) for database in databases]
 
@@ -107,18 +107,18 @@ def _seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
 
 
-def _source(home: Home, database: Database) -> SourceStatus:
+def _source(home: Environment, database: Database) -> SourceStatus:
     connector, tasks, reason = _connector(home, database)
-    slot, retained = engine_of(database).capture.status(home.environment, database)
+    slot, retained = engine_of(database).capture.status(home, database)
     return SourceStatus(database.database, connector, tasks, slot, retained, reason)
 
 
-def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
+def _connector(home: Environment, database: Database) -> tuple[str, list[str], str]:
     try:
         status = Connect(home.connect).status(database.connector)
     except LakeError as error:
         return "unknown", [], str(error)
     if not status:
-        applied = database.database in {one["database"] for one in read_pipeline(home.environment).get("tables", [])}
+        applied = database.database in {one["database"] for one in read_pipeline(home).get("tables", [])}
         return "absent" if applied else UNAPPLIED, [], "run: lake apply"
     return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)

@@ -9,7 +9,7 @@ from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE
 from lake.aws.steps import ADMIN_USER, VERIFY_USER, streamer_words
 from lake.config.definition import Database
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.config.report import Report, silent
 from lake.deployments import aws_status, cdk, pod_logs
 from lake.deployments.account import wait

@@ -4,8 +4,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from lake.config.environment import PROJECT
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import PROJECT
 from lake.config.report import Report
 from lake.deployments.account import Account, code
 

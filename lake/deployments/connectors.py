@@ -8,8 +8,8 @@ from typing import Any
 from lake.clients.connect import Connect, validate
 from lake.clients.reconcile import VERBS
 from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.config.errors import in_the_middle
-from lake.config.home import Home
 from lake.sources.connector import source_connector
 
 Ask = Callable[[str], dict[str, Any]]  # a verb of reconcile.VERBS; its result by connector
@@ -26,10 +26,10 @@ class Difference:
     defined: str | None
 
 
-def local_connectors(home: Home, databases: Sequence[Database]) -> Ask:
+def local_connectors(home: Environment, databases: Sequence[Database]) -> Ask:
     """A function that asks Connect of this machine."""
     connect = Connect(home.connect)
-    defined = {one.connector: source_connector(one, home.environment) for one in databases}
+    defined = {one.connector: source_connector(one, home) for one in databases}
 
     def ask(verb: str) -> dict[str, Any]:
         if verb == "apply":

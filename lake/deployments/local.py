@@ -9,8 +9,8 @@ from typing import Any
 
 from lake.clients import guardian_report, stream_status, table_status
 from lake.config.definition import Database, load_databases
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.config.lock import locked
 from lake.config.report import Report, silent
 from lake.deployments.connectors import Ask, local_connectors
@@ -48,9 +48,9 @@ class LocalDeployment:
     protected = False
     watchable = True
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Environment) -> None:
         self.home = home
-        self.name = home.environment.name
+        self.name = home.name
 
     def _stack(self, report: Report) -> Stack:
         return Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}"))
@@ -82,7 +82,7 @@ class LocalDeployment:
 
     def _captured(self) -> list[Database]:
         """The defined databases, once anything was applied: before that there is no connector to ask for."""
-        return load_databases(self.home.root) if pipeline_path(self.home.environment).exists() else []
+        return load_databases(self.home.root) if pipeline_path(self.home).exists() else []
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
         Stack(self.home).service(service.removeprefix(LOG_PREFIX))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lake.clients.rest import answers
 from lake.config import files
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.config.secrets import write_private
 from lake.local import java
 from lake.local.service import Program, Service
@@ -33,14 +33,14 @@ class Connect(Service):
 
     def settings(self) -> dict[str, object]:
         return {
-            "bootstrap.servers": self.home.kafka,
+            "bootstrap.servers": self.home.kafka_bootstrap,
             "group.id": "connect",
             # A killed worker's group membership blocks its successor until it expires.
             "session.timeout.ms": 6000,
             "heartbeat.interval.ms": 2000,
             "scheduled.rebalance.max.delay.ms": 0,
             "listeners": self.home.connect,
-            "rest.advertised.host.name": HOST,
+            "rest.advertised.host.name": LOOPBACK,
             "rest.advertised.port": self.home.ports.connect,
             "config.storage.topic": "connect-configs",
             "config.storage.replication.factor": 1,
@@ -69,13 +69,13 @@ class Connect(Service):
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "connect-log4j2.properties")
         capture = f"user={roles.CAPTURE}\npassword={self.home.secrets.lake_capture}\n"
-        write_private(self.home.environment.capture_secrets_path, capture)
+        write_private(self.home.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
-        write_private(self.home.environment.registry_secrets_path, writer)
+        write_private(self.home.registry_secrets_path, writer)
         return []
 
     def program(self) -> Program:
-        flags = java.QUICK if self.home.environment.spark.short_lived else java.SMALL
+        flags = java.QUICK if self.home.spark.short_lived else java.SMALL
         log4j = java.log4j(self.home.rendered / "connect-log4j2.properties")
         utc = "-Duser.timezone=UTC"  # what a converter makes of a time must not depend on the machine's zone
         command = [java.jdk_tool("java"), *flags, "-Xmx768m", utc, log4j, "-cp", f"{self.home.build / 'kafka'}/*"]

@@ -18,7 +18,7 @@ class Guardian(Service):
 
     @property
     def pipeline(self) -> Path:
-        return pipeline_path(self.home.environment)
+        return pipeline_path(self.home)
 
     def wanted(self) -> bool:
         return self.pipeline.exists()

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from lake.config import files
+from lake.config.environment import LOOPBACK
 from lake.config.errors import LakeError
-from lake.config.home import HOST
 from lake.local import java, room
 from lake.local.service import Program, Service
 
@@ -31,7 +31,7 @@ class Kafka(Service):
         return [self.jars / "*kafka_2.13-*.jar", self.jars / "*kafka-storage-*.jar"]
 
     def settings(self) -> dict[str, object]:
-        broker, controller = self.home.kafka, f"{HOST}:{self.home.ports.kafka_controller}"
+        broker, controller = self.home.kafka_bootstrap, f"{LOOPBACK}:{self.home.ports.kafka_controller}"
         return {
             "process.roles": "broker,controller",
             "node.id": 1,
@@ -89,4 +89,4 @@ class Kafka(Service):
         """The broker answers a metadata request and names itself."""
         from lake.clients.kafka import Broker
 
-        return Broker(self.home.kafka).answers(METADATA_TIMEOUT_S)
+        return Broker(self.home.kafka_bootstrap).answers(METADATA_TIMEOUT_S)

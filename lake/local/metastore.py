@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from lake.config import files
+from lake.config.environment import LOOPBACK
 from lake.config.errors import LakeError
-from lake.config.home import HOST
 from lake.local import java
 from lake.local.s3 import s3a_settings
 from lake.local.service import Program, Service
@@ -92,7 +92,7 @@ class Metastore(Service):
         path = os.pathsep.join(map(str, [self.config, self.classes, f"{self.spark_jars}/*", *clients]))
         options = [java.log4j(self.config / "log4j2.properties"), f"-Dderby.system.home={self.folder}", "-cp", path]
         command = [java.jdk_tool("java"), *java.QUICK, "-Xmx256m", *options, "LoopbackMetastore"]
-        return Program([*command, HOST, str(self.home.ports.metastore)], self.folder)
+        return Program([*command, LOOPBACK, str(self.home.ports.metastore)], self.folder)
 
     def ready(self) -> bool:
         """It lists its databases, so the Derby schema is there too."""
@@ -106,7 +106,7 @@ def _call(method: str, port: int) -> int:
     """Message type of the answer to a Thrift call without arguments."""
     name = method.encode()
     message = struct.pack(f">Ii{len(name)}sib", CALL, len(name), name, 0, 0)
-    with socket.create_connection((HOST, port), timeout=TIMEOUT_S) as connection:
+    with socket.create_connection((LOOPBACK, port), timeout=TIMEOUT_S) as connection:
         connection.sendall(message)
         answer = connection.recv(4)
     return int.from_bytes(answer, "big")

@@ -5,8 +5,7 @@ from typing import Any
 
 from lake.clients.stream_status import wait_for_snapshots
 from lake.config.definition import load_databases
-from lake.config.environment import LOOPBACK
-from lake.config.home import Home
+from lake.config.environment import LOOPBACK, Environment
 from lake.config.report import Report
 from lake.local.spark_job import Watch, last_progress, run_job
 from lake.sources.postgres.roles import VERIFY
@@ -14,7 +13,7 @@ from lake.sources.postgres.roles import VERIFY
 PASSWORD = "LAKE_VERIFY_PASSWORD"
 
 
-def compare(home: Home, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
+def compare(home: Environment, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
     named = {name.partition(".")[0] for name in names}
     databases = [one for one in load_databases(home.root) if not named or one.database in named]
@@ -28,7 +27,7 @@ def compare(home: Home, names: list[str], timeout_s: float, report: Report) -> d
     return run_reader(home, "verify", ["--tables", ",".join(names), "--timeout-s", str(timeout_s)], watch)
 
 
-def run_reader(home: Home, job: str, arguments: list[str], watch: Watch = lambda log: None) -> dict[str, Any]:
+def run_reader(home: Environment, job: str, arguments: list[str], watch: Watch = lambda log: None) -> dict[str, Any]:
     """The result of a job that reads the source, too."""
     login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", VERIFY]
     return run_job(home, job, [*login, *arguments], {PASSWORD: home.secrets.lake_verify}, watch=watch)

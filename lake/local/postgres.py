@@ -11,8 +11,8 @@ import psycopg
 from psycopg import sql
 
 from lake.config import files
+from lake.config.environment import LOOPBACK
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import HOST
 from lake.local import processes
 from lake.local.service import Program, Service
 from lake.sources.postgres.preparation import carry_out, server_steps
@@ -37,7 +37,7 @@ INITDB = [
     "--auth=scram-sha-256",
 ]
 SETTINGS = {
-    "listen_addresses": HOST,
+    "listen_addresses": LOOPBACK,
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
     "max_connections": 100,
@@ -80,7 +80,7 @@ class Postgres(Service):
         cleaned = self._clean()
         # A slot that nobody reads is given up before it fills the disk: by the guardian, and if that has ended, too, by
         # the server itself. Its tables are then snapshotted again.
-        kept_mb = self.home.environment.wal.drop_bytes // 2**20 + 1024
+        kept_mb = self.home.wal.drop_bytes // 2**20 + 1024
         settings = {"port": self.home.ports.postgres, "max_slot_wal_keep_size": f"{kept_mb}MB", **SETTINGS}
         text = "".join(f"{key} = '{value}'\n" for key, value in settings.items())
         files.write(self.folder / "postgresql.conf", text)
@@ -125,7 +125,7 @@ class Postgres(Service):
             if "password authentication failed" in str(error):
                 raise LakeError(
                     "PostgreSQL refuses the password of this lake",
-                    str(self.home.environment.secrets_path),
+                    str(self.home.secrets_path),
                     "restore the secrets.json this data folder was made with",
                 ) from None
             return False

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import psutil
 
+from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput
-from lake.config.home import HOST, Home
 from lake.local.processes import describe
 from lake.local.service import Service
 
 FREE_BYTES = 2 * 1024**3
 
 
-def check(home: Home, services: Sequence[Service], own: set[int]) -> None:
+def check(home: Environment, services: Sequence[Service], own: set[int]) -> None:
     """BadInput for the first thing that is missing; own are pids of this lake, whose ports do not count."""
     check_build(services)
     check_folder(home.data)
@@ -50,15 +50,15 @@ def check_space(data: Path, needed: int = FREE_BYTES) -> None:
         )
 
 
-def check_ports(home: Home, own: set[int]) -> None:
+def check_ports(home: Environment, own: set[int]) -> None:
     """Nobody else listens on a port of this lake."""
     for name, port in asdict(home.ports).items():
         if not free(port) and (holder := _holder(port)) not in own:
             who = describe(psutil.Process(holder)) if holder else "a process of another user"
-            other = home.environment.port_base + 100
+            other = home.port_base + 100
             raise BadInput(
                 f"port {port} for {name} is taken by {who}",
-                f"{HOST}:{port}",
+                f"{LOOPBACK}:{port}",
                 f"stop it, or choose other ports: LAKE_PORT_BASE={other} lake up",
             )
 
@@ -72,7 +72,7 @@ def free(port: int) -> bool:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((LOOPBACK, port))
         except OSError:
             return False
     return True

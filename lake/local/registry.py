@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lake.clients.rest import answers
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.local import java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER
@@ -35,15 +35,15 @@ class Registry(Service):
         return {
             "APICURIO_STORAGE_KIND": "sql",
             "APICURIO_STORAGE_SQL_KIND": "postgresql",
-            "APICURIO_DATASOURCE_URL": f"jdbc:postgresql://{HOST}:{ports.postgres}/registry",
+            "APICURIO_DATASOURCE_URL": f"jdbc:postgresql://{LOOPBACK}:{ports.postgres}/registry",
             "APICURIO_DATASOURCE_USERNAME": "registry",
             "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
             "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
             "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
-            "QUARKUS_HTTP_HOST": HOST,
+            "QUARKUS_HTTP_HOST": LOOPBACK,
             "QUARKUS_HTTP_PORT": str(ports.registry),
             "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "false",
-            "QUARKUS_MANAGEMENT_HOST": HOST,
+            "QUARKUS_MANAGEMENT_HOST": LOOPBACK,
             "QUARKUS_MANAGEMENT_PORT": str(ports.registry_management),
             "QUARKUS_OTEL_SDK_DISABLED": "true",
             "QUARKUS_HTTP_AUTH_BASIC": "true",

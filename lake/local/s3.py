@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from lake.clients.rest import answers
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.local.service import Program, Service
 
 REGION = "us-east-1"
@@ -38,7 +38,7 @@ class S3(Service):
 
     def program(self) -> Program:
         sidecar = ["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []
-        address = f"{HOST}:{self.home.ports.s3}"
+        address = f"{LOOPBACK}:{self.home.ports.s3}"
         # A small commit makes a hundred requests, and without --keep-alive as many connections.
         server = [str(self.binary), "--quiet", "--keep-alive", "--port", address]
         command = [*server, "posix", *sidecar, str(self.folder)]

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Service(ABC):
     ready_within_s: float = 180.0
     arrived: str = "ready"  # the report once it is ready
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Environment) -> None:
         self.home = home
         self.folder = home.data / self.name
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import HOST, Home
 from lake.local.kafka import Kafka
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
@@ -59,7 +59,7 @@ JOBS = {
 
 
 def run_job(
-    home: Home,
+    home: Environment,
     name: str,
     args: Sequence[str],
     secrets: Mapping[str, str] = NOTHING,
@@ -78,13 +78,13 @@ def run_job(
         raise BadInput("the lake has no tables yet", str(config), "run: lake apply")
     for service in (kind(home) for kind in JOBS[name].needs):
         if not answers(service):
-            raise BadInput(f"{service.name} does not answer", f"{HOST}:{service.port}", "run: lake up")
+            raise BadInput(f"{service.name} does not answer", f"{LOOPBACK}:{service.port}", "run: lake up")
     log = new_log(home, name)
     with tempfile.TemporaryDirectory(prefix="lake-") as folder:
         output = Path(folder) / "result.json"
         arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
-        command = spark_submit_command(home.environment, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
-        environment = spark_environment(home.environment, {**home.secrets.s3_keys, **secrets})
+        command = spark_submit_command(home, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
+        environment = spark_environment(home, {**home.secrets.s3_keys, **secrets})
         return _result(name, _run(command, environment, log, watch), output, log)
 
 
@@ -123,19 +123,19 @@ def _result(name: str, code: int, output: Path, log: Path) -> dict[str, Any]:
     return content
 
 
-def new_log(home: Home, name: str) -> Path:
+def new_log(home: Environment, name: str) -> Path:
     """The log of one run of a job: a file of its own, because another run may be active."""
     for old in _logs(home, name)[: 1 - LOGS]:
         old.unlink(missing_ok=True)
     return home.logs / f"job-{name}-{time.time_ns()}-{os.getpid()}.log"
 
 
-def last_log(home: Home, name: str) -> Path | None:
+def last_log(home: Environment, name: str) -> Path | None:
     """The log of the last run of a job; None if there was none."""
     return next(reversed(_logs(home, name)), None)
 
 
-def _logs(home: Home, name: str) -> list[Path]:
+def _logs(home: Environment, name: str) -> list[Path]:
     return sorted(home.logs.glob(f"job-{name}-*.log"))
 
 

@@ -75,7 +75,7 @@ def spark_home() -> Path:
 
 
 def _driver(environment: Environment) -> dict[str, str]:
-    scratch = environment.data_path / "tmp"  # a killed job leaves Hive's session folders and Hudi's spilled maps here
+    scratch = environment.data / "tmp"  # a killed job leaves Hive's session folders and Hudi's spilled maps here
     return {
         "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
         "spark.driver.defaultJavaOptions": " ".join(
@@ -88,7 +88,7 @@ def _driver(environment: Environment) -> dict[str, str]:
         # Here the driver is the executor, and cannot lose itself. Of one that was silent for two minutes, because the
         # laptop slept, it would think so, never take it back, and end ten minutes later.
         "spark.storage.blockManagerHeartbeatTimeoutMs": "365d",
-        "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
+        "spark.sql.warehouse.dir": (environment.data / "warehouse").as_uri(),
         "spark.sql.shuffle.partitions": "4",
     }
 

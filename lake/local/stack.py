@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 
 from lake.config import secrets
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.config.lock import locked
 from lake.config.names import refuse_unknown
 from lake.local import preflight, processes
@@ -45,7 +45,7 @@ def silent(service: str, what: str, seconds: float) -> None:
 class Stack:
     """All services of one lake."""
 
-    def __init__(self, home: Home, report: StepReport = silent) -> None:
+    def __init__(self, home: Environment, report: StepReport = silent) -> None:
         self.home = home
         self.report = report
         self.services = [service(home) for service in SERVICES]
@@ -71,7 +71,7 @@ class Stack:
         if self.lost():
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
         with _alone(self.home):
-            secrets.load_or_create(self.home.environment.secrets_path)
+            secrets.load_or_create(self.home.secrets_path)
             return self._start([service for service in self.services if service.wanted()])
 
     def revive(self) -> bool:
@@ -193,7 +193,7 @@ class Stack:
         self.report(name, what, time.monotonic() - self._began)
 
 
-def _alone(home: Home) -> AbstractContextManager[None]:
+def _alone(home: Environment) -> AbstractContextManager[None]:
     """One command at a time starts or stops a lake."""
     return locked(home.lock, "another lake command is starting or stopping this lake")
 

@@ -4,8 +4,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.local import processes
 from lake.local.service import Service
 from lake.local.stack import SERVICES, Stack, answers
@@ -29,7 +29,7 @@ class ServiceStatus:
     reason: str = ""
 
 
-def services(home: Home) -> list[ServiceStatus]:
+def services(home: Environment) -> list[ServiceStatus]:
     """All services in the order of the stack.
 
     orphaned: it runs without its supervisor. silent: its process runs, and does not answer.
@@ -81,7 +81,7 @@ def _line(state: State) -> ServiceStatus:
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
 
 
-def refuse_stopped(home: Home) -> None:
+def refuse_stopped(home: Environment) -> None:
     """BadInput if the streaming job does not run. A job that was started this second counts: it will serve requests."""
     if not any(line.name == "stream" and line.state in ("running", "starting") for line in services(home)):
         raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")

@@ -46,12 +46,12 @@ class Stream(Service):
 
     def program(self) -> Program:
         arguments = continuous_arguments(str(self.pipeline), LAYERS)
-        command = spark_submit_command(self.home.environment, self.name, arguments, self._conf())
-        environment = spark_environment(self.home.environment, {})
+        command = spark_submit_command(self.home, self.name, arguments, self._conf())
+        environment = spark_environment(self.home, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
 
     def _conf(self) -> dict[str, str]:
-        return {**CONF, **(SHORT_JOB if self.home.environment.spark.short_lived else {})}
+        return {**CONF, **(SHORT_JOB if self.home.spark.short_lived else {})}
 
     def ready(self) -> bool:
         """Nobody waits for Spark, which takes ten seconds more: the state of the tables shows what it has done."""

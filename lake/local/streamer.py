@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.config.definition import load_databases
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.config.names import named_targets
 from lake.config.report import Report
 from lake.local.spark_job import last_log, run_job
@@ -24,12 +24,12 @@ from lake.rendering.streamer import (
 JOB = "streamer"
 
 
-def run(home: Home, options: RunOptions, report: Report) -> dict[str, Any]:
+def run(home: Environment, options: RunOptions, report: Report) -> dict[str, Any]:
     """The result of spark_jobs/streamer.py over a freshly rendered file. Reports each commit and each failure."""
-    named_targets(read_pipeline(home.environment), list(options.names))  # BadInput before Spark starts
-    folder = streamer_path(home.environment)
+    named_targets(read_pipeline(home), list(options.names))  # BadInput before Spark starts
+    folder = streamer_path(home)
     rendered, status = folder / FILE_NAME, folder / STATUS
-    write_streamer(load_databases(home.root), local_places(home.environment), rendered)
+    write_streamer(load_databases(home.root), local_places(home), rendered)
     status.unlink(missing_ok=True)
     words = job_arguments(options, streamer=rendered.as_uri(), status=status.as_uri())
     jars = {"spark.driver.extraClassPath": class_path(home)}
@@ -37,12 +37,12 @@ def run(home: Home, options: RunOptions, report: Report) -> dict[str, Any]:
     return run_job(home, JOB, words, conf=jars, watch=lambda log: look())
 
 
-def log_hint(home: Home) -> str:
+def log_hint(home: Environment) -> str:
     """Where the last run wrote its log."""
     return f"see: {last_log(home, JOB)}"
 
 
-def class_path(home: Home) -> str:
+def class_path(home: Environment) -> str:
     """Spark's jars, and with them HoodieStreamer, which on EMR lies on the cluster."""
     return ":".join(str(home.build / folder / "*") for folder in ("spark", JOB))
 

@@ -18,8 +18,8 @@ from typing import Any
 import psutil
 from supervisor.xmlrpc import SupervisorTransport
 
+from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.home import Home
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_until
 from lake.local.processes import GONE, MARK, SERVICE
@@ -90,7 +90,7 @@ class State:
 class Supervisor:
     """supervisord of one service of a lake, spoken to through a socket that only the user may open."""
 
-    def __init__(self, home: Home, service: Service) -> None:
+    def __init__(self, home: Environment, service: Service) -> None:
         self.home = home
         self.service = service
         self.config = self._folder / f"{service.name}.conf"

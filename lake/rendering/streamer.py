@@ -44,13 +44,13 @@ def local_places(environment: Environment) -> Places:
         archive=f"{environment.bucket_uri}/bronze",
         tables=f"{environment.bucket_uri}/streamer",
         files=streamer_path(environment).as_uri(),
-        registry=f"{environment.registry_url}/apis/ccompat/v7",
-        metastore=environment.metastore_uri,
+        registry=f"{environment.registry}/apis/ccompat/v7",
+        metastore=environment.metastore,
     )
 
 
 def streamer_path(environment: Environment) -> Path:
-    return environment.rendered_path / "streamer"
+    return environment.rendered / "streamer"
 
 
 def write_streamer(databases: list[Database], places: Places, path: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from lake.clients.stream_control import DELETE_ORPHANS, ask_stream
 from lake.config.definition import load_databases
+from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
-from lake.config.home import Home
 from lake.config.names import targets_of
 from lake.config.report import Report
 from lake.guardian.inspect import Inspection, accept, inspect
@@ -19,7 +19,7 @@ Tables = list[dict[str, Any]]
 
 
 def read_again(
-    home: Home, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
+    home: Environment, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
 ) -> dict[str, Any]:
     """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
 
@@ -33,7 +33,7 @@ def read_again(
 
 
 def _read_again(
-    home: Home, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
+    home: Environment, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
 ) -> dict[str, Any]:
     begun = resync.begin(home, command, tables, request_rows)
     resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
@@ -52,7 +52,7 @@ def _read_again(
     return {**result, "swept": swept, "given_up": given_up}
 
 
-def prove(home: Home, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
+def prove(home: Environment, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
     """{"equal": …, "verify": the proof}. If all is equal, it becomes the guardian's new baseline."""
     report("comparing with the source")
     names = {table["database"] for table in tables}
@@ -69,7 +69,7 @@ def _names(tables: Tables, found: Inspection) -> list[str]:
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
 
 
-def _drop_outdated(home: Home, begun: dict[str, Resync], timeout_s: float) -> list[str]:
+def _drop_outdated(home: Environment, begun: dict[str, Resync], timeout_s: float) -> list[str]:
     """Drops the messages in quarantine that are older than the re-snapshot, and returns their ids."""
     return [
         message
@@ -78,14 +78,16 @@ def _drop_outdated(home: Home, begun: dict[str, Resync], timeout_s: float) -> li
     ]
 
 
-def _find_orphans(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
+def _find_orphans(
+    home: Environment, command: str, bounds: dict[str, int], timeout_s: float
+) -> dict[str, dict[str, Any]]:
     content = run_reader(home, "ghosts", ["--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)])
     if "error" in content:
         raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
     return dict(content["tables"])
 
 
-def check_none_missed(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
+def check_none_missed(home: Environment, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
     """LakeError for rows that the re-snapshot missed. It stays pending: only it knows the orphaned rows of a gap."""
     left = [f"{one['unread']} of {table}" for table, one in found.items() if one["unread"]]
     if left:

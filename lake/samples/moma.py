@@ -8,8 +8,8 @@ from typing import BinaryIO
 import psycopg
 from psycopg import sql
 
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.sources.postgres.connection import connect_source
 
 DATABASE = "moma"
@@ -30,7 +30,7 @@ CHUNK_BYTES = 1 << 16
 Open = Callable[[str, Path], BinaryIO]  # opens the file of a table, and may show how far it was read
 
 
-def load(home: Home, open_file: Open = lambda table, path: path.open("rb")) -> dict[str, tuple[int, int]]:
+def load(home: Environment, open_file: Open = lambda table, path: path.open("rb")) -> dict[str, tuple[int, int]]:
     """Rows added and rows present afterwards, by table. BadInput if PostgreSQL can't be reached, LakeError later."""
     folder = home.root / "data" / "moma"
     for name in ("schema.sql", *FILES.values()):
@@ -46,10 +46,10 @@ def load(home: Home, open_file: Open = lambda table, path: path.open("rb")) -> d
 
 
 @contextmanager
-def new_database(home: Home, name: str, schema: Path) -> Iterator[psycopg.Connection]:
+def new_database(home: Environment, name: str, schema: Path) -> Iterator[psycopg.Connection]:
     """A connection to the database, which is created with its schema if need be. LakeError as load()."""
     try:
-        with connect_source(home.environment, "postgres") as connection:
+        with connect_source(home, "postgres") as connection:
             connection.autocommit = True
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))

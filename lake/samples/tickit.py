@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.samples.moma import count, new_database
 
 DATABASE = "tickit"
@@ -40,7 +40,7 @@ Row = tuple[Any, ...]
 Report = Callable[[str, int], None]  # table, rows so far
 
 
-def load(home: Home, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
+def load(home: Environment, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
     """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
     with new_database(home, DATABASE, home.root / "data" / "tickit" / "schema.sql") as connection:
         return {table: _fill(connection, table, report) for table in COUNTS}

@@ -157,7 +157,7 @@ class Museum:
     def _await_replay(self, table: str, since: str) -> list[int]:
         """The next offset after each batch of the replay, once it has reached the end."""
         topic = f"{table.partition('.')[0].rpartition('_')[0]}.public.artists"
-        end = sum(Broker(self.lake.home.kafka).end_offsets([topic])[topic].values())
+        end = sum(Broker(self.lake.home.kafka_bootstrap).end_offsets([topic])[topic].values())
         deadline = time.monotonic() + HANG_S
         while not (reached := self._offsets_after(table, since)) or reached[-1] != end:
             assert time.monotonic() < deadline, f"{table}: the replay has reached {reached} of {end}"

@@ -57,7 +57,7 @@ def test_one_base_file_and_one_small_file_per_table_and_type() -> None:
 
 
 def test_a_table_file_holds_what_is_its_own() -> None:
-    root = LOCAL.rendered_path / "streamer"
+    root = LOCAL.rendered / "streamer"
     assert settings(streamer_files([SHOP], PLACES)["shop.pair_mor.properties"]) == {
         "include": "base.properties",
         "hoodie.datasource.write.recordkey.field": "_key",

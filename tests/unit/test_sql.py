@@ -31,7 +31,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return TWICE
 
     monkeypatch.setattr(sql, "run_job", run_job)
-    monkeypatch.setattr(sql, "load_home", lambda: None)
+    monkeypatch.setattr(sql, "load_environment", lambda: None)
     return asked
 
 
@@ -39,7 +39,7 @@ def printed(found: dict[str, Any], monkeypatch: pytest.MonkeyPatch, width: int =
     out = io.StringIO()
     monkeypatch.setattr(options, "out", Console(file=out, width=width, highlight=False))
     monkeypatch.setattr(sql, "run_job", lambda *_: found)
-    monkeypatch.setattr(sql, "load_home", lambda: None)
+    monkeypatch.setattr(sql, "load_environment", lambda: None)
     CliRunner().invoke(app, ["sql", "select 1"])
     return out.getvalue()
 

@@ -17,8 +17,8 @@ from lake.cli.quarantine import messages_table
 from lake.cli.status import overview
 from lake.clients import guardian_report, table_status
 from lake.clients.table_status import SourceStatus, TableStatus
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput
-from lake.config.home import load_home
 from lake.deployments.deployment import Job, Status
 from lake.local import status
 from lake.local.service import Service
@@ -97,7 +97,7 @@ def test_a_service_that_ends_at_once_is_named(monkeypatch: pytest.MonkeyPatch) -
         Supervisor, "state", lambda self: State(self.service.name, "BACKOFF", 0, 0, "Exited too quickly")
     )
     monkeypatch.setattr(Service, "wanted", lambda self: True)
-    lines = status.services(load_home())
+    lines = status.services(load_environment())
     (line,) = [one for one in lines if one.name == "registry"]
     assert (line.state, "see: lake logs registry" in line.reason) == ("failing", True)
     assert not status.healthy([line])
