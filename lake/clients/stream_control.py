@@ -33,7 +33,7 @@ class FolderChannel:
             return dict(json.loads(self._answer(id).read_text(encoding="utf-8")))
         return None
 
-    def forget(self, id: str, pending: bool) -> None:
+    def forget(self, id: str) -> None:
         self._answer(id).unlink(missing_ok=True)
         for answer in self._folder.glob("answers/*.json"):
             with suppress(FileNotFoundError):  # another command forgets it, too

@@ -35,7 +35,7 @@ class BucketChannel:
     def answer(self, id: str) -> Content | None:
         return self._account.read_json(self._bucket, self._key("answers", id)) or None
 
-    def forget(self, id: str, pending: bool) -> None:
+    def forget(self, id: str) -> None:
         for folder in ("requests", "answers"):
             self._s3.delete_object(Bucket=self._bucket, Key=self._key(folder, id))
 

@@ -36,42 +36,6 @@ FOREIGN = (
 )
 RUNNING, STOPPED, BACKOFF = "RUNNING", "STOPPED", "BACKOFF"
 ALREADY_STARTED, NOT_RUNNING = 60, 70  # supervisord's codes of what is no failure here
-# It never gives up; each start that fails within startsecs makes the next one a second later.
-CONFIG = """\
-[unix_http_server]
-file = {socket}
-chmod = 0600
-
-[supervisord]
-logfile = {log}
-logfile_maxbytes = 5MB
-logfile_backups = 1
-pidfile = {pidfile}
-directory = {data}
-{user}
-[rpcinterface:supervisor]
-supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
-
-[supervisorctl]
-serverurl = unix://{socket}
-
-[program:{name}]
-command = {command}
-directory = {folder}
-environment = {environment}
-autostart = false
-autorestart = true
-startsecs = 1
-startretries = 1000000
-stopsignal = {signal}
-stopasgroup = {group}
-killasgroup = true
-stopwaitsecs = {wait}
-redirect_stderr = true
-stdout_logfile = {output}
-stdout_logfile_maxbytes = 20MB
-stdout_logfile_backups = 2
-"""
 STOP_WAIT_S = 8
 LOG_PREFIX = "supervisor-"  # of the supervisor's own log, before the service's name
 
@@ -93,24 +57,13 @@ class Supervisor:
     def __init__(self, home: Environment, service: Service) -> None:
         self.home = home
         self.service = service
+        self._folder = home.data / "supervisors"
         self.config = self._folder / f"{service.name}.conf"
-
-    @property
-    def _folder(self) -> Path:
-        return self.home.data / "supervisors"
-
-    @property
-    def _pidfile(self) -> Path:
-        return self._folder / f"{self.service.name}.pid"
-
-    @property
-    def socket(self) -> Path:
-        """In the data folder, or in a private folder below /tmp where that path is too long."""
-        near = self._folder / f"{self.service.name}.sock"
-        if len(str(near)) <= SOCKET_PATH_LIMIT:
-            return near
-        key = hashlib.sha256(str(self.home.data).encode()).hexdigest()[:12]
-        return Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", near.name)
+        self._pidfile = self._folder / f"{service.name}.pid"
+        self.socket = self._folder / f"{service.name}.sock"
+        if len(str(self.socket)) > SOCKET_PATH_LIMIT:  # then in a private folder below /tmp
+            key = hashlib.sha256(str(home.data).encode()).hexdigest()[:12]
+            self.socket = Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", self.socket.name)
 
     def forget_socket(self) -> None:
         """Deletes the folder of sockets, if it is not part of the data."""
@@ -131,25 +84,50 @@ class Supervisor:
         return process.pid if process else None
 
     def render(self) -> str:
-        """The configuration of supervisord, without secrets. Its "%" are doubled: supervisord expands %(...)s."""
-        service, program = self.service, self.service.program()
+        """The configuration of supervisord, without secrets."""
+
+        def safe(value: object) -> str:
+            return str(value).replace("%", "%%")  # supervisord expands %(...)s
+
+        name, program = self.service.name, self.service.program()
         pairs = ",".join(f'{key}="{value}"' for key, value in program.environment.items())
-        values = {
-            "socket": self.socket,
-            "log": self.home.log(f"{LOG_PREFIX}{service.name}"),
-            "pidfile": self._pidfile,
-            "data": self.home.data,
-            "user": "user = root\n" if os.getuid() == 0 else "",
-            "name": service.name,
-            "command": shlex.join(program.command),
-            "folder": program.folder,
-            "environment": pairs,
-            "signal": program.stop_signal,
-            "group": str(program.stop_group).lower(),
-            "wait": STOP_WAIT_S,
-            "output": self.home.log(service.name),
-        }
-        return CONFIG.format(**{key: str(value).replace("%", "%%") for key, value in values.items()})
+        # It never gives up; each start that fails within startsecs makes the next one a second later.
+        return f"""\
+[unix_http_server]
+file = {safe(self.socket)}
+chmod = 0600
+
+[supervisord]
+logfile = {safe(self.home.log(f"{LOG_PREFIX}{name}"))}
+logfile_maxbytes = 5MB
+logfile_backups = 1
+pidfile = {safe(self._pidfile)}
+directory = {safe(self.home.data)}
+{"user = root" if os.getuid() == 0 else ""}
+
+[rpcinterface:supervisor]
+supervisor.rpcinterface_factory = supervisor.rpcinterface:make_main_rpcinterface
+
+[supervisorctl]
+serverurl = unix://{safe(self.socket)}
+
+[program:{name}]
+command = {safe(shlex.join(program.command))}
+directory = {safe(program.folder)}
+environment = {safe(pairs)}
+autostart = false
+autorestart = true
+startsecs = 1
+startretries = 1000000
+stopsignal = {program.stop_signal}
+stopasgroup = {str(program.stop_group).lower()}
+killasgroup = true
+stopwaitsecs = {STOP_WAIT_S}
+redirect_stderr = true
+stdout_logfile = {safe(self.home.log(name))}
+stdout_logfile_maxbytes = 20MB
+stdout_logfile_backups = 2
+"""
 
     def start(self) -> None:
         """Starts the service, and its supervisord if needed, without waiting."""

@@ -104,9 +104,7 @@ def outputs() -> steps.StackOutputs:
 def test_hoodie_streamer_has_the_same_settings_and_arguments() -> None:
     """Both ways: run to its end, and for ever."""
     options = RunOptions(names=["moma.artists"], kinds=["mor"], replay=True)
-    here = spark_submit_command(
-        load_environment(), "streamer", streamer_arguments(options, streamer="x", status="y")
-    )
+    here = spark_submit_command(load_environment(), "streamer", streamer_arguments(options, streamer="x", status="y"))
     there = steps.start_streamer(options, Size(), outputs())
     kept = kept_by_yarn("streamer")
     assert settings(there) == {**settings(here), **kept}
