@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lake.aws.archive import sha256
-from lake.aws.connect import S3Sink
 from lake.aws.environment import AwsEnvironment
 from lake.config import versions
 from lake.config.errors import BadInput
@@ -60,11 +59,9 @@ def write_stand_ins(root: Path, environment: AwsEnvironment, target: Path) -> No
 
 def check_brought(root: Path, environment: AwsEnvironment) -> None:
     """Raises BadInput if the archive that the environment names is missing or another one."""
-    if environment.connect.s3_sink:
-        _check_archive(root, environment.connect.s3_sink)
-
-
-def _check_archive(root: Path, sink: S3Sink) -> None:
+    sink = environment.connect.s3_sink
+    if sink is None:
+        return
     path = root / sink.archive
     try:
         found = sha256(path)

@@ -51,8 +51,7 @@ class AwsDeployment(AwsResources):
             yield from pod_logs.follow(self.account, self.name, service)
 
     def topics(self, report: Report = silent) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.steps.run("topics", self.steps.config(), report, RUN_WITHIN_S)["topics"]
-        return found
+        return list(self.steps.run("topics", self.steps.config(), report, RUN_WITHIN_S)["topics"])
 
     # --- Run.
 

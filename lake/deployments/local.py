@@ -51,6 +51,9 @@ class LocalDeployment:
     def __init__(self, home: Environment) -> None:
         self.home = home
         self.name = home.name
+        # A folder is moved to *.deleting first, so that a lake is never half deleted.
+        names = (f"{home.data.name}.{word}" for word in ("deleting", "kept", "rebuilding"))
+        self._doomed, self._kept, self._mark = map(home.data.with_name, names)
 
     def _stack(self, report: Report) -> Stack:
         return Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}"))
@@ -96,8 +99,7 @@ class LocalDeployment:
                 time.sleep(FOLLOW_S)
 
     def topics(self, report: Report) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = run_job(self.home, "topics", [])["topics"]
-        return found
+        return list(run_job(self.home, "topics", [])["topics"])
 
     # --- Run.
 
@@ -108,19 +110,6 @@ class LocalDeployment:
         return StreamerRun(streamer.run(self.home, options, report), streamer.log_hint(self.home))
 
     # --- Build and destroy.
-
-    @property
-    def _doomed(self) -> Path:
-        """The folder is moved here first, so that a lake is never half deleted."""
-        return self.home.data.with_name(f"{self.home.data.name}.deleting")
-
-    @property
-    def _kept(self) -> Path:
-        return self.home.data.with_name(f"{self.home.data.name}.kept")
-
-    @property
-    def _mark(self) -> Path:
-        return self.home.data.with_name(f"{self.home.data.name}.rebuilding")
 
     def resources(self) -> list[Resource]:
         running = [Resource(HERE, "process", processes.describe(one)) for one in processes.of_lake(self.home.data)]

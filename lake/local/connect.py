@@ -23,10 +23,6 @@ class Connect(Service):
     def config(self) -> Path:
         return self.home.rendered / "connect.properties"
 
-    @property
-    def secrets_folder(self) -> Path:
-        return self.home.data / "secrets"
-
     def parts(self) -> list[Path]:
         jars, plugins = self.home.build / "kafka", self.home.build / "connect"
         return [jars / "*connect-runtime-*.jar", plugins / "*/debezium-connector-postgres-*.jar"]
@@ -62,7 +58,7 @@ class Connect(Service):
             # is on loopback, may read them. So the folder holds what connectors need, and nothing else is given.
             "config.providers": "file",
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
-            "config.providers.file.param.allowed.paths": self.secrets_folder,
+            "config.providers.file.param.allowed.paths": self.home.capture_secrets_path.parent,
         }
 
     def prepare(self) -> list[str]:

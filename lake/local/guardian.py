@@ -1,7 +1,6 @@
 """The guardian of the sources: one more service."""
 
 import sys
-from pathlib import Path
 
 from lake.clients import guardian_report
 from lake.local.service import Program, Service
@@ -16,12 +15,8 @@ class Guardian(Service):
     name = "guardian"
     needs = ("postgres", "connect")
 
-    @property
-    def pipeline(self) -> Path:
-        return pipeline_path(self.home)
-
     def wanted(self) -> bool:
-        return self.pipeline.exists()
+        return pipeline_path(self.home).exists()
 
     def program(self) -> Program:
         return Program([sys.executable, "-m", "lake.guardian.watch"], self.home.root)

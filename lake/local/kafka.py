@@ -1,14 +1,12 @@
 """Kafka: one KRaft node, broker and controller in one."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 from lake.config import files
 from lake.config.environment import LOOPBACK
-from lake.config.errors import LakeError
 from lake.local import java, room
-from lake.local.service import Program, Service
+from lake.local.service import Program, Service, run_tool
 
 METADATA_TIMEOUT_S = 1.0
 ROOM_MIB = 256  # of disk that a broker needs to recover its logs, and more
@@ -69,11 +67,7 @@ class Kafka(Service):
         self._run([*tool, "format", f"--cluster-id={made}", f"--config={self.config}"])
 
     def _run(self, command: list[str]) -> str:
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up")
-        return done.stdout
+        return run_tool(command, "Kafka could not format its storage", self.folder)
 
     def _java(self, heap: str) -> list[str]:
         log4j = java.log4j(self.home.rendered / "kafka-log4j2.properties")

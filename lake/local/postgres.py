@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from lake.config import files
 from lake.config.environment import LOOPBACK
 from lake.config.errors import BadInput, LakeError
 from lake.local import processes
-from lake.local.service import Program, Service
+from lake.local.service import Program, Service, run_tool
 from lake.sources.postgres.preparation import carry_out, server_steps
 from lake.sources.postgres.roles import USERS, VERIFY
 
@@ -94,10 +93,7 @@ class Postgres(Service):
         if os.getuid() == 0:
             os.chown(new, NOBODY, NOBODY)
         command = [*self._user(), str(self.bin / "initdb"), *INITDB, "--pwfile=/dev/stdin", f"--pgdata={new}"]
-        done = subprocess.run(command, input=self.home.secrets.postgres, text=True, capture_output=True)
-        if done.returncode != 0:
-            reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(f"initdb failed: {reason[0]}", str(new), "free the cause and run: lake up")
+        run_tool(command, "initdb failed", new, "remove the cause and run: lake up", input=self.home.secrets.postgres)
         new.rename(self.folder)
 
     def _clean(self) -> list[str]:

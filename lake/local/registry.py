@@ -53,10 +53,6 @@ class Registry(Service):
             f"{USERS}_ROLES_{REGISTRY_WRITER.upper()}": "sr-developer",
         }
 
-    def prepare(self) -> list[str]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return []
-
     def program(self) -> Program:
         temporary = f"-Djava.io.tmpdir={self.folder}"
         command = [java.newer_java(), *java.QUICK, "-Xmx192m", temporary, "-jar", str(self.jar)]

@@ -1,10 +1,13 @@
 """What every local service has: its needs, its preparation, its program, and how to see that it is ready."""
 
+import subprocess
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lake.config.environment import Environment
+from lake.config.errors import LakeError
 
 
 @dataclass(frozen=True)
@@ -16,6 +19,15 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
     stop_signal: str = "TERM"
     stop_group: bool = True
+
+
+def run_tool(command: list[str], what: str, where: Path, now: str = "run: lake up", **options: Any) -> str:
+    """The output of a program that ends by itself. LakeError with its last line if it fails."""
+    done: subprocess.CompletedProcess[str] = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
+        raise LakeError(f"{what}: {reason[0]}", str(where), now)
+    return done.stdout
 
 
 class Service(ABC):

@@ -1,9 +1,8 @@
 """The Spark application that writes the lake: one more service."""
 
-from pathlib import Path
-
 from lake.local.service import Program, Service
 from lake.local.spark_submit import SHORT_JOB, spark_environment, spark_submit_command
+from lake.rendering.pipeline import pipeline_path
 from lake.rendering.spark import continuous_arguments
 
 LAYERS = ("silver", "bronze")
@@ -30,22 +29,18 @@ class Stream(Service):
     needs = ("s3",)
     arrived = "started; its tables come up in: lake status"
 
-    @property
-    def pipeline(self) -> Path:
-        return self.home.rendered / "pipeline.json"
-
     def secrets(self) -> dict[str, str]:
         return self.home.secrets.s3_keys
 
     def wanted(self) -> bool:
-        return self.pipeline.exists()
+        return pipeline_path(self.home).exists()
 
     def prepare(self) -> list[str]:
         (self.home.data / "tmp").mkdir(parents=True, exist_ok=True)
         return []
 
     def program(self) -> Program:
-        arguments = continuous_arguments(str(self.pipeline), LAYERS)
+        arguments = continuous_arguments(str(pipeline_path(self.home)), LAYERS)
         command = spark_submit_command(self.home, self.name, arguments, self._conf())
         environment = spark_environment(self.home, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})

@@ -7,7 +7,6 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import xmlrpc.client
@@ -23,7 +22,7 @@ from lake.config.errors import LakeError
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_until
 from lake.local.processes import GONE, MARK, SERVICE
-from lake.local.service import Service
+from lake.local.service import Service, run_tool
 
 # A socket path has room for 107 characters, and supervisord adds its pid while it creates it.
 SOCKET_PATH_LIMIT = 95
@@ -141,15 +140,13 @@ stdout_logfile_backups = 2
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if folder.stat().st_uid != os.getuid():
                 raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
+        self.service.program().folder.mkdir(parents=True, exist_ok=True)
         write_private(self.config, self.render())
         mark = {MARK: str(self.home.data), SERVICE: self.service.name}
         clean = {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
         environment = {**clean, **mark, **self.service.secrets()}
         command = [sys.executable, "-m", "supervisor.supervisord", "-c", str(self.config)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.home.data)
-        if done.returncode != 0:
-            reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(f"supervisord did not start: {reason[0]}", str(self.config), "run: lake up")
+        run_tool(command, "supervisord did not start", self.config, env=environment, cwd=self.home.data)
         wait_until(self._answers, START_WITHIN_S, self._failed("does not answer"), POLL_S)
 
     def _answers(self) -> bool:
