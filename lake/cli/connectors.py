@@ -13,9 +13,9 @@ from lake.config.names import refuse_unknown
 from lake.deployments.connectors import Ask, Difference, differences
 from lake.deployments.open import open_deployment
 
-NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
+NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Databases whose connectors are meant; default all.")
 connectors = typer.Typer(
-    name="connectors", no_args_is_help=True, help="Look at the connectors, and keep them as defined."
+    name="connectors", no_args_is_help=True, help="Compare, apply, restart, pause and resume connectors."
 )
 
 
@@ -26,7 +26,7 @@ def plan(
     as_json: bool = options.JSON,
     check: bool = options.CHECK,
 ) -> None:
-    """Show how the running connectors differ from the definition, setting by setting, and change nothing.
+    """Show each setting in which the running connectors differ from the definition. Changes nothing.
 
     On AWS the definition is that of the last deployment. To see what a new deployment would change: cdk diff.
 
@@ -40,7 +40,7 @@ def plan(
 
 @connectors.command()
 def apply(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Give the connectors the settings of the definition; Connect checks them first. Twice is the same as once.
+    """Give the connectors the settings of the definition. Connect checks them first. Can be repeated.
 
     A new table needs more than its connector: use lake apply, on AWS cdk deploy.
 
@@ -51,7 +51,7 @@ def apply(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = opti
 
 @connectors.command()
 def status(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Show the state of each connector and task; exit code 1 unless all of them run.
+    """Show the state of each connector and task. Exit code 1 unless all of them run.
 
     Example: lake connectors status --env dev --json
     """
@@ -75,7 +75,7 @@ def restart(names: list[str] = NAMES, env: str = options.ENV) -> None:
 
 @connectors.command()
 def pause(names: list[str] = NAMES, env: str = options.ENV) -> None:
-    """Stop reading until lake connectors resume. The source keeps its log for the connector in the meantime.
+    """Stop reading until lake connectors resume. Meanwhile the source keeps its log for the connector.
 
     Example: lake connectors pause moma
     """
@@ -84,7 +84,7 @@ def pause(names: list[str] = NAMES, env: str = options.ENV) -> None:
 
 @connectors.command()
 def resume(names: list[str] = NAMES, env: str = options.ENV) -> None:
-    """Continue to read after a pause, from where it was.
+    """Continue to read after a pause, from the same position.
 
     Example: lake connectors resume moma
     """

@@ -25,7 +25,7 @@ CHANGES = (
     "UPDATE artists SET nationality = 'German' WHERE artist_id = 299",
     "DELETE FROM artists WHERE artist_id = 441",
 )
-# What makes the changes above find the rows as the collection has them, however often the demo ran.
+# Restores the rows of the collection, so that the demo can run again.
 UNDO = (
     "UPDATE artists SET name = 'Gerhard H. Bakker', nationality = 'American', birth_year = 1906, death_year = 1988 "
     "WHERE artist_id = 299"

@@ -12,7 +12,7 @@ load = typer.Typer(name="load", no_args_is_help=True, help="Load sample data int
 
 @load.command("moma")
 def load_moma() -> None:
-    """Copy the MoMA collection into the database moma; rows that are there already are left alone.
+    """Copy the MoMA collection into the database moma. Existing rows are not changed.
 
     Example: lake load moma
     """
@@ -23,7 +23,7 @@ def load_moma() -> None:
 
 @load.command("tickit")
 def load_tickit() -> None:
-    """Make up seven tables of ticket sales in the database tickit; tables that hold rows already are left alone.
+    """Generate seven tables of ticket sales in the database tickit. Tables that have rows are not changed.
 
     Example: lake load tickit
     """
@@ -35,4 +35,4 @@ def load_tickit() -> None:
 
 def _print(schema: str, counts: dict[str, tuple[int, int]]) -> None:
     for table, (added, present) in counts.items():
-        print(f"{schema}.{table}: {added} rows added, {present} there")
+        print(f"{schema}.{table}: {added} rows added, {present} in all")

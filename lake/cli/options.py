@@ -1,4 +1,4 @@
-"""What all commands share: their options, two consoles, facts as JSON, and progress."""
+"""Shared by all commands: options, two consoles, JSON, tables and progress."""
 
 import json
 import sys
@@ -17,20 +17,20 @@ from lake.config.report import Report
 
 DIFFERENT = 3  # the exit code of --check
 ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml.")
-JSON = typer.Option(False, "--json", help="Print facts for machines.")
-YES = typer.Option(False, "--yes", help="Do not ask: for scripts.")
+JSON = typer.Option(False, "--json", help="Print the result as JSON.")
+YES = typer.Option(False, "--yes", help="Do not ask for confirmation.")
 CHECK = typer.Option(False, "--check", help=f"Exit with {DIFFERENT} if there are differences.")
-TABLES = typer.Argument(None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Which tables; default all.")
+TABLES = typer.Argument(None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Tables or databases; default all.")
 STREAM_TIMEOUT = typer.Option(300, "--timeout", min=1, help="Seconds to wait for the streaming job.")
-VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to settle.")
-RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each of: reading, catching up, deleting.")
+VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to stop changing.")
+RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each step: reading, catching up, deleting.")
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
 def print_json(facts: Any) -> None:
-    """Facts for machines, on standard output."""
+    """Prints JSON on standard output."""
     print(json.dumps(facts, indent=2))
 
 
@@ -47,7 +47,7 @@ def coloured(text: str, good: bool) -> Text:
 
 
 def say(line: str) -> None:
-    """A line of progress, on standard error: standard output is for facts."""
+    """Prints a line of progress on standard error: standard output is for results."""
     print(line, file=sys.stderr, flush=True)
 
 
@@ -57,13 +57,13 @@ def say_step(service: str, what: str, seconds: float) -> None:
 
 
 def confirm(question: str, yes: bool) -> bool:
-    """Asks on standard error, unless the user has said --yes."""
+    """True if the user confirms, on standard error, or has given --yes."""
     return yes or typer.confirm(question, err=True)
 
 
 @contextmanager
 def progress(begin: str) -> Iterator[Report]:
-    """Shows the progress of a command on standard error: its last line on a terminal, else each line that is new."""
+    """Shows the progress of a command on standard error: the last line on a terminal, otherwise each new line."""
     if not err.is_terminal:
         yield _each_new_line()
         return

@@ -12,7 +12,7 @@ from lake.config.environment import PROJECT, environment_path
 
 
 def package(
-    names: list[str] = typer.Option(None, "--env", help="Which environments; default all but local."),
+    names: list[str] = typer.Option(None, "--env", help="Environments; default all except local."),
     as_json: bool = options.JSON,
 ) -> None:
     """Build dist/: code, jars, Connect plug-ins and rendered settings, each with its SHA-256 in manifest.json.

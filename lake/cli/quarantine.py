@@ -1,4 +1,4 @@
-"""The commands `lake quarantine ...`: the messages that were set aside because no table could take them."""
+"""The commands `lake quarantine ...`: messages in quarantine, because no table can store them."""
 
 import base64
 from collections.abc import Iterator
@@ -17,22 +17,20 @@ from lake.resync.quarantine import ask
 
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
-IDS = typer.Argument(None, metavar="[ID]...", help="Which, as lake quarantine list names them; default all that wait.")
-quarantine = typer.Typer(
-    name="quarantine", no_args_is_help=True, help="Look at messages that were set aside, and settle them."
-)
+IDS = typer.Argument(None, metavar="[ID]...", help="Ids as shown by lake quarantine list; default all that wait.")
+quarantine = typer.Typer(name="quarantine", no_args_is_help=True, help="List, replay or drop messages in quarantine.")
 
 
 @quarantine.command("list")
 def list_messages(
     databases: list[str] = typer.Argument(None, metavar="[DATABASE]...", help="Whose messages; default all."),
-    settled: bool = typer.Option(False, "--all", help="Also those that were replayed or dropped, by whom and when."),
+    settled: bool = typer.Option(False, "--all", help="Also replayed and dropped messages, with user and time."),
     as_json: bool = options.JSON,
 ) -> None:
-    """List the messages that wait to be replayed or dropped: where in Kafka they stand, and what is wrong.
+    """List the messages that wait to be replayed or dropped: their place in Kafka, and what is wrong with them.
 
-    Exit code 0, also when there is none. Their tables set them aside because databases/<database>.yaml says
-    on_bad_message: quarantine; a table that stops instead tells in lake status.
+    Exit code 0, also if there are none. A table quarantines a message if databases/<database>.yaml says
+    on_bad_message: quarantine. Otherwise the table stops, and lake status shows the reason.
 
     Example: lake quarantine list moma --json
     """
@@ -43,7 +41,7 @@ def list_messages(
 
 @quarantine.command()
 def show(database: str = DATABASE, message: str = typer.Argument(metavar="ID"), as_json: bool = options.JSON) -> None:
-    """Show one message with its key and its bytes as they came. They can hold data of the row.
+    """Show one message: its key and its bytes, unchanged. They may contain data of the row.
 
     Example: lake quarantine show moma moma.public.artists/0/0/15089
     """
@@ -61,10 +59,10 @@ def replay(
     timeout: float = options.STREAM_TIMEOUT,
     as_json: bool = options.JSON,
 ) -> None:
-    """Send messages through the path of their tables again, once what was wrong with them is mended.
+    """Write messages to their tables, after the cause of the problem was removed.
 
-    The streaming job does it, between two commits. A message takes the place that its offset gives it: a newer change
-    of the same row stays. Twice is the same as once. Exit code 1 when one is refused: it stays, with the reason.
+    The streaming job does it, between two commits. A newer change of the same row is kept, because the offset of a
+    message decides its order. Can be repeated. Exit code 1 if a message is refused: it stays, with the reason.
 
     Example: lake quarantine replay moma moma.public.artists/0/0/15089
     """
@@ -137,7 +135,7 @@ def _print(one: dict[str, Any]) -> None:
 
 
 def hex_dump(content: bytes) -> Iterator[str]:
-    """Lines of 16 bytes: place, hexadecimal, and what can be read of them."""
+    """Lines of 16 bytes: offset, hexadecimal, and the readable characters."""
     for place in range(0, len(content), WIDTH):
         part = content[place : place + WIDTH]
         readable = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)

@@ -20,10 +20,10 @@ def recover(
 ) -> None:
     """Recover the capture of a database from what `lake status` names: a lost slot, another server, lost changes.
 
-    What differs from the definition is put right as by lake apply. Where the stream can't go on from its slot, there is
-    a new slot, and all tables of the database are read again; otherwise those that lost changes are, beside the stream.
-    Rows that the source no longer has are deleted as the table's policy says. Interrupted, it goes on when it is run
-    again. Exit code 0 only if all is equal in the end, 1 if not, 2 if the input is wrong.
+    It first applies the definition, like lake apply. If the stream cannot continue from its slot, it creates a new slot
+    and reads all tables of the database again. Otherwise it reads only the tables that lost changes, while the stream
+    continues. Rows that the source no longer has are deleted as the table's policy says. If it is interrupted, run it
+    again: it continues. Exit code 0 only if all is equal at the end, 1 if not, 2 if the input is wrong.
 
     Example: lake recover moma
     """

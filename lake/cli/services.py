@@ -13,7 +13,7 @@ from lake.local.stack import Stack
 
 
 def up() -> None:
-    """Start all services and wait until each one answers; the streaming job is started, and not waited for.
+    """Start all services and wait until each one answers. The streaming job is started without waiting.
 
     Example: LAKE_PORT_BASE=28000 lake up
     """
@@ -25,7 +25,7 @@ def up() -> None:
 
 
 def down() -> None:
-    """Stop all services; data stay where they are.
+    """Stop all services. The data are kept.
 
     Example: lake down
     """
@@ -47,7 +47,7 @@ def restart(service: str = typer.Argument(help="Service name as shown by lake st
 def logs(
     service: str = typer.Argument(help="Service name as shown by lake status, or supervisor-NAME for its supervisor"),
     follow: bool = typer.Option(False, "-f", "--follow", help="Keep printing new lines."),
-    lines: int = typer.Option(100, "-n", "--lines", min=0, help="How many lines to begin with."),
+    lines: int = typer.Option(100, "-n", "--lines", min=0, help="Number of lines to begin with."),
     env: str = options.ENV,
 ) -> None:
     """Print the last lines of a service's log. On AWS: of the pod whose name starts with SERVICE, for example

@@ -26,12 +26,11 @@ def status(
     watch: bool = typer.Option(False, "--watch", help="Show it again every two seconds until Ctrl-C."),
     env: str = options.ENV,
 ) -> None:
-    """Show services, sources and tables; exit code 1 unless all of them are well.
+    """Show services, sources and tables. Exit code 1 unless all of them are healthy.
 
     Lag is the time from the commit in PostgreSQL to the commit in the lake, over the changes of the last minute.
 
-    On AWS: stacks, cluster, jobs and tables. --watch is for people and for this machine: it is refused together with
-    --json, and for a lake on AWS.
+    On AWS: stacks, cluster, jobs and tables. --watch works on this machine only, and not together with --json.
 
     Example: lake status --watch
     """
@@ -45,9 +44,9 @@ def status(
 
 def _watch(deployment: Deployment, as_json: bool) -> None:
     if as_json:
-        raise BadInput("--watch shows no facts for machines", "command line", "leave out --watch or --json")
+        raise BadInput("--watch does not print JSON", "command line", "leave out --watch or --json")
     if not deployment.watchable:
-        raise BadInput("--watch looks at the lake on this machine only", "command line", "leave out --watch or --env")
+        raise BadInput("--watch works for the lake on this machine only", "command line", "leave out --watch or --env")
     with Live(console=options.out, auto_refresh=False) as live:
         while True:
             live.update(overview(deployment.status()), refresh=True)

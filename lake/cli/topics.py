@@ -1,4 +1,4 @@
-"""`lake topics`: what Kafka holds, read by the same Spark job wherever the lake runs."""
+"""`lake topics`: the topics in Kafka, read by the same Spark job on this machine and on AWS."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from lake.deployments.open import open_deployment
 
 
 def topics(env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Show the topic of each captured table: partitions, and the offsets between which its changes lie.
+    """Show the topic of each captured table: its partitions, and the first and last offset of its changes.
 
-    Exit code 0, or 1 when a topic does not exist yet. On AWS an EMR step reads them, which takes a minute.
+    Exit code 0, or 1 if a topic does not exist yet. On AWS an EMR step reads them, which takes a minute.
 
     Example: lake topics --env dev
     """

@@ -179,7 +179,7 @@ def test_two_lakes_run_side_by_side(own: RunningLake, lake: RunningLake) -> None
 
 def test_load_moma_twice(own: RunningLake) -> None:
     own.run("load", "moma")
-    assert "artists: 0 rows added, 15089 there" in own.run("load", "moma").stdout
+    assert "artists: 0 rows added, 15089 in all" in own.run("load", "moma").stdout
     with psycopg.connect(own.home.dsn("moma")) as connection:
         assert connection.execute("SELECT count(*) FROM artworks").fetchone() == (5001,)
         name = connection.execute("SELECT name FROM artists WHERE artist_id = 27624").fetchone()
