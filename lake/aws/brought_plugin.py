@@ -1,4 +1,4 @@
-"""A Connect plug-in that the operator brings as a zip archive, because its licence lets nobody else hand it on."""
+"""A Connect plug-in that the operator downloads as a zip archive: its licence forbids us to distribute it."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Kafka broker as its administrator sees it: topics read, created and set."""
+"""Administration of the Kafka broker: reads, creates and configures topics."""
 
 import logging
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ Offsets = dict[str, int]  # partition to next offset
 
 
 class Broker:
-    """Raises BadInput when the broker does not answer, LakeError when it refuses a change."""
+    """Raises BadInput if the broker does not answer, LakeError if it refuses a change."""
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
@@ -42,12 +42,12 @@ class Broker:
             return False
 
     def topics(self, wanted: Iterable[Topic]) -> dict[str, Topic]:
-        """Those of the wanted topics that exist, with the present values of the settings wanted."""
+        """The wanted topics that exist, with the current values of the wanted settings."""
         try:
             present = self._client.list_topics(timeout=TIMEOUT_S).topics
         except KafkaException:
             raise BadInput(
-                "Kafka does not answer", f"broker at {self.bootstrap}", "run: lake up (lake logs kafka says more)"
+                "Kafka does not answer", f"broker at {self.bootstrap}", "run: lake up (details: lake logs kafka)"
             ) from None
         return {
             topic.name: Topic(topic.name, len(partitions), len(partitions[0].replicas), self._config(topic))
@@ -69,12 +69,12 @@ class Broker:
             raise LakeError(f"Kafka: {error.args[0].str()}", self.bootstrap, "run: lake up") from None
 
     def create(self, topic: Topic) -> None:
-        """Creates the topic as it must be."""
+        """Creates the topic with its settings."""
         new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=topic.config)
         self._done(self._client.create_topics([new], operation_timeout=TIMEOUT_S), topic.name)
 
     def set_config(self, topic: Topic) -> None:
-        """Sets the topic's settings, leaving all others as they are."""
+        """Sets the given settings of the topic, and no others."""
         resource = ConfigResource(ResourceType.TOPIC, topic.name)
         for key, value in topic.config.items():
             entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)

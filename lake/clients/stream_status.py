@@ -1,4 +1,4 @@
-"""How far the lake has come: what the streaming job reports, held against Kafka and the source."""
+"""The progress of the lake: the report of the streaming job, compared with Kafka and the source."""
 
 import json
 import time
@@ -33,7 +33,7 @@ def silent_s(home: Environment) -> float:
 def wait_for_lake(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once every table holds all that was committed in the sources when this was called.
 
-    LakeError names the tables that are behind when the time is over.
+    LakeError names the tables that are behind after the timeout.
     """
     deadline = time.monotonic() + timeout_s
     wait_for_snapshots(home, databases, report, timeout_s)
@@ -47,8 +47,8 @@ def wait_for_lake(home: Environment, databases: list[Database], report: Report, 
 def wait_for_snapshots(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once Kafka has the first snapshot of every database.
 
-    A new slot says that it has confirmed all that was committed before it was made: only Connect knows
-    that the rows of before are still to be read. LakeError as wait_for_lake.
+    The confirmed position of a new slot includes all earlier commits. Only Connect knows that the earlier rows still
+    have to be read. LakeError as wait_for_lake.
     """
     connect = Connect(home.connect)
     _wait(partial(_unread, connect, databases), report, timeout_s)
@@ -70,7 +70,7 @@ def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) ->
 
 
 def source_position(home: Environment, database: Database) -> str:
-    """Where the source's log stands now, as its engine writes it: "0/1A2B3C4"."""
+    """The current position of the source's log, as text: "0/1A2B3C4"."""
     capture = engine_of(database).capture
     return capture.position_text(capture.position(home, database))
 

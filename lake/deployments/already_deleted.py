@@ -9,7 +9,7 @@ ENDED = ("deleted", "deleting", "terminated", "shutting-down")
 
 
 def is_already_deleted(account: Account, arn: str) -> bool:
-    """True if the resource of this ARN costs and does nothing any more. Stacks are checked elsewhere."""
+    """True if the resource of this ARN costs and does nothing any more. stacks.py checks the stacks."""
     service, kind, name = arn.split(":")[2], arn.split(":")[5].partition("/")[0], arn.rpartition("/")[2]
     if service == "kms":
         return str(account.client("kms").describe_key(KeyId=name)["KeyMetadata"]["KeyState"]) == "PendingDeletion"
@@ -32,5 +32,5 @@ def _ended(account: Account, kind: str, name: str) -> bool:
         else:
             return False
     except (ClientError, IndexError):
-        return True  # AWS does not know it at all
+        return True  # unknown to AWS
     return state in ENDED

@@ -56,7 +56,7 @@ class AwsDeployment(AwsResources):
     # --- Run.
 
     def verify(self, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
-        """Waits until every table is captured. The result also stays in S3, beside the earlier ones."""
+        """Waits until every table is captured. The result also stays in S3, with the earlier ones."""
         wait(lambda: not self._missing(), "the first commit of every table", CAPTURED_WITHIN_S)
         login = ["--jdbc-url", self.steps.outputs().source, "--user", VERIFY_USER]
         more = ["--timeout-s", str(timeout_s), *(["--tables", ",".join(names)] if names else [])]
@@ -77,7 +77,7 @@ class AwsDeployment(AwsResources):
         result = self.steps.run(STREAMER, words, report, STREAM_WITHIN_S, name)
         return StreamerRun(result, f"see: lake jobs logs {name} --env {self.name}")
 
-    # --- Build. AwsResources destroys.
+    # --- Build.
 
     def check_build(self) -> None:
         check_build(PROJECT, self.environment)

@@ -1,4 +1,4 @@
-"""The connectors of a lake on AWS: a pod beside Connect serves the requests that lie on S3 (ADR 19)."""
+"""The connectors of a lake on AWS: a pod next to Connect serves requests from S3 (ADR 19)."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from lake.deployments import account as polling
 from lake.deployments.account import Account
 from lake.deployments.connectors import Ask
 
-# The pod looks every minute, and does not serve a request that is five minutes old.
+# The pod polls every minute, and ignores a request that is five minutes old.
 ANSWER_WITHIN_S = 300.0
 
 
@@ -56,7 +56,7 @@ def aws_connectors(
     )
 
     def request(verb: str) -> dict[str, Any]:
-        report(f"{verb}: waits for the pod that asks Kafka Connect; it looks every minute")
+        report(f"{verb}: waiting for the pod next to Kafka Connect, which polls every minute")
         return ask(channel, verb, {"names": names}, ANSWER_WITHIN_S, now)
 
     return request

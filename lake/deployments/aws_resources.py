@@ -19,7 +19,7 @@ from lake.sources.engines import engine_of
 STOP_WITHIN_S = 600.0
 DATA_BUCKETS = ("Bronze", "Silver")  # how their logical ids begin
 STORAGE = "storage"
-# First what writes, then what captures: nothing may arrive in a bucket that was emptied.
+# Stacks that write to buckets: nothing may arrive in a bucket that was emptied.
 BEFORE_BUCKETS = ("operations", "processing", "connect")
 
 
@@ -38,7 +38,7 @@ class AwsResources:
         return [*found, *(one for one in self._tagged() if not _part_of(one.name, names)), *self._in_the_source()]
 
     def _in_the_source(self) -> list[Resource]:
-        """An existing database keeps these, and its log for a slot: nothing outside of the lake's network sees them."""
+        """What stays in an existing database and retains its log. It cannot be seen from outside its network."""
         existing = self.environment.source.existing
         if not existing:
             return []
@@ -71,7 +71,7 @@ class AwsResources:
                 self.stacks.delete(part, report)
 
     def _stop_jobs(self, report: Report) -> None:
-        """So that no commit is cut off. A job that does not stop ends with its cluster, and Hudi rolls back."""
+        """Stops all jobs, so that no commit is interrupted. A job that hangs ends with its cluster; Hudi rolls back."""
         outputs = self.steps.find_outputs()
         if outputs is None or (cluster := self.steps.cluster(outputs)).state() not in ALIVE:
             return

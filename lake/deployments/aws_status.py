@@ -14,7 +14,7 @@ from lake.deployments.steps import Steps
 
 
 def look(steps: Steps, stacks: Stacks, jobs: AwsJobs) -> Status:
-    """What CloudFormation, EMR and the jobs say now."""
+    """The current status from CloudFormation, EMR and the jobs."""
     outputs = steps.find_outputs()
     facts: dict[str, Any] = {
         "stacks": stacks.statuses(),

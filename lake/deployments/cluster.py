@@ -14,9 +14,9 @@ from lake.deployments.account import Account, code, wait
 
 ALIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
 WAITING = ("PENDING", "RUNNING", "CANCEL_PENDING")
-LOG_WITHIN_S = 420.0  # EMR brings the logs to S3 every five minutes
+LOG_WITHIN_S = 420.0  # EMR copies the logs to S3 every five minutes
 LINES = 20
-KINDS = ("stderr", "stdout", "controller")  # a step's logs, the one that says most first
+KINDS = ("stderr", "stdout", "controller")  # the logs of a step, the most useful first
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cluster:
         self._emr = account.client("emr")
 
     def state(self) -> str:
-        """ "TERMINATED" for one that EMR does not know any more."""
+        """EMR's word; "TERMINATED" if EMR does not know the cluster any more."""
         try:
             return str(self._described()["Status"]["State"])
         except ClientError as error:
@@ -80,8 +80,8 @@ class Cluster:
         wait(ended, f"step {id}", timeout_s)
         step = self.step(id)
         if step.state != "COMPLETED":
-            report(f"{step.name}: waiting for EMR to bring its log to S3")
-            tail = " / ".join(self.log(id, LOG_WITHIN_S)[-LINES:]) or "it left no log"
+            report(f"{step.name}: waiting for EMR to copy its log to S3")
+            tail = " / ".join(self.log(id, LOG_WITHIN_S)[-LINES:]) or "there is no log"
             what = f"{step.name} {step.state.lower()}: {step.reason or 'no reason given'}: {tail}"
             raise LakeError(what, f"step {id} of {self.id}", "see: lake jobs logs")
 
@@ -93,7 +93,7 @@ class Cluster:
             raise LakeError(f"not cancelled: {answer.get('Reason', '')}", f"step {id}", "see: lake jobs list")
 
     def log(self, id: str, within_s: float = 0.0) -> list[str]:
-        """The lines of the first log of the step that holds any; [] when none came within the time."""
+        """The lines of the first log of the step that is not empty; [] if none exists in time."""
         found: list[str] = []
 
         def there() -> bool:

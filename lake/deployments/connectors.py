@@ -1,4 +1,4 @@
-"""The connectors of a lake: how they differ from the definition, and the verbs that they understand."""
+"""The connectors of a lake: their differences from the definition, and the connectors of this machine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -27,7 +27,7 @@ class Difference:
 
 
 def local_connectors(home: Environment, databases: Sequence[Database]) -> Ask:
-    """A function that asks Connect of this machine."""
+    """A function that sends a verb to Connect of this machine."""
     connect = Connect(home.connect)
     defined = {one.connector: source_connector(one, home) for one in databases}
 

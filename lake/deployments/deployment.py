@@ -1,4 +1,4 @@
-"""A lake as its operator sees it: one interface for a laptop and for AWS."""
+"""The operations of a lake: one interface for a laptop and for AWS."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ from lake.rendering.streamer import RunOptions
 class Resource:
     """One part of a lake: where it is, of what kind, its name, and what is lost with it ("" nothing).
 
-    stays: the environment says that it outlives the lake.
+    stays: the environment keeps it after a teardown.
     """
 
     where: str
@@ -26,9 +26,10 @@ class Resource:
 
 @dataclass(frozen=True)
 class Job:
-    """state: running, starting, silent, stopped or absent of a continuous job; EMR's own word of another.
+    """One Spark job, continuous or a step.
 
-    id: the step that started it last, "" where there was none. reported_s: seconds since its last report.
+    state: running, starting, silent, stopped or absent for a continuous job, EMR's word for a step. id: the step that
+    started it last, "" without one. reported_s: seconds since its last report.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Status:
 
 @dataclass(frozen=True)
 class StreamerRun:
-    """What `lake streamer run` led to: a result with a hint to its log, or a job that goes on by itself."""
+    """The outcome of `lake streamer run`: a result with a hint to its log, or a continuous job."""
 
     result: dict[str, Any] = field(default_factory=dict)
     log: str = ""
@@ -90,14 +91,14 @@ class Deployment(Protocol):
     def jobs(self) -> Jobs: ...
 
     def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
-        """A function that asks the connectors of some databases."""
+        """A function that sends a verb to the connectors of these databases, and returns the result by connector."""
 
     # --- Look.
 
     def status(self) -> Status: ...
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
-        """The last lines of a log, and with follow all that comes later, in pieces to print as they are."""
+        """Pieces of a log: its last lines and, with follow, all later lines."""
 
     def topics(self, report: Report) -> list[dict[str, Any]]:
         """The topic of each captured table, with its partitions and offsets."""
@@ -119,7 +120,7 @@ class Deployment(Protocol):
         """True if a teardown leaves this resource on purpose."""
 
     def destroy(self, keep_data: bool, report: Report) -> None:
-        """Deletes the lake, in an order that loses no data that shall stay."""
+        """Deletes the lake, in an order that keeps the retained data."""
 
     def check_build(self) -> None:
         """BadInput if the lake could not be built. Called before anything is deleted."""
@@ -131,4 +132,4 @@ class Deployment(Protocol):
         """True if a rebuild has finished its teardown, but not its end."""
 
     def mark_rebuilding(self, on: bool) -> None:
-        """Remembers that, outside of what a teardown deletes."""
+        """Stores that mark in a place that a teardown does not delete."""

@@ -28,7 +28,7 @@ from lake.samples import moma
 
 HERE = "this machine"
 FOLLOW_S = 0.3
-# A folder with none of these is not a lake's, whatever LAKE_DATA_DIR says.
+# A folder without any of these is not the data of a lake, even if LAKE_DATA_DIR names it.
 SIGNS = ("secrets.json", "rendered", "postgres", "lock")
 LOST = {
     "postgres": "the source databases with all their rows",
@@ -84,7 +84,7 @@ class LocalDeployment:
         return Status(not drifts and status.healthy(services) and captured, facts)
 
     def _captured(self) -> list[Database]:
-        """The defined databases, once anything was applied: before that there is no connector to ask for."""
+        """The defined databases; none before the first lake apply, because there are no connectors yet."""
         return load_databases(self.home.root) if pipeline_path(self.home).exists() else []
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
@@ -122,7 +122,7 @@ class LocalDeployment:
         return [*running, *found, *doomed, *(Resource(HERE, "kept data", str(one)) for one in kept)]
 
     def is_retained(self, resource: Resource, keep_data: bool) -> bool:
-        """Data that an earlier teardown kept belong to the operator."""
+        """An earlier teardown kept data for the operator: they stay."""
         return resource.kind == "kept data" or (keep_data and resource.name == str(self.home.data / DATA))
 
     def destroy(self, keep_data: bool, report: Report) -> None:

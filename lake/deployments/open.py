@@ -1,4 +1,4 @@
-"""The one place that asks which deployment an environment is."""
+"""The only file that decides how an environment is deployed."""
 
 from lake.aws.environment import LOCAL, load_aws_environment
 from lake.config.definition import load_databases

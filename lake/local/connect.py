@@ -15,7 +15,7 @@ JSON = "org.apache.kafka.connect.json.JsonConverter"
 
 
 class Connect(Service):
-    """Plug-ins from build/connect; passwords reach connectors as ${file:...} references."""
+    """Plug-ins are in build/connect. Connectors get passwords by ${file:...} references."""
 
     name = "connect"
 
@@ -51,11 +51,11 @@ class Connect(Service):
             "value.converter": JSON,
             "plugin.path": self.home.build / "connect",
             "plugin.discovery": "service_load",
-            # What the templates set, and no more: a connector of one's own broker or login is refused.
+            # Only the settings of the templates: a connector with its own broker or login is refused.
             "connector.client.config.override.policy": "Allowlist",
             "connector.client.config.override.allowlist": ",".join(client_overrides(self.home.root)),
-            # REST has no login, and a connector may name these words as its user, say: whoever reaches the port, which
-            # is on loopback, may read them. So the folder holds what connectors need, and nothing else is given.
+            # REST has no login, and a connector may use a reference in any setting, such as its user name: anybody who
+            # reaches the port, which is on loopback, can read these files. So only this folder is allowed.
             "config.providers": "file",
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
             "config.providers.file.param.allowed.paths": self.home.capture_secrets_path.parent,
@@ -73,7 +73,7 @@ class Connect(Service):
     def program(self) -> Program:
         flags = java.QUICK if self.home.spark.short_lived else java.SMALL
         log4j = java.log4j(self.home.rendered / "connect-log4j2.properties")
-        utc = "-Duser.timezone=UTC"  # what a converter makes of a time must not depend on the machine's zone
+        utc = "-Duser.timezone=UTC"  # a converted time must not depend on the zone of the machine
         command = [java.jdk_tool("java"), *flags, "-Xmx768m", utc, log4j, "-cp", f"{self.home.build / 'kafka'}/*"]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         return Program([*command, main, str(self.config)], self.home.data)

@@ -1,4 +1,4 @@
-"""How to reach each service from outside."""
+"""The addresses and logins of the services."""
 
 from typing import Any
 

@@ -6,11 +6,11 @@ from lake.clients import guardian_report
 from lake.local.service import Program, Service
 from lake.rendering.pipeline import pipeline_path
 
-SILENT_AFTER_S = 30.0  # it looks every five seconds, and a look at a source that hangs ends after twenty
+SILENT_AFTER_S = 30.0  # it inspects every five seconds; an inspection of a hanging source ends after twenty
 
 
 class Guardian(Service):
-    """Looks at slots, publications and tables of the sources, once there are any: `lake apply` captures them."""
+    """Inspects the captures and tables of the sources after the first `lake apply`."""
 
     name = "guardian"
     needs = ("postgres", "connect")

@@ -1,4 +1,4 @@
-"""The two Java runtimes and the flags that make a JVM start fast and stay small."""
+"""The two Java runtimes, and the flags for a fast start and a small JVM."""
 
 import os
 import shutil

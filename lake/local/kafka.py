@@ -9,11 +9,11 @@ from lake.local import java, room
 from lake.local.service import Program, Service, run_tool
 
 METADATA_TIMEOUT_S = 1.0
-ROOM_MIB = 256  # of disk that a broker needs to recover its logs, and more
+ROOM_MIB = 256  # free space that a broker needs to recover its logs, with a margin
 
 
 class Kafka(Service):
-    """Data in .lake/kafka; topics are made explicitly, never by a typo in a client."""
+    """Data in .lake/kafka. Topics are created explicitly, never by a typo in a client."""
 
     name = "kafka"
 

@@ -95,7 +95,7 @@ class Metastore(Service):
         return Program([*command, LOOPBACK, str(self.home.ports.metastore)], self.folder)
 
     def ready(self) -> bool:
-        """It lists its databases, so the Derby schema is there too."""
+        """True if it lists its databases, which needs the Derby schema, too."""
         try:
             return _call("get_all_databases", self.home.ports.metastore) == REPLY
         except OSError:

@@ -1,4 +1,4 @@
-"""What must be true before a lake starts: checked first, so that a refusal leaves nothing changed."""
+"""The preconditions of a start. They are checked first, so that a refusal changes nothing."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ FREE_BYTES = 2 * 1024**3
 
 
 def check(home: Environment, services: Sequence[Service], own: set[int]) -> None:
-    """BadInput for the first thing that is missing; own are pids of this lake, whose ports do not count."""
+    """BadInput for the first failed check. own: pids of this lake, which may hold its ports."""
     check_build(services)
     check_folder(home.data)
     check_space(home.data)
@@ -26,7 +26,7 @@ def check(home: Environment, services: Sequence[Service], own: set[int]) -> None
 
 
 def check_build(services: Sequence[Service]) -> None:
-    """Every part of the build that a service names is there."""
+    """BadInput if a service misses a part of the build."""
     for service in services:
         for part in service.parts():
             if not any(part.parent.parent.glob(f"{part.parent.name}/{part.name}")):
@@ -34,14 +34,14 @@ def check_build(services: Sequence[Service]) -> None:
 
 
 def check_folder(data: Path) -> None:
-    """The data folder can be written, or made."""
+    """BadInput if the data folder cannot be written or created."""
     existing = _existing(data)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise BadInput("the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR")
 
 
 def check_space(data: Path, needed: int = FREE_BYTES) -> None:
-    """There is room for logs, topics and tables."""
+    """BadInput if the disk has no room for logs, topics and tables."""
     free = shutil.disk_usage(_existing(data)).free
     if free < needed:
         have, want = free / 1024**3, needed / 1024**3
@@ -51,7 +51,7 @@ def check_space(data: Path, needed: int = FREE_BYTES) -> None:
 
 
 def check_ports(home: Environment, own: set[int]) -> None:
-    """Nobody else listens on a port of this lake."""
+    """BadInput if a foreign process listens on a port of this lake."""
     for name, port in asdict(home.ports).items():
         if not free(port) and (holder := _holder(port)) not in own:
             who = describe(psutil.Process(holder)) if holder else "a process of another user"
@@ -68,7 +68,7 @@ def _existing(path: Path) -> Path:
 
 
 def free(port: int) -> bool:
-    """Whether nobody holds a port."""
+    """True if no process uses the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -79,7 +79,7 @@ def free(port: int) -> bool:
 
 
 def _holder(port: int) -> int | None:
-    """Pid of whoever listens on a port, or is connected from it; None if that is not ours to see."""
+    """The pid of the process that listens on a port or is connected from it; None for a process of another user."""
     found = [item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid]
     found.sort(key=lambda item: item.status != psutil.CONN_LISTEN)
     return found[0].pid if found else None

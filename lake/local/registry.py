@@ -12,7 +12,7 @@ USERS = "QUARKUS_SECURITY_USERS_EMBEDDED"
 
 
 class Registry(Service):
-    """Storage is durable because ids must never change: each Kafka message names its schema by id."""
+    """Its storage is durable, because ids must never change: each Kafka message names its schema by id."""
 
     name = "registry"
     needs = ("postgres",)

@@ -11,7 +11,7 @@ REGION = "us-east-1"
 
 
 class S3(Service):
-    """Objects in .lake/s3/<bucket>; their attributes beside them if the file system cannot hold them."""
+    """Objects in .lake/s3/<bucket>; their attributes in s3-attributes/ if the file system cannot store them."""
 
     name = "s3"
 
@@ -42,7 +42,7 @@ class S3(Service):
         # A small commit makes a hundred requests, and without --keep-alive as many connections.
         server = [str(self.binary), "--quiet", "--keep-alive", "--port", address]
         command = [*server, "posix", *sidecar, str(self.folder)]
-        # A listing is garbage once sent: collecting it less often saves a fifth of its cost for 15 MB.
+        # A listing becomes garbage when it is sent: rarer collection saves a fifth of its cost for 15 MB.
         return Program(command, self.home.data, {"GOGC": "400"})
 
     def ready(self) -> bool:

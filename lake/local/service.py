@@ -1,4 +1,4 @@
-"""What every local service has: its needs, its preparation, its program, and how to see that it is ready."""
+"""The base of every local service: its needs, its preparation, its program, and its check."""
 
 import subprocess
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from lake.config.errors import LakeError
 
 @dataclass(frozen=True)
 class Program:
-    """What a supervisor runs: arguments and environment hold no secret."""
+    """The program that a supervisor runs. Its arguments and its environment contain no secret."""
 
     command: list[str]
     folder: Path
@@ -44,7 +44,7 @@ class Service(ABC):
 
     @property
     def port(self) -> int | None:
-        """The port on which it listens, if any. The service is not asked before the port is open."""
+        """The port on which it listens, if any. ready() is called only if the port is open."""
         return getattr(self.home.ports, self.name, None)
 
     def parts(self) -> list[Path]:
@@ -60,7 +60,7 @@ class Service(ABC):
         return True
 
     def prepare(self) -> list[str]:
-        """Makes the process startable. Returns a line for each remainder of a crash that it removed."""
+        """Prepares the start. Returns a line for each remainder of a crash that was removed."""
         return []
 
     @abstractmethod
@@ -69,7 +69,7 @@ class Service(ABC):
 
     @abstractmethod
     def ready(self) -> bool:
-        """True if the service answers one cheap question. Never raises for 'not yet'."""
+        """True if the service answers a cheap request. False, not an error, while it starts."""
 
     def initialise(self) -> None:  # noqa: B027 - most services need nothing
-        """Creates what belongs inside the running service. Runs at each `lake up`, so twice is the same as once."""
+        """Creates what belongs inside the running service. Runs at each `lake up`, so it must be idempotent."""

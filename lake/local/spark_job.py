@@ -1,4 +1,4 @@
-"""A Spark job run to its end: launched as everywhere else, its noise in a log, its result as JSON."""
+"""Runs a Spark job to its end: its output in a log, its result as JSON."""
 
 import json
 import os
@@ -29,8 +29,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 REFUSED = 2
 LOG_LINES = 5
 LOGS = 10  # of the last runs of a job are kept
-END_BYTES = 2**16  # of a log, in which the last line of progress is looked for
-# Somebody waits: by default S3A asks a server that is down for many minutes.
+END_BYTES = 2**16  # at the end of a log, where the last line of progress is searched
+# A user waits: by default S3A retries for many minutes if the server is down.
 IMPATIENT = {
     f"{S3A}.attempts.maximum": "3",
     f"{S3A}.retry.limit": "3",
@@ -40,7 +40,7 @@ IMPATIENT = {
 
 
 class Job(NamedTuple):
-    """command: what the user types; needs: what must answer; conf: Spark's settings; now: what to do if refused."""
+    """command: as typed by the user. needs: services that must answer. now: what to do if the input is refused."""
 
     command: str
     needs: tuple[type[Service], ...]
@@ -54,7 +54,7 @@ JOBS = {
     "ghosts": Job("lake resnapshot", (Postgres, Kafka, S3)),
     "topics": Job("lake topics", (Kafka,)),
     "quarantined": Job("lake quarantine", (S3,)),
-    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may outlast an outage
+    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may survive an outage
 }
 
 
@@ -140,7 +140,7 @@ def _logs(home: Environment, name: str) -> list[Path]:
 
 
 def last_progress(log: Path, name: str) -> str:
-    """The last line of a job's progress, which begins with its name; "" if the end of the log has none."""
+    """The last line of progress, which starts with the name of the job; "" if the end of the log has none."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - END_BYTES))
         lines = file.read().decode(errors="replace").splitlines()
@@ -148,7 +148,7 @@ def last_progress(log: Path, name: str) -> str:
 
 
 def objects(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a result by the names of their columns. BadInput when two have the same."""
+    """The rows of a result by the names of their columns. BadInput if two have the same name."""
     columns = content["columns"]
     twice = next((name for name in columns if columns.count(name) > 1), None)
     if twice is not None:

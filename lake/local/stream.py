@@ -25,9 +25,9 @@ class Stream(Service):
     """Runs once `lake apply` has rendered a pipeline."""
 
     name = "stream"
-    # It claims its tables there. It needs the other services ten seconds later, and tries again if they are not up.
+    # It claims its tables in S3. It needs the other services ten seconds later, and retries if they are down.
     needs = ("s3",)
-    arrived = "started; its tables come up in: lake status"
+    arrived = "started; see its tables in: lake status"
 
     def secrets(self) -> dict[str, str]:
         return self.home.secrets.s3_keys
@@ -49,5 +49,5 @@ class Stream(Service):
         return {**CONF, **(SHORT_JOB if self.home.spark.short_lived else {})}
 
     def ready(self) -> bool:
-        """Nobody waits for Spark, which takes ten seconds more: the state of the tables shows what it has done."""
+        """Always true: Spark takes ten seconds more, and the state of the tables shows its progress."""
         return True

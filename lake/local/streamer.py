@@ -43,7 +43,7 @@ def log_hint(home: Environment) -> str:
 
 
 def class_path(home: Environment) -> str:
-    """Spark's jars, and with them HoodieStreamer, which on EMR lies on the cluster."""
+    """Spark's jars and HoodieStreamer, which is installed on an EMR cluster."""
     return ":".join(str(home.build / folder / "*") for folder in ("spark", JOB))
 
 

@@ -1,6 +1,6 @@
-"""The supervisors: supervisord keeps a service running, restarts it when it dies, and holds its log.
+"""The supervisors: supervisord runs a service, restarts it when it dies, and writes its log.
 
-Each service has one of its own: who kills a supervisor costs the lake one service, and each is given its own secrets.
+Each service has its own supervisor: a killed supervisor costs one service only, and each gets its own secrets only.
 """
 
 import hashlib
@@ -28,13 +28,13 @@ from lake.local.service import Service, run_tool
 SOCKET_PATH_LIMIT = 95
 START_WITHIN_S = 10
 POLL_S = 0.05
-# Settings of the caller's shell that would change what a service does.
+# Variables of the caller's shell that would change the behaviour of a service.
 FOREIGN = (
     *("APICURIO_", "AWS_", "CLASSPATH", "HADOOP_", "HIVE_", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"),
     *("KAFKA_", "PG", "PYSPARK_", "PYTHON", "QUARKUS_", "ROOT_", "SPARK_", "VGW_"),
 )
 RUNNING, STOPPED, BACKOFF = "RUNNING", "STOPPED", "BACKOFF"
-ALREADY_STARTED, NOT_RUNNING = 60, 70  # supervisord's codes of what is no failure here
+ALREADY_STARTED, NOT_RUNNING = 60, 70  # codes of supervisord that are no failures here
 STOP_WAIT_S = 8
 LOG_PREFIX = "supervisor-"  # of the supervisor's own log, before the service's name
 
@@ -51,7 +51,7 @@ class State:
 
 
 class Supervisor:
-    """supervisord of one service of a lake, spoken to through a socket that only the user may open."""
+    """supervisord of one service of a lake, controlled through a socket that only the user may open."""
 
     def __init__(self, home: Environment, service: Service) -> None:
         self.home = home
@@ -60,7 +60,7 @@ class Supervisor:
         self.config = self._folder / f"{service.name}.conf"
         self._pidfile = self._folder / f"{service.name}.pid"
         self.socket = self._folder / f"{service.name}.sock"
-        if len(str(self.socket)) > SOCKET_PATH_LIMIT:  # then in a private folder below /tmp
+        if len(str(self.socket)) > SOCKET_PATH_LIMIT:  # then use a private folder below /tmp
             key = hashlib.sha256(str(home.data).encode()).hexdigest()[:12]
             self.socket = Path(tempfile.gettempdir(), f"lake-{os.getuid()}-{key}", self.socket.name)
 
@@ -90,7 +90,7 @@ class Supervisor:
 
         name, program = self.service.name, self.service.program()
         pairs = ",".join(f'{key}="{value}"' for key, value in program.environment.items())
-        # It never gives up; each start that fails within startsecs makes the next one a second later.
+        # It restarts the program for ever. A start that fails within startsecs delays the next one by a second more.
         return f"""\
 [unix_http_server]
 file = {safe(self.socket)}
@@ -129,7 +129,7 @@ stdout_logfile_backups = 2
 """
 
     def start(self) -> None:
-        """Starts the service, and its supervisord if needed, without waiting."""
+        """Starts the service, and its supervisord if needed. Does not wait."""
         if self.pid() is None:
             self._start()
         self._call("startProcess", self.service.name, False, unless=ALREADY_STARTED)
@@ -156,7 +156,7 @@ stdout_logfile_backups = 2
             return False
 
     def _call(self, method: str, *arguments: Any, unless: int | None = None) -> Any:
-        """The answer; None when it is refused with the code `unless`. LakeError when it does not answer, or refuses."""
+        """The answer; None if it is refused with the code `unless`. LakeError without an answer or if refused."""
         transport = SupervisorTransport(None, None, f"unix://{self.socket}")
         with xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport) as proxy:
             try:

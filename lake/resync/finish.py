@@ -1,4 +1,4 @@
-"""A re-snapshot from begin to end: tables are read again, orphaned rows deleted, and equality proven."""
+"""A complete re-snapshot: reads tables again, deletes orphaned rows, and proves equality."""
 
 import json
 from typing import Any
@@ -23,9 +23,9 @@ def read_again(
 ) -> dict[str, Any]:
     """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
 
-    Given up are messages in quarantine that are older than what was read. LakeError when it can't be carried out.
+    given_up: messages in quarantine that are older than the re-snapshot, and were dropped. LakeError if it fails.
 
-    tables: of the pipeline file. command: what to run after an interruption. BadInput as check_interrupted().
+    tables: entries of the pipeline file. command: to run after an interruption. BadInput as check_interrupted().
     """
     resync.check_interrupted(home, command, tables)
     with in_the_middle(command):
@@ -83,7 +83,7 @@ def _find_orphans(
 ) -> dict[str, dict[str, Any]]:
     content = run_reader(home, "ghosts", ["--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)])
     if "error" in content:
-        raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
+        raise LakeError(content["error"], command, "see: lake status; run it again, it continues from here")
     return dict(content["tables"])
 
 
@@ -94,7 +94,7 @@ def check_none_missed(home: Environment, found: dict[str, dict[str, Any]], comma
         for database in databases:
             resync.request_again(home, database)
         what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
-        now = "see: lake quarantine list, lake logs connect; then run it again, it starts from the beginning"
+        now = "see: lake quarantine list, lake logs connect; then run it again from the beginning"
         raise LakeError(what, command, now)
 
 

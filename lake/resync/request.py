@@ -1,4 +1,4 @@
-"""Requests to a connector to read tables again beside the stream."""
+"""Requests to a connector to read tables again while the stream continues."""
 
 from lake.config.definition import load_databases
 from lake.config.environment import Environment
@@ -7,7 +7,7 @@ from lake.state.resync import Request
 
 
 def check_sources(home: Environment, names: set[str]) -> None:
-    """BadInput where a table can't be read whole: what is missing would be taken for deleted."""
+    """BadInput if a table cannot be read completely: missing rows would count as deleted."""
     for database in load_databases(home.root):
         if database.database in names:
             engine = engine_of(database)
@@ -16,6 +16,6 @@ def check_sources(home: Environment, names: set[str]) -> None:
 
 
 def snapshot_request(home: Environment) -> Request:
-    """Has tables read beside the stream, which goes on."""
+    """A function that requests the rows of tables while the stream continues."""
     by_name = {one.database: one for one in load_databases(home.root)}
     return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home, name, tables)

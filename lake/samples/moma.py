@@ -1,4 +1,4 @@
-"""The MoMA collection as the source database: schema, two files, and the one artwork the files lack."""
+"""The MoMA collection as a source database: schema, two files, and one artwork that is not in the files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from lake.sources.postgres.connection import connect_source
 DATABASE = "moma"
 FILES = {"artists": "moma_public_artists.txt", "artworks": "moma_public_artworks_small.txt"}
 COPY = "COPY {table} FROM STDIN (FORMAT csv, HEADER true, DELIMITER '|', QUOTE '\"', ENCODING 'UTF8')"
-# Changed by several examples; absent from the file of 5,000.
+# Several examples change it; it is not in the file of 5,000 artworks.
 PICADOR = {
     "artwork_id": 128447,
     "title": "Picador (La Pique)",

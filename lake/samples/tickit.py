@@ -1,4 +1,4 @@
-"""TICKIT-shaped data: seven tables of a seller of tickets in one database, made up from a fixed seed."""
+"""TICKIT-shaped data: seven tables of a seller of tickets in one database, generated from a fixed seed."""
 
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
@@ -16,7 +16,7 @@ DATABASE = "tickit"
 SEED = 2008
 FIRST_DAY = date(2008, 1, 1)
 DAYS = 365
-# The counts of Amazon's sample; a key is 1 to the count, so that every reference is to a row that exists.
+# The counts of Amazon's sample. Keys are 1 to the count, so that every reference finds a row.
 COUNTS = {
     "ems.category": 11,
     "ems.venue": 202,
@@ -33,7 +33,7 @@ CATEGORIES = {
 }
 PLACES = (("Boston", "MA"), ("Chicago", "IL"), ("Denver", "CO"), ("Houston", "TX"), ("Miami", "FL"), ("Seattle", "WA"))
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")  # whatever the locale
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")  # in any locale
 FIRST_NAMES = ("Ada", "Bruno", "Chloé", "Dmitri", "Eve", "Farid", "Grete", "Hiro", "Ines", "Jürgen")
 LAST_NAMES = ("Novak", "O'Brien", "García", "Smith", "Kowalska", "Dubois", "Tanaka", "Okafor")
 Row = tuple[Any, ...]

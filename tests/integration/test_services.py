@@ -147,7 +147,7 @@ def test_killed_supervisor_is_told_and_healed(own: RunningLake) -> None:
     psutil.wait_procs([supervisor], timeout=10)
     status = own.run("status", check=False)
     assert status.returncode == 1
-    assert "its supervisor is gone" in " ".join(status.stdout.split())
+    assert "its supervisor has ended" in " ".join(status.stdout.split())
     assert {name for name, line in own.services().items() if line["state"] == "orphaned"} == {"kafka"}
     assert "stopped what was left" in " ".join(own.run("up").stdout.split())
     changed = {name for name, line in own.services().items() if line["pid"] != before[name]["pid"]}

@@ -80,7 +80,7 @@ def test_what_was_read_again_since_is_dropped(home: Environment, serve: Serve) -
 
 
 def test_no_answer(home: Environment) -> None:
-    with pytest.raises(LakeError, match="stays requested"):
+    with pytest.raises(LakeError, match="stays queued"):
         requests.ask(home, "drop", "shop", [], 0.3)
     assert len(left(home)) == 1
 
