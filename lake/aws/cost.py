@@ -64,14 +64,8 @@ def load_prices() -> Prices:
 
 def estimate(environment: AwsEnvironment, prices: Prices) -> list[Item]:
     """All items, in the order in which the stacks are deployed."""
-    return [
-        *_network(environment, prices),
-        *_source(environment, prices),
-        *_streaming(environment, prices),
-        *_connect(environment, prices),
-        *_processing(environment, prices),
-        *_fees(environment, prices),
-    ]
+    parts = (_network, _source, _streaming, _connect, _processing, _fees)
+    return [item for part in parts for item in part(environment, prices)]
 
 
 def _network(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:

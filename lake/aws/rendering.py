@@ -164,12 +164,11 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
         "bronze": {**content["bronze"], "path": "s3://@BRONZE@/bronze"},
         "metastore": "",
         "quarantine": {name: _target(target, environment.name) for name, target in content["quarantine"].items()},
-        "tables": [_moved(table, environment.name) for table in content["tables"]],
+        "tables": [
+            {**table, "targets": [_target(target, environment.name) for target in table["targets"]]}
+            for table in content["tables"]
+        ],
     }
-
-
-def _moved(table: dict[str, Any], bucket: str) -> dict[str, Any]:
-    return {**table, "targets": [_target(target, bucket) for target in table["targets"]]}
 
 
 def _target(target: dict[str, Any], bucket: str) -> dict[str, Any]:

@@ -38,14 +38,10 @@ LOG_LINES = 3
 StepReport = Callable[[str, str, float], None]
 
 
-def silent(service: str, what: str, seconds: float) -> None:
-    """A report that does nothing."""
-
-
 class Stack:
     """All services of one lake."""
 
-    def __init__(self, home: Environment, report: StepReport = silent) -> None:
+    def __init__(self, home: Environment, report: StepReport = lambda *_: None) -> None:
         self.home = home
         self.report = report
         self.services = [service(home) for service in SERVICES]

@@ -13,7 +13,7 @@ from lake.guardian.inspect import Inspection, accept, inspect
 from lake.local.parity import compare, run_reader
 from lake.resync import quarantine
 from lake.state import resync
-from lake.state.resync import Request, Resync
+from lake.state.resync import Request
 
 Tables = list[dict[str, Any]]
 
@@ -29,27 +29,23 @@ def read_again(
     """
     resync.check_interrupted(home, command, tables)
     with in_the_middle(command):
-        return _read_again(home, command, tables, request_rows, timeout_s, report)
-
-
-def _read_again(
-    home: Environment, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
-) -> dict[str, Any]:
-    begun = resync.begin(home, command, tables, request_rows)
-    resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
-    report("looking for rows that the source no longer has")
-    bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
-    found = _find_orphans(home, command, bounds, timeout_s)
-    check_none_missed(home, found, command, list(begun))
-    swept = _orphan_counts(tables, found)
-    asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
-    requests = {target: (DELETE_ORPHANS, {"table": target, "bound": asked[target]}) for target in swept}
-    ask_stream(home, requests, timeout_s, report)
-    given_up = _drop_outdated(home, begun, timeout_s)
-    result = prove(home, tables, timeout_s, report)
-    for database in begun:
-        resync.end(home, database)
-    return {**result, "swept": swept, "given_up": given_up}
+        begun = resync.begin(home, command, tables, request_rows)
+        resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
+        report("looking for rows that the source no longer has")
+        bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
+        found = _find_orphans(home, command, bounds, timeout_s)
+        check_none_missed(home, found, command, list(begun))
+        swept = _orphan_counts(tables, found)
+        by_target = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
+        requests = {target: (DELETE_ORPHANS, {"table": target, "bound": by_target[target]}) for target in swept}
+        ask_stream(home, requests, timeout_s, report)
+        given_up: list[str] = []
+        for database, asked in begun.items():
+            given_up += quarantine.give_up(home, database, asked.bounds, timeout_s)
+        result = prove(home, tables, timeout_s, report)
+        for database in begun:
+            resync.end(home, database)
+        return {**result, "swept": swept, "given_up": given_up}
 
 
 def prove(home: Environment, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
@@ -67,15 +63,6 @@ def prove(home: Environment, tables: Tables, timeout_s: float, report: Report) -
 def _names(tables: Tables, found: Inspection) -> list[str]:
     database = found.database.database
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
-
-
-def _drop_outdated(home: Environment, begun: dict[str, Resync], timeout_s: float) -> list[str]:
-    """Drops the messages in quarantine that are older than the re-snapshot, and returns their ids."""
-    return [
-        message
-        for database, asked in begun.items()
-        for message in quarantine.give_up(home, database, asked.bounds, timeout_s)
-    ]
 
 
 def _find_orphans(
