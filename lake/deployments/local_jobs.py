@@ -32,11 +32,9 @@ class LocalJobs:
 
     def submit(self, name: str, report: Report) -> Job:
         refuse_unknown("continuous job", [name], [STREAM])
-        if not self._stack.runs():
-            raise BadInput("this lake does not run", str(self._home.data), "run: lake up")
-        if not self._stack.service(name).wanted():
+        if self._stack.runs() and not self._stack.service(name).wanted():
             raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
-        self._stack.start(name)
+        self._stack.restart(name)
         return self.all()[0]
 
     def stop(self, name: str, report: Report) -> Job:
