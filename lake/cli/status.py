@@ -1,13 +1,12 @@
 """`lake status`: services, sources and tables; on AWS stacks, cluster, jobs and tables."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from lake.cli import options
@@ -61,16 +60,18 @@ def overview(found: Status) -> Group:
         lines.append(f"cluster: {facts['cluster']}")
         lines += [f"job {one.name}: {one.state} {one.reason}" for one in facts["jobs"]]
     parts: list[RenderableType] = [Text("\n".join(lines))] if lines else []
-    return Group(*parts, *(table(facts[kind]) for kind, table in TABLES.items() if facts.get(kind)))
+    tables = {
+        kind: options.table(columns, map(row, facts[kind]))
+        for kind, (columns, row) in TABLES.items()
+        if facts.get(kind)
+    }
+    if total := sum(one.rss_bytes for one in facts.get("services", [])):
+        tables["services"].add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
+    return Group(*parts, *tables.values())
 
 
-def _drifts(drifts: list[Drift]) -> Table:
-    rows = ((one.database, Text(one.what, "red"), one.now) for one in drifts)
-    return options.table(["drift", "what", "what now"], rows)
-
-
-def _sources(sources: list[SourceStatus]) -> Table:
-    return options.table(["source", "connector", "tasks", "slot", "retained WAL", ""], map(_source, sources))
+def _drift(one: Drift) -> list[str | Text]:
+    return [one.database, Text(one.what, "red"), one.now]
 
 
 def _source(one: SourceStatus) -> list[str | Text]:
@@ -79,24 +80,12 @@ def _source(one: SourceStatus) -> list[str | Text]:
     return [one.database, connector, Text(", ").join(tasks), one.slot, retained, one.reason]
 
 
-def _tables(tables: list[TableStatus]) -> Table:
-    columns = ["table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "quarantine", ""]
-    return options.table(columns, map(_table, tables))
-
-
 def _table(one: TableStatus) -> list[str | Text]:
     lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
     ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
     rows = "" if one.rows is None else str(one.rows)
     quarantined = Text(str(one.quarantined or ""), "red")
     return [one.name, _state(one.state), rows, *lags, one.lsn or "", ago, quarantined, one.reason]
-
-
-def _services(services: list[ServiceStatus]) -> Table:
-    table = options.table(["service", "state", "pid", "uptime", "memory", ""], map(_service, services))
-    if total := sum(one.rss_bytes for one in services):
-        table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
-    return table
 
 
 def _service(one: ServiceStatus) -> list[str | Text]:
@@ -108,9 +97,10 @@ def _state(name: str) -> Text:
     return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting") else "red")
 
 
-TABLES: dict[str, Callable[[Any], Table]] = {
-    "services": _services,
-    "sources": _sources,
-    "tables": _tables,
-    "drifts": _drifts,
+LAGS = ("lag p50", "lag p95")
+TABLES: dict[str, tuple[Sequence[str], Callable[[Any], list[str | Text]]]] = {
+    "services": (["service", "state", "pid", "uptime", "memory", ""], _service),
+    "sources": (["source", "connector", "tasks", "slot", "retained WAL", ""], _source),
+    "tables": (["table", "state", "rows", *LAGS, "LSN", "last commit", "quarantine", ""], _table),
+    "drifts": (["drift", "what", "what now"], _drift),
 }
