@@ -16,7 +16,7 @@ import yaml
 from rich.console import Console
 
 from lake.config.definition import Database, load_databases
-from lake.config.home import PROJECT, Home, load_home
+from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.lock import locked
 
 PORT_BASE = "29000"
@@ -32,8 +32,8 @@ class BenchLake:
     environment: dict[str, str]
 
     @property
-    def home(self) -> Home:
-        return load_home()
+    def home(self) -> Environment:
+        return load_environment()
 
     @property
     def databases(self) -> list[Database]:

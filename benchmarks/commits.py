@@ -13,7 +13,7 @@ import psutil
 from benchmarks import freshness, machine
 from benchmarks.bench_lake import DATABASE
 from benchmarks.steady import steady_lake
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.local.stack import Stack
 
 TABLES = 8
@@ -38,7 +38,7 @@ def measure() -> dict[str, Any]:
     return {"commits": commits, **rounded, "loops": round(loops, 1), "bar_loops": BAR_LOOPS, "met": loops <= BAR_LOOPS}
 
 
-def _spent_s(home: Home) -> dict[str, float]:
+def _spent_s(home: Environment) -> dict[str, float]:
     """Processor seconds of each service and of the processes that it started."""
     states = [supervisor.state() for supervisor in Stack(home).supervisors.values()]
     return {state.name: _of_tree(state.pid) for state in states if state.pid}
@@ -50,7 +50,7 @@ def _of_tree(pid: int) -> float:
     return sum(sum(process.cpu_times()[:4]) for process in [root, *root.children(recursive=True)])
 
 
-def _counted(home: Home) -> int:
+def _counted(home: Environment) -> int:
     """The number of commits of all tables during COUNTED_S."""
     known, seen, end = _commits(home), set[Path](), time.monotonic() + COUNTED_S
     while time.monotonic() < end:
@@ -59,5 +59,5 @@ def _counted(home: Home) -> int:
     return len(seen - known)
 
 
-def _commits(home: Home) -> set[Path]:
+def _commits(home: Environment) -> set[Path]:
     return set((home.data / "s3" / home.bucket / "silver" / DATABASE).glob("*/.hoodie/*.deltacommit"))

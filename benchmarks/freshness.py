@@ -20,7 +20,7 @@ from benchmarks.bench_lake import DATABASE, BenchLake, console
 from benchmarks.steady import steady_lake
 from benchmarks.writer import SteadyWriter
 from lake.clients.stream_status import reported
-from lake.config.home import PROJECT, Home
+from lake.config.environment import PROJECT, Environment
 from lake.local.spark_submit import spark_conf, spark_environment
 
 WARM_S = 180.0  # the just-in-time compilers of both sessions are busy until then
@@ -71,7 +71,7 @@ def _wait_for_tables(lake: BenchLake, names: list[str]) -> None:
 def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
     home = lake.home
     hive = {f"{DATABASE}_mor.{name}_rt": name for name in writers}
-    variables = spark_environment(home.environment, home.secrets.s3_keys)
+    variables = spark_environment(home, home.secrets.s3_keys)
     environment = {**variables, "PYSPARK_SUBMIT_ARGS": _submit_arguments(home)}
     command = [sys.executable, str(PROJECT / "benchmarks" / "probe.py"), *hive]
     with (
@@ -94,8 +94,8 @@ def _probe(lake: BenchLake, writers: dict[str, SteadyWriter]) -> list[Sample]:
     return samples[early:]
 
 
-def _submit_arguments(home: Home) -> str:
-    flags = [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in spark_conf(home.environment).items()]
+def _submit_arguments(home: Environment) -> str:
+    flags = [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in spark_conf(home).items()]
     return " ".join([*flags, "--master local[1] --driver-memory 1g pyspark-shell"])
 
 
@@ -119,7 +119,9 @@ def _ask(questions: IO[str], tables: list[str], seconds: float) -> int:
     return asked
 
 
-def _answers(lines: Iterable[str], hive: dict[str, str], writers: dict[str, SteadyWriter], home: Home) -> list[Sample]:
+def _answers(
+    lines: Iterable[str], hive: dict[str, str], writers: dict[str, SteadyWriter], home: Environment
+) -> list[Sample]:
     """For each answer, the age in seconds of the newest change that the query saw, and the report of `lake status`."""
     return [_sample(json.loads(line), hive, writers, reported(home)) for line in lines if line.startswith("{")]
 

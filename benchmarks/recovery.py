@@ -20,7 +20,7 @@ from benchmarks.bench_lake import DATABASE, console
 from benchmarks.machine import Machine, loop_s
 from benchmarks.steady import PER_SECOND, steady_lake
 from lake.clients.stream_status import reported
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.local.stack import SERVICES, Stack
 
 TABLES = 5
@@ -45,7 +45,7 @@ def measure() -> dict[str, Any]:
     return {**figures, "slower": round(machine.slower, 2), "changes_per_s": round(load, 1)}
 
 
-def _figures(home: Home, tables: list[str], machine: Machine) -> dict[str, Any]:
+def _figures(home: Environment, tables: list[str], machine: Machine) -> dict[str, Any]:
     warm = _until_fresh(home, tables, machine)
     warm_s = machine.limit(freshness.WARM_S)
     console.print(f"fresh after {warm:.0f} s; {warm_s:.0f} s to warm up")
@@ -61,7 +61,7 @@ def _figures(home: Home, tables: list[str], machine: Machine) -> dict[str, Any]:
     return {"recovered_s": seconds, "fresh_s": FRESH_S, "bar_s": BAR_S, "met": met}
 
 
-def _pids(home: Home) -> dict[str, int]:
+def _pids(home: Environment) -> dict[str, int]:
     """The process ids of the services and of their supervisors."""
     pids = {}
     for name, supervisor in Stack(home).supervisors.items():
@@ -71,7 +71,7 @@ def _pids(home: Home) -> dict[str, int]:
     return pids
 
 
-def _until_fresh(home: Home, tables: list[str], machine: Machine) -> float:
+def _until_fresh(home: Environment, tables: list[str], machine: Machine) -> float:
     """Seconds until the start of STEADY_S of freshness; TimeoutError after GIVEN_UP_S of a usual machine."""
     began, given_up_s = time.time(), machine.limit(GIVEN_UP_S)
     fresh_s = machine.limit(FRESH_S)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 
 FOLDER = PROJECT / "docs/runbooks"
 BLOCK = re.compile(r"^ *```sh( here)?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from lake.clients import stream_status
 from lake.config.definition import Database, load_database
-from lake.config.home import PROJECT, Home, load_home
+from lake.config.environment import PROJECT, Environment, load_environment
 from lake.local.spark_submit import SHORT_JOB, spark_conf, spark_environment
 from lake.local.stream import Stream
 from lake.local.streamer import class_path
@@ -60,10 +60,10 @@ class RunningLake:
         return self.data / "databases"
 
     @cached_property
-    def home(self) -> Home:
+    def home(self) -> Environment:
         """Read once: two threads that do so have one environment between them."""
         with self.meant():
-            return load_home()
+            return load_environment()
 
     @contextmanager
     def meant(self) -> Iterator[None]:
@@ -99,7 +99,7 @@ class RunningLake:
     def second_job(self) -> subprocess.CompletedProcess[str]:
         """The very command of the streaming job, once more; spark-submit puts what Python says on stdout."""
         stream = Stream(self.home)
-        environment = spark_environment(self.home.environment, stream.secrets())
+        environment = spark_environment(self.home, stream.secrets())
         command = stream.program().command
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_S)
 
@@ -184,13 +184,13 @@ def spark(lake: RunningLake) -> Iterator[SparkSession]:
     session.sparkContext.__class__._gateway = session.sparkContext.__class__._jvm = None
 
 
-def _session(home: Home) -> SparkSession:
+def _session(home: Environment) -> SparkSession:
     (home.data / "tmp").mkdir(exist_ok=True)
     builder = SparkSession.builder.master("local[2]").appName("tests").config("spark.driver.memory", MEMORY)
     ours = {"spark.ui.showConsoleProgress": "false", "spark.driver.extraClassPath": class_path(home)}
-    for name, value in {**spark_conf(home.environment), **SHORT_JOB, **ours}.items():
+    for name, value in {**spark_conf(home), **SHORT_JOB, **ours}.items():
         builder = builder.config(name, value)
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in spark_environment(home.environment, home.secrets.s3_keys).items():
+        for name, value in spark_environment(home, home.secrets.s3_keys).items():
             patch.setenv(name, value)
         return builder.getOrCreate()

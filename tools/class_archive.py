@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.local.spark_submit import ARCHIVE, JVM_OPTIONS, spark_environment, spark_home
 from lake.rendering.hudi import stored_order
 from lake.rendering.spark import SESSION
@@ -42,7 +42,7 @@ def main() -> int:
     flags = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
     command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, __file__, "job"]
     (ROOT / ARCHIVE).unlink(missing_ok=True)
-    variables = spark_environment(load_home().environment, {})
+    variables = spark_environment(load_environment(), {})
     done = subprocess.run(command, env=variables, timeout=WITHIN_S, check=False)
     return done.returncode if (ROOT / ARCHIVE).exists() else 1
 

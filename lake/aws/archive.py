@@ -1,4 +1,4 @@
-"""Archives that depend on their content alone: the same files give the same bytes, so nothing is deployed twice."""
+"""Reproducible archives: the same files give the same bytes, so that nothing is deployed twice."""
 
 import gzip
 import hashlib

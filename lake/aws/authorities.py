@@ -1,4 +1,4 @@
-"""Who may have signed the certificate of a source database, so that its clients check who answers."""
+"""The authorities of the certificate of a source database, so that clients can check the server."""
 
 import base64
 import re
@@ -14,7 +14,7 @@ CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----\n(.+?)\n-----END CERTIFIC
 
 
 def authorities(root: Path, environment: AwsEnvironment) -> str:
-    """PEM text; empty for an existing database elsewhere than on RDS whose authority nobody named."""
+    """PEM text; empty for an existing database outside RDS without ca_file."""
     existing = environment.source.existing
     if existing and existing.ca_file:
         return _brought(root / existing.ca_file)
@@ -24,7 +24,7 @@ def authorities(root: Path, environment: AwsEnvironment) -> str:
 
 
 def of_region(path: Path, region: str) -> str:
-    """Those of one region: all of them would not fit into what Kubernetes and CloudFormation take."""
+    """The authorities of RDS in one region: all regions would exceed the limits of Kubernetes and CloudFormation."""
     subject = f"Amazon RDS {region} Root CA ".encode()
     text = "\n".join(LINE_IN_SCRIPT.findall(_text(path)))
     found = [one for one in CERTIFICATE.finditer(f"{text}\n") if subject in base64.b64decode(one[1])]

@@ -1,7 +1,6 @@
-"""A Connect plug-in that the operator brings as a zip archive, because its licence lets nobody else hand it on."""
+"""A Connect plug-in that the operator downloads as a zip archive: its licence forbids us to distribute it."""
 
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from lake.aws.archive import write_zip
@@ -10,21 +9,14 @@ S3_SINK_CONNECTOR = "io.confluent.connect.s3.S3SinkConnector"
 MANIFEST = "META-INF/services/org.apache.kafka.connect.sink.SinkConnector"
 
 
-@dataclass(frozen=True)
-class BroughtPlugin:
-    """name is its folder in the bundle."""
-
-    name: str
-    archive: Path
-    connector: str  # its class
-
-    def unpack(self, folder: Path) -> list[Path]:
-        """Its jars, and one that names its class: our workers find plug-ins by such manifests, which not all bring."""
-        (folder / "manifest" / MANIFEST).parent.mkdir(parents=True)
-        (folder / "manifest" / MANIFEST).write_text(f"{self.connector}\n")
-        write_zip(folder / "lake-manifest.jar", folder / "manifest", [folder / "manifest" / MANIFEST])
-        with zipfile.ZipFile(self.archive) as archive:
-            for name in archive.namelist():
-                if name.endswith(".jar"):
-                    (folder / Path(name).name).write_bytes(archive.read(name))
-        return sorted(folder.glob("*.jar"))
+def unpack(archive: Path, connector: str, folder: Path) -> list[Path]:
+    """The jars of a plug-in, and a jar that names its class: a worker finds it by that name, which may be missing."""
+    manifest = folder / "manifest" / MANIFEST
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(f"{connector}\n")
+    write_zip(folder / "lake-manifest.jar", folder / "manifest", [manifest])
+    with zipfile.ZipFile(archive) as brought:
+        for name in brought.namelist():
+            if name.endswith(".jar"):
+                (folder / Path(name).name).write_bytes(brought.read(name))
+    return sorted(folder.glob("*.jar"))

@@ -10,19 +10,19 @@ Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
 
 
 class S3Sink(Part):
-    """Confluent's S3 sink connector; its licence lets nobody hand it on, so the operator brings the archive."""
+    """Confluent's S3 sink connector. Its licence forbids us to distribute it: the operator downloads the archive."""
 
     archive: Annotated[StrictStr, Field(pattern=r"^.+\.zip$")]  # relative to the project's folder
     sha256: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Connect(Part):
-    """Workers on EKS, which chooses the machines for them."""
+    """Workers on EKS, which chooses the machines."""
 
     replicas: Replicas = 1
     memory_mb: Annotated[StrictInt, Field(ge=1024, le=65536)] = 2048
     registry_replicas: Replicas = 1
-    # Networks that may reach the Kubernetes API from outside the VPC; none: it is reachable from inside only.
+    # Networks outside the VPC that may reach the Kubernetes API; without any it is reachable from inside only.
     api_access: tuple[AllowedNetwork, ...] = ()
     # A second archive of the topics, written by Connect instead of Spark.
     s3_sink: S3Sink | None = None

@@ -22,7 +22,7 @@ HOURS = 730  # of a month, as AWS's own calculator counts
 INTERFACE_ENDPOINTS = 7
 EMR_DISK_GB = 100
 KEYS, SECRETS, ALARMS = 8, 4, 9
-# Assumptions, where AWS decides: Auto Mode's choice of node and what of it pods can use; Connect's own topics.
+# Assumptions about choices of AWS: the node of Auto Mode, its memory for pods, and Connect's own topics.
 NODE, NODE_USABLE_MB = "m5.large", 6144
 REGISTRY_MB = PREPARATION_MB = 1024
 SERVERLESS_PARTITIONS = 40
@@ -39,7 +39,7 @@ class Prices(Part):
     monthly: dict[str, Price]
 
     def hour(self, name: str) -> float:
-        """BadInput where the list lacks it."""
+        """BadInput if the list has no such price."""
         if name not in self.hourly:
             raise BadInput(f"there is no price of {name}", str(PRICES), "add it under 'hourly', from AWS's price page")
         return self.hourly[name]
@@ -63,15 +63,9 @@ def load_prices() -> Prices:
 
 
 def estimate(environment: AwsEnvironment, prices: Prices) -> list[Item]:
-    """All lines, dear or cheap, in the order in which the stacks are deployed."""
-    return [
-        *_network(environment, prices),
-        *_source(environment, prices),
-        *_streaming(environment, prices),
-        *_connect(environment, prices),
-        *_processing(environment, prices),
-        *_fees(environment, prices),
-    ]
+    """All items, in the order in which the stacks are deployed."""
+    parts = (_network, _source, _streaming, _connect, _processing, _fees)
+    return [item for part in parts for item in part(environment, prices)]
 
 
 def _network(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:

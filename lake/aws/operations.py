@@ -15,7 +15,7 @@ class Catalog(Part):
 
 
 class Operations(Part):
-    """Who is told, and when."""
+    """Alarms: their receiver and their limits."""
 
     email: Annotated[StrictStr, Field(pattern=r"^[^@\s]+@[^@\s]+\.[a-z]+$")] | None = None
     budget_usd: Count

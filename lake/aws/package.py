@@ -1,4 +1,4 @@
-"""What is deployed, as files in dist/: the same sources give the same bytes, and the stacks upload these very files."""
+"""The files of a deployment in dist/: the same sources give the same bytes. The stacks upload these files."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
-from lake.aws.brought_plugin import S3_SINK_CONNECTOR, BroughtPlugin
+from lake.aws.brought_plugin import S3_SINK_CONNECTOR, unpack
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import (
     PLUGINS,
@@ -36,20 +36,20 @@ class Package:
 
     code: Path  # the PySpark package, zipped
     jobs: Path  # the scripts that spark-submit is given, and pools.xml
-    jars: tuple[Path, ...]  # what the cluster's Spark lacks
+    jars: tuple[Path, ...]  # jars that the Spark of the cluster does not have
     streamer: Path  # our classes for HoodieStreamer; the rest is in the cluster's own bundle
     plugins: Path  # the Connect plug-ins
     rendered: Path  # pipeline-<job>.json, and streamer.json
 
 
 def build(root: Path, environment: AwsEnvironment, databases: list[Database]) -> Package:
-    """Writes to dist/ what is missing there for one environment. Raises BadInput if a jar is not built yet."""
+    """Writes the files of one environment to dist/. Raises BadInput if a jar is not built yet."""
     check_build(root, environment)
     return _build(root, root, environment, databases)
 
 
 def build_without_jars(root: Path, environment: AwsEnvironment, databases: list[Database], folder: Path) -> Package:
-    """The same below another folder, with stand-ins for the jars: enough for templates, not for a lake."""
+    """The same in another folder, with stand-ins for the jars: enough for templates, not for a lake."""
     check_brought(root, environment)
     write_stand_ins(root, environment, folder)
     return _build(root, folder, environment, databases)
@@ -80,7 +80,7 @@ def _build(root: Path, built: Path, environment: AwsEnvironment, databases: list
 def _drafts(
     root: Path, environment: AwsEnvironment, databases: list[Database], package: Package, place: Path
 ) -> Iterator[tuple[Path, Path]]:
-    """Each file of the jobs, and where it belongs."""
+    """Each file of the jobs, and its target."""
     write_zip(place / "code.zip", root, files(root / CODE, "*.py"))
     yield place / "code.zip", package.code
     for script in (root / CODE).iterdir():
@@ -93,28 +93,27 @@ def _drafts(
 
 
 def _plugins(root: Path, built: Path, environment: AwsEnvironment, place: Path) -> dict[str, Path]:
-    """plugins/<name>/*.jar and worker/*.jar: the very files that the local lake runs."""
+    """plugins/<name>/*.jar and worker/*.jar: the same files as in the local lake."""
     entries = {
         f"plugins/{path.relative_to(built / PLUGINS).as_posix()}": path for path in files(built / PLUGINS, "*.jar")
     }
     entries |= {f"worker/{path.name}": path for path in files(built / WORKER, "*.jar")}
     if environment.connect.s3_sink:
-        sink = BroughtPlugin("s3-sink", root / environment.connect.s3_sink.archive, S3_SINK_CONNECTOR)
-        entries |= {f"plugins/{sink.name}/{jar.name}": jar for jar in sink.unpack(place / sink.name)}
+        jars = unpack(root / environment.connect.s3_sink.archive, S3_SINK_CONNECTOR, place / "s3-sink")
+        entries |= {f"plugins/s3-sink/{jar.name}": jar for jar in jars}
     return entries
 
 
 def _render(root: Path, environment: AwsEnvironment, databases: list[Database], folder: Path) -> None:
+    folder.mkdir()
     for job in environment.processing.jobs:
-        content = job_pipeline(databases, environment, root, job)
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(content, indent=2, sort_keys=True)
+        text = json.dumps(job_pipeline(databases, environment, root, job), indent=2, sort_keys=True)
         (folder / f"pipeline-{job}.json").write_text(text, encoding="utf-8")
     write_streamer(databases, streamer_places(), folder / FILE_NAME)
 
 
 def _put(draft: Path, target: Path) -> None:
-    """In one step, and only what differs: a deployment may be reading the file."""
+    """Replaces a file in one step, and only if it differs: a deployment may read it at the same time."""
     if target.exists() and sha256(target) == sha256(draft):
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -13,10 +13,10 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def refuse_beside(self, key: str, others: Iterable[str]) -> None:
-        """ValueError when one of the other keys is written beside this one, where it would mean nothing."""
+        """ValueError if another key is written together with this one, where it has no effect."""
         written = sorted(self.model_fields_set & set(others))
         if written:
-            raise ValueError(f"'{written[0]}' means nothing beside {key} | remove {' and '.join(written)}")
+            raise ValueError(f"'{written[0]}' has no effect with {key} | remove {' and '.join(written)}")
 
 
 def _network(text: str, example: str) -> ipaddress.IPv4Network:

@@ -1,10 +1,9 @@
-"""What must be built before a lake is deployed, and stand-ins for it, which do for templates."""
+"""Files that must be built before a deployment, and stand-ins for them, which are enough for templates."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from lake.aws.archive import sha256
-from lake.aws.connect import S3Sink
 from lake.aws.environment import AwsEnvironment
 from lake.config import versions
 from lake.config.errors import BadInput
@@ -15,7 +14,7 @@ SPARK = Path("build/spark")
 STREAMER_JAR = Path("build/streamer/lake-streamer.jar")
 INDEX_JAR = SPARK / "lake-index.jar"
 WORKER = Path("build/aws/worker")  # Kafka's login at MSK, for Connect and for Spark
-# These are built here, so no list holds them.
+# These are built here, so they are in no list.
 OUR_PLUGINS = (PLUGINS / "apicurio/apicurio-converter-service.jar", PLUGINS / "debezium/lake-transforms.jar")
 
 
@@ -59,12 +58,10 @@ def write_stand_ins(root: Path, environment: AwsEnvironment, target: Path) -> No
 
 
 def check_brought(root: Path, environment: AwsEnvironment) -> None:
-    """Raises BadInput if the archive that the environment names is missing or another one."""
-    if environment.connect.s3_sink:
-        _check_archive(root, environment.connect.s3_sink)
-
-
-def _check_archive(root: Path, sink: S3Sink) -> None:
+    """Raises BadInput if the archive of the environment is missing or has another SHA-256."""
+    sink = environment.connect.s3_sink
+    if sink is None:
+        return
     path = root / sink.archive
     try:
         found = sha256(path)

@@ -27,7 +27,7 @@ class Nodes(Part):
 
 
 class Size(Part):
-    """Of one continuous Spark application."""
+    """The size of one continuous Spark application."""
 
     driver_memory: Memory = "2g"
     executor_memory: Memory = "4g"
@@ -54,7 +54,7 @@ class Processing(Part):
     nodes: Nodes = Nodes()
     step_concurrency: Annotated[StrictInt, Field(ge=2, le=256)] = 10
     idle_minutes: Annotated[StrictInt, Field(ge=1, le=10080)] | None = None
-    # PEM files for TLS between the nodes, zipped in S3; without them Spark encrypts what it sends by itself.
+    # PEM files for TLS between the nodes, zipped in S3. Without them Spark itself encrypts its traffic.
     certificates: Annotated[StrictStr, Field(pattern=r"^s3://[a-z0-9.-]+/.+\.zip$")] | None = None
     jobs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job] = Field(default_factory=_one_job)
     streamer: Size = Size()  # started by hand, lake streamer run

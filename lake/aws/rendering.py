@@ -31,11 +31,11 @@ IAM_LOGIN = {
 # MSK Serverless lets a topic set these only, and messages of 8 MiB at most.
 SERVERLESS_SETTINGS = ("cleanup.policy", "max.message.bytes", "retention.ms")
 SERVERLESS_LARGEST_MESSAGE = 8 * 1024 * 1024
-STATE = "state"  # prefix, in the bucket of artifacts, of what the jobs remember: checkpoints and status
-# prefix, likewise, of what operators ask Kafka Connect (requests/) and of what it says (answers/)
+STATE = "state"  # the prefix, in the bucket of artifacts, of the checkpoints and the status of jobs
+# the prefix, in the same bucket, of requests to Kafka Connect (requests/) and of its answers (answers/)
 REQUESTS = "connectors"
 SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
-SINK = "s3-sink"  # prefix, in the bucket of bronze, of what Connect archives
+SINK = "s3-sink"  # the prefix, in the bucket of bronze, of the archive of Connect
 NOW = "deploy the databases of another engine as another environment"
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
 
@@ -51,9 +51,9 @@ def written_topics(databases: list[Database]) -> list[str]:
 
 
 def glue_databases(databases: list[Database]) -> dict[str, str]:
-    """The databases of the catalog and where their tables lie.
+    """The databases of the catalog and the folders of their tables.
 
-    Silver's, moma_cow; those of HoodieStreamer, moma_cow_streamer; what was set aside, moma_quarantine.
+    moma_cow of silver, moma_cow_streamer of HoodieStreamer, moma_quarantine of messages in quarantine.
     """
     types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
     silver = {f"{name}_{kind}": f"silver/{name}" for name, kind in types}
@@ -62,7 +62,7 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
 
 
 def consumer_group(job: str) -> str:
-    """The one group a job reads Kafka as, so that it can be granted by name."""
+    """The consumer group of a job, so that it can be granted by name."""
     return f"lake_{job}"
 
 
@@ -115,7 +115,7 @@ def sink_name(database: Database) -> str:
 
 
 def source_sql(databases: list[Database]) -> dict[str, Any]:
-    """What the chart runs to prepare the server, and each of its databases. They lie on one server."""
+    """The scripts with which the chart prepares the server and its databases. There is one server."""
     scripts = engine_of(databases[0]).scripts
     if scripts is None or len({one.engine for one in databases}) > 1:
         raise BadInput("the databases are not of one engine that the chart can prepare", "databases/, key engine", NOW)
@@ -147,7 +147,7 @@ def _allowed(config: dict[str, str], environment: AwsEnvironment) -> dict[str, s
 
 
 def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: Path, name: str) -> dict[str, Any]:
-    """The pipeline file of one job: the local one with the places of AWS."""
+    """The pipeline file of one job: the local one with the addresses of AWS."""
     content = pipeline(databases, local_form(environment, root))
     state = f"s3://@ARTIFACTS@/{STATE}"
     return {
@@ -164,12 +164,11 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
         "bronze": {**content["bronze"], "path": "s3://@BRONZE@/bronze"},
         "metastore": "",
         "quarantine": {name: _target(target, environment.name) for name, target in content["quarantine"].items()},
-        "tables": [_moved(table, environment.name) for table in content["tables"]],
+        "tables": [
+            {**table, "targets": [_target(target, environment.name) for target in table["targets"]]}
+            for table in content["tables"]
+        ],
     }
-
-
-def _moved(table: dict[str, Any], bucket: str) -> dict[str, Any]:
-    return {**table, "targets": [_target(target, bucket) for target in table["targets"]]}
 
 
 def _target(target: dict[str, Any], bucket: str) -> dict[str, Any]:
@@ -180,7 +179,7 @@ def _target(target: dict[str, Any], bucket: str) -> dict[str, Any]:
 
 
 def local_form(environment: AwsEnvironment, root: Path) -> Environment:
-    """The same settings as lake/rendering/ reads them; none of its addresses is used."""
+    """The same settings as lake/rendering/ reads them. Its addresses are not used."""
     return Environment(
         name=environment.name,
         root=root,

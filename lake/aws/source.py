@@ -11,7 +11,7 @@ Port = Annotated[StrictInt, Field(ge=1, le=65535)]
 
 
 class ExistingDatabase(Part):
-    """A PostgreSQL that others own; its administrator's user and password lie in Secrets Manager."""
+    """A PostgreSQL of others. User and password of its administrator are in Secrets Manager."""
 
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9.-]+$")]
     port: Port = 5432
@@ -19,7 +19,7 @@ class ExistingDatabase(Part):
     # The key of that secret, by its id; none: Secrets Manager's own key.
     admin_key: Annotated[StrictStr, Field(pattern=r"^(mrk-)?[0-9a-f-]{32,36}$")] | None = None
     security_group: GroupId
-    # The authority of the server's certificate, as PEM; those of RDS are known.
+    # The authority of the server's certificate, as PEM. The authorities of RDS are known.
     ca_file: Annotated[StrictStr, Field(min_length=1)] | None = None
 
 
@@ -30,7 +30,7 @@ class Source(Part):
     storage_gb: Annotated[StrictInt, Field(ge=20, le=65536)] = 50
     multi_az: StrictBool = False
     backup_days: Annotated[StrictInt, Field(ge=0, le=35)] = 1
-    # What a slot that nobody reads may hold; then it is given up, before it fills the disk.
+    # The log that an unread slot may retain. At this size it is dropped, before it fills the disk.
     max_slot_wal_gb: Count = 16
     existing: ExistingDatabase | None = None
 

@@ -1,6 +1,6 @@
 """Jobs as steps of EMR: their arguments, from the addresses that the deployment knows.
 
-The stacks make them with CDK tokens, the command line with what the deployed stack says of itself.
+The stacks use CDK tokens, the command line uses the outputs of the deployed stack.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name
 from lake.rendering.streamer import STATUS, RunOptions, job_arguments
 from lake.sources.postgres import roles
 
-# The cluster's own. The second one holds the first: never both, which Hudi warns of.
+# Jars of the cluster. The second contains the first: never use both, as Hudi warns.
 HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
 SCRIPTS = ("stream", "verify", "topics", "load", STREAMER)  # of spark_jobs/, those that are started as steps
 STARTERS = ("start_job", "stop_job", "run_job")
@@ -33,7 +33,7 @@ def remembered(artifacts: str, job: str, file: str) -> str:
 
 @dataclass(frozen=True)
 class StackOutputs:
-    """What a step needs to know of a deployed lake; URLs are s3://.
+    """The outputs of a deployed lake that steps need; URLs are s3://.
 
     scripts and starters by name, templates of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our
     classes, and "template", of streamer.json. places: what the @NAMES@ of a template stand for, in the order in which
@@ -91,19 +91,19 @@ def streamer_words(options: RunOptions, outputs: StackOutputs) -> list[str]:
 
 
 def stop(name: str, outputs: StackOutputs) -> list[str]:
-    """End the application of a continuous job; nothing where none runs."""
+    """End the application of a continuous job, if it runs."""
     return [outputs.starters["stop_job"], name_tag(name)]
 
 
 def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[str]:
-    """Run a job to its end, its driver on the primary node: what it says is the step's log."""
+    """Run a job to its end. Its driver is on the primary node, so that its output is the log of the step."""
     place = _place(script, ("--deploy-mode", "client"), {}, outputs)
     login = (outputs.admin, LOAD_PASSWORD) if script == "load" else (outputs.secret, VERIFY_PASSWORD)
     return [outputs.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
 
 
 def _started(name: str, template: str, outputs: StackOutputs, submit: Sequence[str]) -> list[str]:
-    """What start_job.sh is given."""
+    """The arguments of start_job.sh."""
     fill = [template, outputs.remembered(name, "pipeline.json"), *outputs.places.values()]
     return [outputs.starters["start_job"], outputs.starters["stop_job"], name_tag(name), *fill, *submit]
 

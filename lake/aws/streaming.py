@@ -18,7 +18,7 @@ class Streaming(Part):
     )
     brokers_per_zone: Annotated[StrictInt, Field(ge=1, le=5)] = 2
     volume_gb: Annotated[StrictInt, Field(ge=10, le=16384)] = 50
-    # A week: what an outage of the readers may last before changes are lost and tables are snapshotted again.
+    # A week: after a longer outage of the readers changes are lost, and tables need a new snapshot.
     retention_hours: Annotated[StrictInt, Field(ge=168, le=8760)] = 168
     partitions: Count = 1  # fixed for the life of a topic: a key must stay in one partition
 

@@ -1,8 +1,8 @@
-"""`lake compact`: asks the streaming job to compact and clean now, and waits until it has."""
+"""`lake compact`: requests a compaction and a cleaning of the streaming job, and waits for it."""
 
 from lake.cli import options
 from lake.clients.stream_control import COMPACT, ask_stream
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.config.names import named_targets
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
@@ -11,14 +11,14 @@ from lake.rendering.pipeline import read_pipeline
 def compact(names: list[str] = options.TABLES, timeout: float = options.STREAM_TIMEOUT) -> None:
     """Compact merge-on-read tables, clean old file versions and archive old commits, now.
 
-    Without this the streaming job does it every service_commits commits (environments/), and four times as often for
+    The streaming job also does it by itself, every service_commits commits (environments/), and four times as often for
     a partitioned merge-on-read table.
-    Exit code 0 when it is done, 1 when it is not within the time, 2 if the input is wrong.
+    Exit code 0 when it is done, 1 if it is not done in time, 2 if the input is wrong.
 
     Example: lake compact moma.artworks
     """
-    home = load_home()
-    targets = named_targets(read_pipeline(home.environment), names or [])
+    home = load_environment()
+    targets = named_targets(read_pipeline(home), names or [])
     refuse_stopped(home)
     requests = {target: (COMPACT, {"table": target}) for target in targets}
     with options.progress("waiting for the streaming job") as report:

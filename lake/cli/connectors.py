@@ -1,25 +1,21 @@
 """The commands `lake connectors ...`."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from lake.cli import options
 from lake.clients.connect import failure, runs
 from lake.config.definition import load_databases
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.config.names import refuse_unknown
-from lake.deployments.connectors import Difference, differences
-from lake.deployments.deployment import Connectors
+from lake.deployments.connectors import Ask, Difference, differences
 from lake.deployments.open import open_deployment
 
-NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Whose connectors; default all.")
+NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Databases whose connectors are meant; default all.")
 connectors = typer.Typer(
-    name="connectors", no_args_is_help=True, help="Look at the connectors, and keep them as defined."
+    name="connectors", no_args_is_help=True, help="Compare, apply, restart, pause and resume connectors."
 )
 
 
@@ -30,13 +26,13 @@ def plan(
     as_json: bool = options.JSON,
     check: bool = options.CHECK,
 ) -> None:
-    """Show how the running connectors differ from the definition, setting by setting, and change nothing.
+    """Show each setting in which the running connectors differ from the definition. Changes nothing.
 
     On AWS the definition is that of the last deployment. To see what a new deployment would change: cdk diff.
 
     Example: lake connectors plan moma --check
     """
-    found = differences(_open(env, names).settings())
+    found = differences(_open(env, names)("settings"))
     _print(found, as_json)
     if check and found:
         raise typer.Exit(options.DIFFERENT)
@@ -44,23 +40,27 @@ def plan(
 
 @connectors.command()
 def apply(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Give the connectors the settings of the definition; Connect checks them first. Twice is the same as once.
+    """Give the connectors the settings of the definition. Connect checks them first. Can be repeated.
 
     A new table needs more than its connector: use lake apply, on AWS cdk deploy.
 
     Example: lake connectors apply moma
     """
-    _print(differences(_open(env, names).apply()), as_json)
+    _print(differences(_open(env, names)("apply")), as_json)
 
 
 @connectors.command()
 def status(names: list[str] = NAMES, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Show the state of each connector and task; exit code 1 unless all of them run.
+    """Show the state of each connector and task. Exit code 1 unless all of them run.
 
     Example: lake connectors status --env dev --json
     """
-    found = _open(env, names).statuses()
-    options.print_json(found) if as_json else options.out.print(_table(found))
+    found = _open(env, names)("status")
+    if as_json:
+        options.print_json(found)
+    else:
+        rows = (_row(name, one) for name, one in found.items())
+        options.out.print(options.table(["connector", "state", "tasks", ""], rows))
     raise typer.Exit(0 if all(runs(one) for one in found.values()) else 1)
 
 
@@ -75,7 +75,7 @@ def restart(names: list[str] = NAMES, env: str = options.ENV) -> None:
 
 @connectors.command()
 def pause(names: list[str] = NAMES, env: str = options.ENV) -> None:
-    """Stop reading until lake connectors resume. The source keeps its log for the connector in the meantime.
+    """Stop reading until lake connectors resume. Meanwhile the source keeps its log for the connector.
 
     Example: lake connectors pause moma
     """
@@ -84,14 +84,14 @@ def pause(names: list[str] = NAMES, env: str = options.ENV) -> None:
 
 @connectors.command()
 def resume(names: list[str] = NAMES, env: str = options.ENV) -> None:
-    """Continue to read after a pause, from where it was.
+    """Continue to read after a pause, from the same position.
 
     Example: lake connectors resume moma
     """
     _tell(env, names, "resume")
 
 
-def _open(env: str, names: list[str] | None) -> Connectors:
+def _open(env: str, names: list[str] | None) -> Ask:
     databases = load_databases(PROJECT)
     refuse_unknown("database", names or [], [one.database for one in databases], "databases/")
     chosen = [one for one in databases if not names or one.database in names]
@@ -99,7 +99,7 @@ def _open(env: str, names: list[str] | None) -> Connectors:
 
 
 def _tell(env: str, names: list[str] | None, verb: str) -> None:
-    for name in _open(env, names).tell(verb):
+    for name in _open(env, names)(verb):
         options.say(f"{verb}: {name}")
 
 
@@ -113,10 +113,6 @@ def _print(found: list[Difference], as_json: bool) -> None:
     return print(f"{len(found)} settings differ" if found else "no difference")
 
 
-def _table(found: Mapping[str, dict[str, Any]]) -> Table:
-    table = Table("connector", "state", "tasks", "", box=None)
-    for name, one in found.items():
-        tasks = one.get("tasks", [])
-        state = one["connector"]["state"] if one else "absent"
-        table.add_row(name, state, ", ".join(task["state"] for task in tasks), Text(failure(one)))
-    return table
+def _row(name: str, one: dict[str, Any]) -> list[str]:
+    states = ", ".join(task["state"] for task in one.get("tasks", []))
+    return [name, one["connector"]["state"] if one else "absent", states, failure(one)]

@@ -6,7 +6,7 @@ from rich.table import Table
 from lake.aws.cost import Item, Prices, estimate, load_prices
 from lake.aws.environment import load_aws_environment
 from lake.cli import options
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 
 
 def cost(

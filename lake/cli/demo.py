@@ -4,14 +4,13 @@ import json
 import time
 
 import psycopg
-from rich.markup import escape
 
 from lake.cli import options
 from lake.cli.parity_output import show
 from lake.clients import stream_status
 from lake.config.definition import Database, load_databases
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import LakeError
-from lake.config.home import Home, load_home
 from lake.config.report import silent
 from lake.local.parity import compare
 from lake.local.spark_job import objects, run_job
@@ -19,7 +18,6 @@ from lake.local.stack import Stack
 from lake.plan.run import apply_all
 from lake.samples import moma
 
-ARTIST = 299
 CHANGES = (
     "UPDATE artists SET birth_year = 1907 WHERE artist_id = 299",
     "UPDATE artists SET death_year = 1989 WHERE artist_id = 299",
@@ -27,10 +25,10 @@ CHANGES = (
     "UPDATE artists SET nationality = 'German' WHERE artist_id = 299",
     "DELETE FROM artists WHERE artist_id = 441",
 )
-# What makes the changes above find the rows as the collection has them, however often the demo ran.
+# Restores the rows of the collection, so that the demo can run again.
 UNDO = (
     "UPDATE artists SET name = 'Gerhard H. Bakker', nationality = 'American', birth_year = 1906, death_year = 1988 "
-    "WHERE artist_id = 299",
+    "WHERE artist_id = 299"
 )
 ROW = (
     "select artist_id, name, nationality, birth_year, death_year, __op, __deleted, _hoodie_commit_time "
@@ -48,7 +46,7 @@ def demo() -> None:
     Example: lake demo
     """
     began = time.monotonic()
-    home = load_home()
+    home = load_environment()
     databases = [database for database in load_databases(home.root) if database.database == moma.DATABASE]
     _start(home)
     _fill(home, databases)
@@ -65,48 +63,42 @@ def _title(text: str) -> None:
     options.out.print(f"\n[bold cyan]== {text}[/]")
 
 
-def _start(home: Home) -> None:
+def _start(home: Environment) -> None:
     _title("1. Start PostgreSQL, Kafka, Connect, registry, S3, Hive metastore")
-    Stack(home, _said).up()
+    Stack(home, options.say_step).up()
 
 
-def _said(service: str, what: str, seconds: float) -> None:
-    options.out.print(f"[dim]{seconds:5.1f} s[/]  {service:<10} {escape(what)}")
-
-
-def _fill(home: Home, databases: list[Database]) -> None:
+def _fill(home: Environment, databases: list[Database]) -> None:
     _title("2. Load the MoMA collection, capture it, write the Hudi tables")
     for table, (added, present) in moma.load(home).items():
         options.out.print(f"public.{table}: {present} rows ({added} new)")
-    _restore(home)
-    apply_all(home.environment.name, report=options.out.print)
+    _execute(home, UNDO)
+    apply_all(home.name, report=options.out.print)
     _await(home, databases)
 
 
-def _restore(home: Home) -> None:
+def _execute(home: Environment, statement: str) -> None:
     with psycopg.connect(home.dsn(moma.DATABASE)) as connection:
-        for statement in UNDO:
-            connection.execute(statement)
+        connection.execute(statement)
 
 
-def _await(home: Home, databases: list[Database]) -> None:
+def _await(home: Environment, databases: list[Database]) -> None:
     with options.progress("waiting for the lake") as report:
         stream_status.wait_for_lake(home, databases, report)
     options.out.print("every table holds every row")
 
 
-def _change(home: Home, databases: list[Database]) -> str:
+def _change(home: Environment, databases: list[Database]) -> str:
     """Commits each change on its own; returns the source position before the first."""
     _title("3. Change rows in PostgreSQL and watch them arrive")
     before = stream_status.source_position(home, databases[0])
     for statement in CHANGES:
-        with psycopg.connect(home.dsn(moma.DATABASE)) as connection:
-            connection.execute(statement)
+        _execute(home, statement)
         _await_change(home, databases, statement)
     return before
 
 
-def _await_change(home: Home, databases: list[Database], statement: str) -> None:
+def _await_change(home: Environment, databases: list[Database], statement: str) -> None:
     stream_status.wait_for_lake(home, databases, silent)
     facts = stream_status.reported(home)
     lags = ", ".join(
@@ -115,7 +107,7 @@ def _await_change(home: Home, databases: list[Database], statement: str) -> None
     options.out.print(f"{statement}\n    [dim]queryable after:[/] {lags}")
 
 
-def _travel(home: Home, before: str) -> None:
+def _travel(home: Environment, before: str) -> None:
     _title("4. Read the rows now, and as they were")
     for words, moment in (("now", []), (f"as of LSN {before}", ["--as-of", before])):
         options.out.print(f"[bold]{words}[/]")
@@ -124,7 +116,7 @@ def _travel(home: Home, before: str) -> None:
             options.out.print("   ", json.dumps(row, ensure_ascii=False), markup=False)
 
 
-def _prove(home: Home) -> None:
+def _prove(home: Environment) -> None:
     _title("5. Prove that the lake equals its source, all columns of all rows")
     with options.progress("looking at the connectors") as report:
         result = compare(home, [moma.DATABASE], 180, report)

@@ -3,7 +3,6 @@
 from dataclasses import asdict
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from lake.cli import options
@@ -18,9 +17,9 @@ jobs = typer.Typer(name="jobs", no_args_is_help=True, help="Start, watch and sto
 
 @jobs.command("list")
 def show_all(env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Show all jobs: those that never end, then the steps that were run, the newest first.
+    """Show all jobs: first the continuous ones, then the steps, the newest first.
 
-    Exit code 0, whatever state they are in.
+    Exit code 0, also if a job failed.
 
     Example: lake jobs list --env dev
     """
@@ -29,7 +28,7 @@ def show_all(env: str = options.ENV, as_json: bool = options.JSON) -> None:
 
 @jobs.command()
 def status(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Show one job; exit code 1 unless it runs, or ended well.
+    """Show one job. Exit code 1 unless it runs or has succeeded.
 
     Example: lake jobs status stream --env dev --json
     """
@@ -42,9 +41,9 @@ def status(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON
 
 @jobs.command()
 def submit(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Start a job that never ends, in place of the one that runs; it continues from its checkpoint.
+    """Start a continuous job in place of the running one. It continues from its checkpoint.
 
-    Returns once it is accepted. On failure: the reason and the end of its log, and exit code 1.
+    Returns once the job is accepted. On failure: the reason, the end of its log, and exit code 1.
 
     Example: lake jobs submit stream --env dev
     """
@@ -53,7 +52,7 @@ def submit(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON
 
 @jobs.command()
 def stop(name: str = JOB, env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Stop a job that never ends, or cancel a step; returns once it has ended. Its unfinished commits are rolled back.
+    """Stop a continuous job, or cancel a step. Returns once it has ended. Unfinished commits are rolled back.
 
     Example: lake jobs stop stream --env dev
     """
@@ -66,7 +65,7 @@ def logs(
     env: str = options.ENV,
     lines: int = typer.Option(100, "-n", "--lines", min=1, help="How many lines from the end."),
 ) -> None:
-    """Print the end of the log of a job's last start; exit code 1 when EMR has not brought it yet.
+    """Print the last lines of the log of a job's last start. Exit code 1 if EMR has not copied it to S3 yet.
 
     Example: lake jobs logs verify --env dev -n 20
     """
@@ -76,10 +75,11 @@ def logs(
 def _print(found: list[Job], as_json: bool) -> None:
     if as_json:
         return options.print_json([asdict(one) for one in found])
-    table = Table("job", "kind", "state", "step", "last report", "", box=None)
-    for one in found:
-        state = Text(one.state, "green" if one.state in GOOD else "red")
-        ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
-        kind = "continuous" if one.continuous else "step"
-        table.add_row(one.name, kind, state, one.id, ago, Text(one.reason))
-    return options.out.print(table)
+    columns = ["job", "kind", "state", "step", "last report", ""]
+    return options.out.print(options.table(columns, map(_row, found)))
+
+
+def _row(one: Job) -> list[str | Text]:
+    ago = "" if one.reported_s is None else f"{one.reported_s:.0f} s ago"
+    kind, state = "continuous" if one.continuous else "step", options.coloured(one.state, one.state in GOOD)
+    return [one.name, kind, state, one.id, ago, one.reason]

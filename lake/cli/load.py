@@ -4,7 +4,7 @@ import typer
 from rich.progress import Progress
 
 from lake.cli import options
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.samples import moma, tickit
 
 load = typer.Typer(name="load", no_args_is_help=True, help="Load sample data into PostgreSQL.")
@@ -12,27 +12,27 @@ load = typer.Typer(name="load", no_args_is_help=True, help="Load sample data int
 
 @load.command("moma")
 def load_moma() -> None:
-    """Copy the MoMA collection into the database moma; rows that are there already are left alone.
+    """Copy the MoMA collection into the database moma. Existing rows are not changed.
 
     Example: lake load moma
     """
     with Progress(console=options.err) as progress:
-        bars = {table: progress.add_task(table, total=None) for table in moma.FILES}
-        counts = moma.load(
-            load_home(), lambda table, done, total: progress.update(bars[table], completed=done, total=total)
-        )
-    for table, (added, present) in counts.items():
-        print(f"moma.public.{table}: {added} rows added, {present} there")
+        counts = moma.load(load_environment(), lambda table, path: progress.open(path, "rb", description=table))
+    _print("moma.public", counts)
 
 
 @load.command("tickit")
 def load_tickit() -> None:
-    """Make up seven tables of ticket sales in the database tickit; tables that hold rows already are left alone.
+    """Generate seven tables of ticket sales in the database tickit. Tables that have rows are not changed.
 
     Example: lake load tickit
     """
     with Progress(console=options.err) as progress:
         bars = {table: progress.add_task(table, total=count) for table, count in tickit.COUNTS.items()}
-        counts = tickit.load(load_home(), lambda table, done: progress.update(bars[table], completed=done))
+        counts = tickit.load(load_environment(), lambda table, done: progress.update(bars[table], completed=done))
+    _print("tickit", counts)
+
+
+def _print(schema: str, counts: dict[str, tuple[int, int]]) -> None:
     for table, (added, present) in counts.items():
-        print(f"tickit.{table}: {added} rows added, {present} there")
+        print(f"{schema}.{table}: {added} rows added, {present} in all")

@@ -13,9 +13,9 @@ from lake.deployments.teardown import described, plan, refuse_protected
 from lake.deployments.teardown import teardown as perform_teardown
 
 KEEP = typer.Option(
-    False, "--keep-data", help="Keep the objects of bronze and silver: on AWS where they are, here in .lake.kept/."
+    False, "--keep-data", help="Keep the objects of bronze and silver: on AWS in place, here in .lake.kept/."
 )
-SHOW = typer.Option(False, "--plan", help="Show what would be deleted, and change nothing.")
+SHOW = typer.Option(False, "--plan", help="Show what would be deleted. Changes nothing.")
 
 
 def teardown(
@@ -25,11 +25,11 @@ def teardown(
     show: bool = SHOW,
     as_json: bool = options.JSON,
 ) -> None:
-    """Delete the whole lake: jobs, connectors, data, machines. Asks first.
+    """Delete the whole lake: jobs, connectors, data, machines. Asks for confirmation.
 
-    Shows everything that is deleted and what is lost with it. Checks at the end that only the resources remain that it
-    names. An environment with `protected: true` is refused. Interrupted, it continues when it is called again.
-    Exit code 0 when nothing is left, 1 when it failed or was not confirmed, 2 if the environment is refused.
+    Shows everything that is deleted and what is lost with it. Checks at the end that only the named resources remain.
+    An environment with `protected: true` is refused. If it is interrupted, run it again: it continues.
+    Exit code 0 when nothing is left, 1 if it failed or was not confirmed, 2 if the environment is refused.
 
     Example: lake teardown --env dev --plan
     """
@@ -56,10 +56,10 @@ def _show_plan(env: str, keep_data: bool, as_json: bool) -> None:
 
 
 def rebuild(env: str = options.ENV, yes: bool = options.YES, as_json: bool = options.JSON) -> None:
-    """Delete the whole lake, deploy and load it again, and prove it. Asks first.
+    """Delete the whole lake, deploy and load it again, and prove equality. Asks for confirmation.
 
-    Interrupted, it continues when it is called again, and does not delete a second time what was deployed by then.
-    Exit code 0 only if every row is equal at the end, 1 if not, or if it was not confirmed, 2 if it is refused.
+    If it is interrupted, run it again: it continues, and does not delete again what it has deployed.
+    Exit code 0 only if every row is equal at the end, 1 if not or if not confirmed, 2 if it is refused.
 
     Example: lake rebuild --yes
     """

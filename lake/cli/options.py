@@ -1,49 +1,69 @@
-"""What all commands share: their options, two consoles, facts as JSON, and progress."""
+"""Shared by all commands: options, two consoles, JSON, tables and progress."""
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import typer
+from rich.box import Box
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
 from lake.config.report import Report
 
 DIFFERENT = 3  # the exit code of --check
 ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml.")
-JSON = typer.Option(False, "--json", help="Print facts for machines.")
-YES = typer.Option(False, "--yes", help="Do not ask: for scripts.")
+JSON = typer.Option(False, "--json", help="Print the result as JSON.")
+YES = typer.Option(False, "--yes", help="Do not ask for confirmation.")
 CHECK = typer.Option(False, "--check", help=f"Exit with {DIFFERENT} if there are differences.")
-TABLES = typer.Argument(None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Which tables; default all.")
+TABLES = typer.Argument(None, metavar="[DATABASE[.[SCHEMA.]TABLE]]...", help="Tables or databases; default all.")
 STREAM_TIMEOUT = typer.Option(300, "--timeout", min=1, help="Seconds to wait for the streaming job.")
-VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to settle.")
-RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each of: reading, catching up, deleting.")
+VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to stop changing.")
+RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each step: reading, catching up, deleting.")
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
 def print_json(facts: Any) -> None:
-    """Facts for machines, on standard output."""
+    """Prints JSON on standard output."""
     print(json.dumps(facts, indent=2))
 
 
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], box: Box | None = None) -> Table:
+    """A table whose texts are taken literally, never as markup."""
+    made = Table(*columns, box=box)
+    for row in rows:
+        made.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return made
+
+
+def coloured(text: str, good: bool) -> Text:
+    return Text(text, "green" if good else "red")
+
+
 def say(line: str) -> None:
-    """A line of progress, on standard error: standard output is for facts."""
+    """Prints a line of progress on standard error: standard output is for results."""
     print(line, file=sys.stderr, flush=True)
 
 
+def say_step(service: str, what: str, seconds: float) -> None:
+    """A step of a service that is started or stopped, on standard output."""
+    out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
+
+
 def confirm(question: str, yes: bool) -> bool:
-    """Asks on standard error, unless the user has said --yes."""
+    """True if the user confirms, on standard error, or has given --yes."""
     return yes or typer.confirm(question, err=True)
 
 
 @contextmanager
 def progress(begin: str) -> Iterator[Report]:
-    """Shows the progress of a command on standard error: its last line on a terminal, else each line that is new."""
+    """Shows the progress of a command on standard error: the last line on a terminal, otherwise each new line."""
     if not err.is_terminal:
         yield _each_new_line()
         return

@@ -3,18 +3,16 @@
 import shutil
 
 import typer
-from rich.table import Table
 
 from lake.aws.environment import LOCAL, load_aws_environment
 from lake.aws.package import DIST, build, write_manifest
 from lake.cli import options
 from lake.config.definition import load_databases
-from lake.config.environment import environment_path
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT, environment_path
 
 
 def package(
-    names: list[str] = typer.Option(None, "--env", help="Which environments; default all but local."),
+    names: list[str] = typer.Option(None, "--env", help="Environments; default all except local."),
     as_json: bool = options.JSON,
 ) -> None:
     """Build dist/: code, jars, Connect plug-ins and rendered settings, each with its SHA-256 in manifest.json.
@@ -30,12 +28,9 @@ def package(
             build(PROJECT, load_aws_environment(PROJECT, name), databases)
     manifest = write_manifest(PROJECT)
     if as_json:
-        options.print_json(manifest)
-        return
-    table = Table("file", "SHA-256", "bytes")
-    for path, file in manifest["files"].items():
-        table.add_row(path, file["sha256"][:16], str(file["bytes"]))
-    options.out.print(table)
+        return options.print_json(manifest)
+    rows = ((path, file["sha256"][:16], str(file["bytes"])) for path, file in manifest["files"].items())
+    return options.out.print(options.table(["file", "SHA-256", "bytes"], rows))
 
 
 def environments() -> list[str]:

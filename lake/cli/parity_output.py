@@ -2,19 +2,15 @@
 
 from typing import Any
 
-from rich.table import Table
+from rich.text import Text
 
 from lake.cli import options
 
 
 def show(result: dict[str, Any]) -> None:
     """Prints the verdict, and every difference with both versions."""
-    table = Table("table", "source", "cow", "rt", "ro", "deleted", "")
-    for name, one in result["tables"].items():
-        rows = [str(one["rows"].get(side, "-")) for side in ("source", "cow", "rt", "ro")]
-        deleted = "/".join(str(count) for count in one.get("deleted", {}).values()) or "-"
-        table.add_row(name, *rows, deleted, _verdict(one))
-    options.out.print(table)
+    columns = ["table", "source", "cow", "rt", "ro", "deleted", ""]
+    options.out.print(options.table(columns, (_row(name, one) for name, one in result["tables"].items())))
     for name, one in result["tables"].items():
         for kind in ("differences", "unsettled"):
             for difference in one[kind]:
@@ -25,11 +21,16 @@ def show(result: dict[str, Any]) -> None:
     options.out.print(f"{'equal' if result['equal'] else 'NOT EQUAL'} at LSN {lsns or '-'}, {result['seconds']} s")
 
 
-def _verdict(one: dict[str, Any]) -> str:
+def _row(name: str, one: dict[str, Any]) -> list[str | Text]:
+    rows = [str(one["rows"].get(side, "-")) for side in ("source", "cow", "rt", "ro")]
+    return [name, *rows, "/".join(str(count) for count in one.get("deleted", {}).values()) or "-", _verdict(one)]
+
+
+def _verdict(one: dict[str, Any]) -> Text:
     if one["equal"]:
         behind = one.get("ro_behind", 0)
-        return f"equal, ro behind by {behind}" if behind else "equal"
-    return "[red]unsettled[/]" if not one["differences"] else "[red]different[/]"
+        return Text(f"equal, ro behind by {behind}" if behind else "equal")
+    return Text("different" if one["differences"] else "unsettled", "red")
 
 
 def _line(difference: dict[str, Any]) -> str:

@@ -10,9 +10,9 @@ from lake.sources.change import Change
 
 
 def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = options.CHECK) -> None:
-    """Show what `lake apply` would change, and change nothing.
+    """Show what `lake apply` would change. Changes nothing.
 
-    Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file. On AWS cdk diff does it.
+    Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file. On AWS use cdk diff.
 
     Example: add a table to databases/moma.yaml, then run: lake plan
     """
@@ -23,10 +23,10 @@ def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = opt
 
 
 def apply(env: str = options.ENV, as_json: bool = options.JSON) -> None:
-    """Make what runs equal to the definition; a second time it finds nothing to do.
+    """Change the running lake to match the definition. A second run finds nothing to do.
 
-    Everything is checked first: after an error with exit code 2 nothing was changed. After one with exit code 1 part of
-    it may be done, and the next lake apply continues from there. On AWS cdk deploy does it.
+    Everything is checked first: exit code 2 means that nothing was changed. After exit code 1 some changes may be done,
+    and the next lake apply continues from there. On AWS use cdk deploy.
 
     Example: lake apply && lake status
     """

@@ -1,4 +1,4 @@
-"""The commands `lake quarantine ...`: the messages that were set aside because no table could take them."""
+"""The commands `lake quarantine ...`: messages in quarantine, because no table can store them."""
 
 import base64
 from collections.abc import Iterator
@@ -6,11 +6,10 @@ from typing import Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from lake.cli import options
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import BadInput
-from lake.config.home import Home, load_home
 from lake.config.names import refuse_unknown
 from lake.local.spark_job import run_job
 from lake.rendering.pipeline import read_pipeline
@@ -18,37 +17,35 @@ from lake.resync.quarantine import ask
 
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
-IDS = typer.Argument(None, metavar="[ID]...", help="Which, as lake quarantine list names them; default all that wait.")
-quarantine = typer.Typer(
-    name="quarantine", no_args_is_help=True, help="Look at messages that were set aside, and settle them."
-)
+IDS = typer.Argument(None, metavar="[ID]...", help="Ids as shown by lake quarantine list; default all that wait.")
+quarantine = typer.Typer(name="quarantine", no_args_is_help=True, help="List, replay or drop messages in quarantine.")
 
 
 @quarantine.command("list")
 def list_messages(
     databases: list[str] = typer.Argument(None, metavar="[DATABASE]...", help="Whose messages; default all."),
-    settled: bool = typer.Option(False, "--all", help="Also those that were replayed or dropped, by whom and when."),
+    settled: bool = typer.Option(False, "--all", help="Also replayed and dropped messages, with user and time."),
     as_json: bool = options.JSON,
 ) -> None:
-    """List the messages that wait to be replayed or dropped: where in Kafka they stand, and what is wrong.
+    """List the messages that wait to be replayed or dropped: their place in Kafka, and what is wrong with them.
 
-    Exit code 0, also when there is none. Their tables set them aside because databases/<database>.yaml says
-    on_bad_message: quarantine; a table that stops instead tells in lake status.
+    Exit code 0, also if there are none. A table quarantines a message if databases/<database>.yaml says
+    on_bad_message: quarantine. Otherwise the table stops, and lake status shows the reason.
 
     Example: lake quarantine list moma --json
     """
-    home = load_home()
+    home = load_environment()
     found = _messages(home, _chosen(home, databases or []), ["--all"] if settled else [])
     options.print_json(found) if as_json else options.out.print(messages_table(found))
 
 
 @quarantine.command()
 def show(database: str = DATABASE, message: str = typer.Argument(metavar="ID"), as_json: bool = options.JSON) -> None:
-    """Show one message with its key and its bytes as they came. They can hold data of the row.
+    """Show one message: its key and its bytes, unchanged. They may contain data of the row.
 
     Example: lake quarantine show moma moma.public.artists/0/0/15089
     """
-    home = load_home()
+    home = load_environment()
     found = _messages(home, _chosen(home, [database]), ["--id", message])
     if not found:
         raise BadInput(f"there is no message {message}", f"quarantine of {database}", "see: lake quarantine list --all")
@@ -62,14 +59,14 @@ def replay(
     timeout: float = options.STREAM_TIMEOUT,
     as_json: bool = options.JSON,
 ) -> None:
-    """Send messages through the path of their tables again, once what was wrong with them is mended.
+    """Write messages to their tables, after the cause of the problem was removed.
 
-    The streaming job does it, between two commits. A message takes the place that its offset gives it: a newer change
-    of the same row stays. Twice is the same as once. Exit code 1 when one is refused: it stays, with the reason.
+    The streaming job does it, between two commits. A newer change of the same row is kept, because the offset of a
+    message decides its order. Can be repeated. Exit code 1 if a message is refused: it stays, with the reason.
 
     Example: lake quarantine replay moma moma.public.artists/0/0/15089
     """
-    home = load_home()
+    home = load_environment()
     _chosen(home, [database])
     _report("replayed", ask(home, "replay", database, ids or [], timeout), as_json)
 
@@ -86,7 +83,7 @@ def drop(
 
     Example: lake quarantine drop moma moma.public.artists/0/0/15089 --yes
     """
-    home = load_home()
+    home = load_environment()
     _chosen(home, [database])
     what = f"{len(ids)} messages" if ids else "all messages that wait"
     if not options.confirm(f"Discard {what} in the quarantine of {database}?", yes):
@@ -94,17 +91,16 @@ def drop(
     _report("dropped", ask(home, "drop", database, ids or [], timeout), as_json)
 
 
-def _chosen(home: Home, names: list[str]) -> list[str]:
-    known = sorted(read_pipeline(home.environment).get("quarantine", {}))
+def _chosen(home: Environment, names: list[str]) -> list[str]:
+    known = sorted(read_pipeline(home).get("quarantine", {}))
     if not known:
         raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
     refuse_unknown("database", names, known)
     return names or known
 
 
-def _messages(home: Home, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"]
-    return found
+def _messages(home: Environment, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
+    return list(run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"])
 
 
 def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:
@@ -120,12 +116,12 @@ def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:
 
 
 def messages_table(found: list[dict[str, Any]]) -> Table:
-    table = Table("id", "since", "bytes", "state", "reason", box=None)
-    for one in found:
-        settled = f" by {one['settled_by']}, {one['settled_at']}" if one["settled_by"] else ""
-        cells = (one["id"], one["set_aside_at"], str(one["bytes"]), one["state"] + settled, one["reason"])
-        table.add_row(*map(Text, cells))
-    return table
+    return options.table(["id", "since", "bytes", "state", "reason"], map(_row, found))
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    settled = f" by {one['settled_by']}, {one['settled_at']}" if one["settled_by"] else ""
+    return [one["id"], one["set_aside_at"], str(one["bytes"]), one["state"] + settled, one["reason"]]
 
 
 def _print(one: dict[str, Any]) -> None:
@@ -139,7 +135,7 @@ def _print(one: dict[str, Any]) -> None:
 
 
 def hex_dump(content: bytes) -> Iterator[str]:
-    """Lines of 16 bytes: place, hexadecimal, and what can be read of them."""
+    """Lines of 16 bytes: offset, hexadecimal, and the readable characters."""
     for place in range(0, len(content), WIDTH):
         part = content[place : place + WIDTH]
         readable = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)

@@ -5,7 +5,7 @@ import typer
 from lake.cli import options
 from lake.cli.parity_output import show_resync
 from lake.config.definition import load_databases
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.config.lock import locked
 from lake.config.names import refuse_unknown
 from lake.local.status import refuse_stopped
@@ -20,14 +20,14 @@ def recover(
 ) -> None:
     """Recover the capture of a database from what `lake status` names: a lost slot, another server, lost changes.
 
-    What differs from the definition is put right as by lake apply. Where the stream can't go on from its slot, there is
-    a new slot, and all tables of the database are read again; otherwise those that lost changes are, beside the stream.
-    Rows that the source no longer has are deleted as the table's policy says. Interrupted, it goes on when it is run
-    again. Exit code 0 only if all is equal in the end, 1 if not, 2 if the input is wrong.
+    It first applies the definition, like lake apply. If the stream cannot continue from its slot, it creates a new slot
+    and reads all tables of the database again. Otherwise it reads only the tables that lost changes, while the stream
+    continues. Rows that the source no longer has are deleted as the table's policy says. If it is interrupted, run it
+    again: it continues. Exit code 0 only if all is equal at the end, 1 if not, 2 if the input is wrong.
 
     Example: lake recover moma
     """
-    home = load_home()
+    home = load_environment()
     known = {one.database: one for one in load_databases(home.root)}
     refuse_unknown("database", [database], known)
     refuse_stopped(home)

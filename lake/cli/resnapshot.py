@@ -1,10 +1,10 @@
-"""`lake resnapshot`: reads tables again while changes go on flowing, and ends in proven equality."""
+"""`lake resnapshot`: reads tables again while the stream continues, and proves equality at the end."""
 
 import typer
 
 from lake.cli import options
 from lake.cli.parity_output import show_resync
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.config.lock import locked
 from lake.config.names import named_tables
 from lake.local.status import refuse_stopped
@@ -19,16 +19,16 @@ def resnapshot(
     as_json: bool = options.JSON,
     timeout: float = options.RESYNC_TIMEOUT,
 ) -> None:
-    """Read tables again from PostgreSQL while changes go on flowing, and end in proven equality.
+    """Read tables again from PostgreSQL while the stream continues, and prove equality at the end.
 
     For rows that changed without an event: a column added with a DEFAULT, changes lost in a gap. Rows that the source
-    no longer has are deleted as the table's policy says. Interrupted, it goes on when it is run again.
+    no longer has are deleted as the table's policy says. If it is interrupted, run it again: it continues.
     Exit code 0 only if all is equal in the end, 1 if not, 2 if the input is wrong.
 
     Example: lake resnapshot moma.artworks
     """
-    home = load_home()
-    tables = named_tables(read_pipeline(home.environment), names)
+    home = load_environment()
+    tables = named_tables(read_pipeline(home), names)
     refuse_stopped(home)
     check_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"

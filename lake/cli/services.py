@@ -3,41 +3,34 @@
 import time
 
 import typer
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from lake.cli import options
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.deployments.open import open_deployment
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
 from lake.local.stack import Stack
 
 
-def _report(service: str, what: str, seconds: float) -> None:
-    options.out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
-
-
 def up() -> None:
-    """Start all services and wait until each one answers; the streaming job is started, and not waited for.
+    """Start all services and wait until each one answers. The streaming job is started without waiting.
 
     Example: LAKE_PORT_BASE=28000 lake up
     """
     began = time.monotonic()
-    if Stack(load_home(), _report).up():
+    if Stack(load_environment(), options.say_step).up():
         options.out.print(f"The lake is up after {time.monotonic() - began:.1f} s. See: lake endpoints")
     else:
         options.out.print("The lake was already up; nothing to do. See: lake status")
 
 
 def down() -> None:
-    """Stop all services; data stay where they are.
+    """Stop all services. The data are kept.
 
     Example: lake down
     """
     began = time.monotonic()
-    if Stack(load_home(), _report).down():
+    if Stack(load_environment(), options.say_step).down():
         options.out.print(f"The lake is down after {time.monotonic() - began:.1f} s; its data are kept.")
     else:
         options.out.print("The lake was not up; nothing to do.")
@@ -48,13 +41,13 @@ def restart(service: str = typer.Argument(help="Service name as shown by lake st
 
     Example: lake restart connect
     """
-    Stack(load_home(), _report).restart(service)
+    Stack(load_environment(), options.say_step).restart(service)
 
 
 def logs(
     service: str = typer.Argument(help="Service name as shown by lake status, or supervisor-NAME for its supervisor"),
     follow: bool = typer.Option(False, "-f", "--follow", help="Keep printing new lines."),
-    lines: int = typer.Option(100, "-n", "--lines", min=0, help="How many lines to begin with."),
+    lines: int = typer.Option(100, "-n", "--lines", min=0, help="Number of lines to begin with."),
     env: str = options.ENV,
 ) -> None:
     """Print the last lines of a service's log. On AWS: of the pod whose name starts with SERVICE, for example
@@ -71,10 +64,9 @@ def endpoints(as_json: bool = options.JSON) -> None:
 
     Example: psql $(lake endpoints --json | jq -r .postgres.dsn)
     """
-    values = all_endpoints(load_home())
+    values = all_endpoints(load_environment())
     if as_json:
         return options.print_json(values)
-    table = Table(box=None, show_header=False)
-    for key, value in flat(values).items():
-        table.add_row(key, Text(value))
+    table = options.table(["", ""], flat(values).items())
+    table.show_header = False
     return options.out.print(table)

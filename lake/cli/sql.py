@@ -8,19 +8,19 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from lake.cli import options
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput
-from lake.config.home import load_home
 from lake.local.spark_job import objects, run_job
 
-MOMENT = "A Hudi instant, an ISO time (UTC unless it says otherwise) or a PostgreSQL LSN."
+MOMENT = "A Hudi instant, an ISO time (UTC by default) or a PostgreSQL LSN."
 
 
 def sql(
     statement: str = typer.Argument(help="Spark SQL, for example: select count(*) from moma_mor.artists_rt"),
-    as_of: str = typer.Option(None, "--as-of", help="Read every lake table as it was then. " + MOMENT),
+    as_of: str = typer.Option(None, "--as-of", help="Read every table as of this moment. " + MOMENT),
     since: str = typer.Option(None, "--since", help="Read only what changed after this moment. " + MOMENT),
     until: str = typer.Option(None, "--until", help="With --since: and not after this one. " + MOMENT),
-    limit: int = typer.Option(1000, "--limit", min=1, help="Print at most so many rows."),
+    limit: int = typer.Option(1000, "--limit", min=1, help="Print at most this number of rows."),
     as_json: bool = options.JSON,
 ) -> None:
     """Query the lake with Spark SQL through the metastore. It only reads: queries, SHOW, DESCRIBE and EXPLAIN.
@@ -31,19 +31,19 @@ def sql(
 
     What changed: lake sql "select artist_id, __op from moma_cow.artists" --since 0/1A2B3C4 --until 0/1A2B4D0
 
-    --since gives each row that changed once, as the last of these commits left
-    it, and deleted ones with __op 'd' where the table keeps them. _ro views do
-    not know what changed.
+    --since returns each changed row once, in its last version of these commits,
+    and deleted rows with __op 'd' if the table keeps them. _ro views cannot be
+    read with --since.
 
-    An instant is of one table: each has its own, as in _hoodie_commit_time. A
-    time is that of the lake's commit, not of PostgreSQL's. An LSN means all that
-    was written before it; --as-of and --until want one that the table has
-    passed, so one where nothing changes is asked for a time.
+    An instant belongs to one table: see _hoodie_commit_time. A time is the time
+    of the lake's commit, not of PostgreSQL's. An LSN means all that was written
+    before it. --as-of and --until need an LSN that the table has passed; for a
+    table without changes use a time.
     """
     _refuse_mixture(as_of, since, until)
     moments = {"--as-of": as_of, "--since": since, "--until": until}
     given = [word for name, value in moments.items() if value is not None for word in (name, value)]
-    content = run_job(load_home(), "query", ["--sql", statement, "--limit", str(limit), *given])
+    content = run_job(load_environment(), "query", ["--sql", statement, "--limit", str(limit), *given])
     options.print_json({**content, "rows": objects(content)}) if as_json else _print(content)
 
 
@@ -55,7 +55,7 @@ def _refuse_mixture(as_of: str | None, since: str | None, until: str | None) -> 
 
 
 def _print(content: dict[str, Any]) -> None:
-    # A narrow terminal breaks a long value; it does not cut it. Text is taken as it is, never as markup.
+    # A narrow terminal breaks a long value; it does not cut it. Text is taken literally, never as markup.
     table = Table(*(Column(Text(name), overflow="fold") for name in content["columns"]))
     for row in content["rows"]:
         table.add_row(*(_text(value) for value in row))

@@ -1,11 +1,12 @@
 """`lake status`: services, sources and tables; on AWS stacks, cluster, jobs and tables."""
 
 import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import typer
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from lake.cli import options
@@ -24,12 +25,11 @@ def status(
     watch: bool = typer.Option(False, "--watch", help="Show it again every two seconds until Ctrl-C."),
     env: str = options.ENV,
 ) -> None:
-    """Show services, sources and tables; exit code 1 unless all of them are well.
+    """Show services, sources and tables. Exit code 1 unless all of them are healthy.
 
     Lag is the time from the commit in PostgreSQL to the commit in the lake, over the changes of the last minute.
 
-    On AWS: stacks, cluster, jobs and tables. --watch is for people and for this machine: it is refused together with
-    --json, and for a lake on AWS.
+    On AWS: stacks, cluster, jobs and tables. --watch works on this machine only, and not together with --json.
 
     Example: lake status --watch
     """
@@ -43,9 +43,9 @@ def status(
 
 def _watch(deployment: Deployment, as_json: bool) -> None:
     if as_json:
-        raise BadInput("--watch shows no facts for machines", "command line", "leave out --watch or --json")
+        raise BadInput("--watch does not print JSON", "command line", "leave out --watch or --json")
     if not deployment.watchable:
-        raise BadInput("--watch looks at the lake on this machine only", "command line", "leave out --watch or --env")
+        raise BadInput("--watch works for the lake on this machine only", "command line", "leave out --watch or --env")
     with Live(console=options.out, auto_refresh=False) as live:
         while True:
             live.update(overview(deployment.status()), refresh=True)
@@ -54,56 +54,53 @@ def _watch(deployment: Deployment, as_json: bool) -> None:
 
 def overview(found: Status) -> Group:
     """One table for each kind of thing that the deployment has."""
-    lines = [f"stack {part}: {state}" for part, state in found.stacks.items()]
-    if found.cluster:
-        lines += [f"cluster: {found.cluster}", *(f"job {one.name}: {one.state} {one.reason}" for one in found.jobs)]
+    facts = found.facts
+    lines = [f"stack {part}: {state}" for part, state in facts.get("stacks", {}).items()]
+    if "cluster" in facts:
+        lines.append(f"cluster: {facts['cluster']}")
+        lines += [f"job {one.name}: {one.state} {one.reason}" for one in facts["jobs"]]
     parts: list[RenderableType] = [Text("\n".join(lines))] if lines else []
-    tables = [_services(found.services), _sources(found.sources), _tables(found.tables), _drifts(found.drifts)]
-    return Group(*parts, *(table for table in tables if table.row_count))
+    tables = {
+        kind: options.table(columns, map(row, facts[kind]))
+        for kind, (columns, row) in TABLES.items()
+        if facts.get(kind)
+    }
+    if total := sum(one.rss_bytes for one in facts.get("services", [])):
+        tables["services"].add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
+    return Group(*parts, *tables.values())
 
 
-def _drifts(drifts: list[Drift]) -> Table:
-    table = Table("drift", "what", "what now", box=None)
-    for one in drifts:
-        table.add_row(one.database, Text(one.what, "red"), Text(one.now))
-    return table
+def _drift(one: Drift) -> list[str | Text]:
+    return [one.database, Text(one.what, "red"), one.now]
 
 
-def _sources(sources: list[SourceStatus]) -> Table:
-    table = Table("source", "connector", "tasks", "slot", "retained WAL", "", box=None)
-    for one in sources:
-        retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
-        connector = _coloured(one.connector, one.connector == "RUNNING")
-        tasks = Text(", ").join(_coloured(task, task == "RUNNING") for task in one.tasks)
-        table.add_row(one.database, connector, tasks, one.slot, retained, Text(one.reason))
-    return table
+def _source(one: SourceStatus) -> list[str | Text]:
+    retained = "" if one.retained_wal_bytes is None else f"{one.retained_wal_bytes / 2**20:.1f} MiB"
+    connector, *tasks = (options.coloured(state, state == "RUNNING") for state in (one.connector, *one.tasks))
+    return [one.database, connector, Text(", ").join(tasks), one.slot, retained, one.reason]
 
 
-def _tables(tables: list[TableStatus]) -> Table:
-    table = Table("table", "state", "rows", "lag p50", "lag p95", "LSN", "last commit", "quarantine", "", box=None)
-    for one in tables:
-        lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
-        ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
-        rows = "" if one.rows is None else str(one.rows)
-        quarantined = _coloured(str(one.quarantined or ""), False)
-        table.add_row(one.name, _state(one.state), rows, *lags, one.lsn or "", ago, quarantined, Text(one.reason))
-    return table
+def _table(one: TableStatus) -> list[str | Text]:
+    lags = ["" if lag is None else f"{lag:.1f} s" for lag in (one.lag_p50_s, one.lag_p95_s)]
+    ago = "" if one.committed_at is None else f"{max(0, time.time() - one.committed_at):.0f} s ago"
+    rows = "" if one.rows is None else str(one.rows)
+    quarantined = Text(str(one.quarantined or ""), "red")
+    return [one.name, _state(one.state), rows, *lags, one.lsn or "", ago, quarantined, one.reason]
 
 
-def _services(services: list[ServiceStatus]) -> Table:
-    table = Table("service", "state", "pid", "uptime", "memory", "", box=None)
-    for one in services:
-        running = one.state == "running"
-        facts = [str(one.pid), f"{one.uptime_s} s", f"{one.rss_bytes / 2**20:.0f} MiB"] if running else [""] * 3
-        table.add_row(one.name, _state(one.state), *facts, Text(one.reason))
-    if total := sum(one.rss_bytes for one in services):
-        table.add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
-    return table
-
-
-def _coloured(text: str, good: bool) -> Text:
-    return Text(text, "green" if good else "red")
+def _service(one: ServiceStatus) -> list[str | Text]:
+    facts = [str(one.pid), f"{one.uptime_s} s", f"{one.rss_bytes / 2**20:.0f} MiB"]
+    return [one.name, _state(one.state), *(facts if one.state == "running" else [""] * 3), one.reason]
 
 
 def _state(name: str) -> Text:
     return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting") else "red")
+
+
+LAGS = ("lag p50", "lag p95")
+TABLES: dict[str, tuple[Sequence[str], Callable[[Any], list[str | Text]]]] = {
+    "services": (["service", "state", "pid", "uptime", "memory", ""], _service),
+    "sources": (["source", "connector", "tasks", "slot", "retained WAL", ""], _source),
+    "tables": (["table", "state", "rows", *LAGS, "LSN", "last commit", "quarantine", ""], _table),
+    "drifts": (["drift", "what", "what now"], _drift),
+}

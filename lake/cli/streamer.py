@@ -1,10 +1,9 @@
-"""`lake streamer`: the tables that HoodieStreamer writes from the archive, beside those of the streaming job."""
+"""`lake streamer`: tables that HoodieStreamer writes from the archive, in addition to those of the streaming job."""
 
 from enum import StrEnum
 from typing import Any
 
 import typer
-from rich.table import Table
 
 from lake.cli import options
 from lake.config.errors import LakeError
@@ -16,7 +15,7 @@ app = typer.Typer(name="streamer", no_args_is_help=True, help="HoodieStreamer: t
 
 
 class Schemas(StrEnum):
-    """Where HoodieStreamer has the schema of the archive from."""
+    """The source of the schema of the archive."""
 
     file = "file"
     registry = "registry"
@@ -31,17 +30,17 @@ class Kind(StrEnum):
 
 @app.callback()
 def streamer() -> None:
-    """HoodieStreamer: tables from the archive on S3, in databases of their own, moma_cow_streamer beside moma_cow."""
+    """HoodieStreamer: tables from the archive on S3, in databases of their own: moma_cow_streamer, not moma_cow."""
 
 
 @app.command()
 def run(
     names: list[str] = options.TABLES,
-    once: bool = typer.Option(False, "--once", help="Read what the archive has now, and end."),
+    once: bool = typer.Option(False, "--once", help="Read what is in the archive now, then end."),
     kinds: list[Kind] = typer.Option(list(Kind), "--type", help="Which Hudi tables."),
-    replay: bool = typer.Option(False, "--replay", help="Read the whole archive again first; no row gets older."),
+    replay: bool = typer.Option(False, "--replay", help="First read the whole archive again. Newer rows stay."),
     schemas: Schemas = typer.Option(
-        Schemas.file, "--schemas", help="file: all versions that the registry has; registry: its newest."
+        Schemas.file, "--schemas", help="file: all versions in the registry. registry: only the newest."
     ),
     interval: float = typer.Option(5, "--interval", min=0, help="Seconds between two looks at the archive."),
     env: str = options.ENV,
@@ -49,10 +48,10 @@ def run(
 ) -> None:
     """Read the archive into Hudi tables: the first time by BULK_INSERT without duplicates, then by UPSERT.
 
-    On this machine it runs until Ctrl-C, or to its end with --once. On AWS an EMR step runs it: with --once the
-    command waits for the result; without, it starts the job in place of the running one, and lake jobs stop streamer
-    ends it. The next run continues after the last commit. Kafka is ahead of the archive by bronze.trigger_s
-    (environments/). A table that another run writes is refused.
+    On this machine it runs until Ctrl-C, or with --once to its end. On AWS it runs as an EMR step: with --once the
+    command waits for the result. Without --once it starts the job in place of the running one; lake jobs stop streamer
+    stops it. The next run continues after the last commit. The archive is up to bronze.trigger_s (environments/) older
+    than Kafka. A table that another run writes is refused.
     Exit code 1 if a table could not be read, 2 if the input is wrong.
 
     Example: lake streamer run moma.artists --once --type mor
@@ -74,13 +73,14 @@ def _refuse_failed(result: dict[str, Any], log: str) -> None:
     failed = {name: one["reason"] for name, one in result["tables"].items() if one["state"] == "failed"}
     if failed:
         name, reason = next(iter(failed.items()))
-        now = f"the rows in the tables stay right; run it again; {log}"
+        now = f"the rows in the tables are correct; run it again; {log}"
         raise LakeError(f"{len(failed)} tables could not be read, {name}: {reason}", "lake streamer", now)
 
 
 def _show(result: dict[str, Any]) -> None:
     """One line per Hudi table."""
-    table = Table("table", "state", "rows", "commits", "seconds")
-    for name, one in result["tables"].items():
-        table.add_row(name, one["state"], str(one["rows"]), str(one["commits"]), str(one["seconds"]))
-    options.out.print(table)
+    rows = (
+        (name, one["state"], str(one["rows"]), str(one["commits"]), str(one["seconds"]))
+        for name, one in result["tables"].items()
+    )
+    options.out.print(options.table(["table", "state", "rows", "commits", "seconds"], rows))

@@ -13,11 +13,11 @@ def verify(
     timeout: float = options.VERIFY_TIMEOUT,
     env: str = options.ENV,
 ) -> None:
-    """Compare every column of every row of the lake with PostgreSQL, both ways, while writes go on.
+    """Compare every column of every row of the lake with PostgreSQL, both ways, while writes continue.
 
     Columns: the live rows of PostgreSQL (source), of the copy-on-write table (cow) and of the merge-on-read table as of
     its newest commit (rt) and of its last compaction (ro); then the deleted rows that the lake keeps. "ro behind by n":
-    n rows wait for compaction, which is in order. "unsettled": rows that changed all the time, to the end of --timeout.
+    n rows not compacted yet (normal). "unsettled": rows that kept changing until --timeout.
 
     On AWS an EMR step compares. Its result stays in S3, and the command prints where.
     Exit code 0 only if all is equal, 1 if not, 2 if the input is wrong.

@@ -1,1 +1,1 @@
-"""One client per service that the lake asks: Kafka, Connect, the streaming job, the guardian."""
+"""One client per service: Kafka, Connect, the streaming job, the guardian."""

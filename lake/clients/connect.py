@@ -9,13 +9,13 @@ from lake.clients.reconcile import NOT_FOUND, BadDeclaration, Declared, Refused,
 from lake.config.errors import BadInput, LakeError
 
 REBALANCE_LIMIT_S = 60.0
-BAD_REQUEST = 400  # offsets of a connector with tasks are not altered
+BAD_REQUEST = 400  # offsets of a connector with tasks cannot be changed
 
 
 class Connect(reconcile.Connect):
     """Raises BadInput when the worker does not answer, LakeError when it refuses."""
 
-    try_again = frozenset({409})  # the worker is rebalancing: the documented answer is to ask again
+    try_again = frozenset({409})  # the worker is rebalancing: the documentation says to repeat the call
     seconds_between = 0.5
     seconds_per_call = 30.0  # validation opens a connection to the source
 
@@ -31,7 +31,7 @@ class Connect(reconcile.Connect):
         except Refused as refusal:
             if refusal.status:
                 raise LakeError(f"Connect refused: {refusal}", self.url, "see: lake logs connect") from None
-            now = "run: lake up (lake logs connect says more)"
+            now = "run: lake up (details: lake logs connect)"
             raise BadInput("Kafka Connect does not answer", self.url, now) from None
 
     def config(self, name: str) -> Settings | None:
@@ -40,7 +40,7 @@ class Connect(reconcile.Connect):
         return found
 
     def offset(self, name: str) -> dict[str, Any] | None:
-        """Debezium's offset of the last record that Kafka has for sure: {} before the first, None without a connector.
+        """Debezium's offset of the last acknowledged record: {} before the first, None without a connector.
 
         Connect commits a source offset once Kafka has the record and all before it.
         """
@@ -61,7 +61,7 @@ class Connect(reconcile.Connect):
         return not offset or bool(offset.get("snapshot") and not offset.get("snapshot_completed"))
 
     def forget(self, name: str) -> bool:
-        """Deletes the offsets of a stopped connector, which then starts from nothing. False while a task still runs."""
+        """Deletes the offsets of a stopped connector, which then starts from the beginning. False while a task runs."""
         return self.call("DELETE", f"/connectors/{name}/offsets", unless=BAD_REQUEST) is not None
 
 

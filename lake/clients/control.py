@@ -7,7 +7,7 @@ done twice: a request outlives a crash of either side.
 """
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from lake.config.errors import BadInput, LakeError
@@ -32,8 +32,8 @@ class Channel(Protocol):
     def answer(self, id: str) -> Content | None:
         """The answer; None before there is one."""
 
-    def forget(self, id: str, pending: bool) -> None:
-        """Deletes an answer that was read. pending: there is none, and the time is over."""
+    def forget(self, id: str) -> None:
+        """Deletes what is left of a request that has an answer, or whose time is over."""
 
 
 def ask(channel: Channel, verb: str, arguments: Content, timeout_s: float, now: str) -> Content:
@@ -57,22 +57,6 @@ def ask_all(
     for name, (verb, arguments) in requests.items():
         channel.send(ids[name], {"id": ids[name], "verb": verb, "arguments": arguments})
     answers: dict[str, Content] = {}
-    try:
-        wait_while(
-            _pending(channel, ids, answers),
-            timeout_s,
-            lambda left: LakeError(f"no answer within {timeout_s:.0f} s: {', '.join(left)}", channel.where, now),
-            lambda left: report(f"{len(answers)} of {len(ids)} done; waiting for {left[0]}"),
-            channel.poll_s,
-        )
-    finally:
-        for name, id in ids.items():
-            channel.forget(id, name not in answers)
-    return {name: _result(answer, channel.where, now) for name, answer in answers.items()}
-
-
-def _pending(channel: Channel, ids: Mapping[str, str], answers: dict[str, Content]) -> Callable[[], list[str]]:
-    """A function that takes the answers there are, and gives the names of the requests without one."""
 
     def pending() -> list[str]:
         for name in ids.keys() - answers.keys():
@@ -80,7 +64,18 @@ def _pending(channel: Channel, ids: Mapping[str, str], answers: dict[str, Conten
                 answers[name] = found
         return [name for name in ids if name not in answers]
 
-    return pending
+    try:
+        wait_while(
+            pending,
+            timeout_s,
+            lambda left: LakeError(f"no answer within {timeout_s:.0f} s: {', '.join(left)}", channel.where, now),
+            lambda left: report(f"{len(answers)} of {len(ids)} done; waiting for {left[0]}"),
+            channel.poll_s,
+        )
+    finally:
+        for id in ids.values():
+            channel.forget(id)
+    return {name: _result(answer, channel.where, now) for name, answer in answers.items()}
 
 
 def _result(answer: Content, where: str, now: str) -> Content:

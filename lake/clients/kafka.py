@@ -1,17 +1,18 @@
-"""The Kafka broker as its administrator sees it: topics read, created and set."""
+"""Administration of the Kafka broker: reads, creates and configures topics."""
 
 import logging
 from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Any
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
     NewTopic,
+    OffsetSpec,
     ResourceType,
 )
 
@@ -19,10 +20,11 @@ from lake.config.errors import BadInput, LakeError
 from lake.rendering.topics import Topic
 
 TIMEOUT_S = 10.0
+Offsets = dict[str, int]  # partition to next offset
 
 
 class Broker:
-    """Raises BadInput when the broker does not answer, LakeError when it refuses a change."""
+    """Raises BadInput if the broker does not answer, LakeError if it refuses a change."""
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
@@ -32,15 +34,20 @@ class Broker:
         silent.propagate = False
         self._client = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0}, logger=silent)
 
+    def answers(self, timeout_s: float) -> bool:
+        """True if the broker answers a metadata request and names itself."""
+        try:
+            return bool(self._client.list_topics(timeout=timeout_s).brokers)
+        except KafkaException:
+            return False
+
     def topics(self, wanted: Iterable[Topic]) -> dict[str, Topic]:
-        """Those of the wanted topics that exist, with the present values of the settings wanted."""
+        """The wanted topics that exist, with the current values of the wanted settings."""
         try:
             present = self._client.list_topics(timeout=TIMEOUT_S).topics
         except KafkaException:
             raise BadInput(
-                "Kafka does not answer",
-                f"broker at {self.bootstrap}",
-                "run: lake up (lake logs kafka says more)",
+                "Kafka does not answer", f"broker at {self.bootstrap}", "run: lake up (details: lake logs kafka)"
             ) from None
         return {
             topic.name: Topic(topic.name, len(partitions), len(partitions[0].replicas), self._config(topic))
@@ -48,13 +55,26 @@ class Broker:
             if (metadata := present.get(topic.name)) and (partitions := metadata.partitions)
         }
 
+    def end_offsets(self, topics: Iterable[str]) -> dict[str, Offsets]:
+        """The next offset of every partition, by topic. LakeError if Kafka does not answer."""
+        try:
+            found = self._client.list_topics(timeout=TIMEOUT_S).topics
+            ends: dict[str, Offsets] = {topic: {} for topic in topics}
+            wanted = [TopicPartition(topic, n) for topic in ends if topic in found for n in found[topic].partitions]
+            latest = self._client.list_offsets({one: OffsetSpec.latest() for one in wanted}, request_timeout=TIMEOUT_S)
+            for partition, future in latest.items():
+                ends[partition.topic][str(partition.partition)] = future.result().offset
+            return ends
+        except KafkaException as error:
+            raise LakeError(f"Kafka: {error.args[0].str()}", self.bootstrap, "run: lake up") from None
+
     def create(self, topic: Topic) -> None:
-        """Creates the topic as it must be."""
+        """Creates the topic with its settings."""
         new = NewTopic(topic.name, topic.partitions, topic.replication_factor, config=topic.config)
         self._done(self._client.create_topics([new], operation_timeout=TIMEOUT_S), topic.name)
 
     def set_config(self, topic: Topic) -> None:
-        """Sets the topic's settings, leaving all others as they are."""
+        """Sets the given settings of the topic, and no others."""
         resource = ConfigResource(ResourceType.TOPIC, topic.name)
         for key, value in topic.config.items():
             entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)

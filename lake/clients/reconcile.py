@@ -140,8 +140,8 @@ def check(connect: Connect, wanted: Declared) -> None:
 def reconcile(connect: Connect, wanted: Declared, say: Say, owner: str = "") -> dict[str, Settings]:
     """Puts the connectors that differ. With an owner, first deletes its connectors that are not declared any more.
 
-    Call check() first. Returns the settings of all connectors as they were. A declared name is taken over, whoever
-    put it; a connector of another owner stays.
+    Call check() first. Returns the earlier settings of all connectors. A connector with a declared name is
+    replaced, also that of another owner. Other connectors of other owners stay.
     """
     running = connect.running()
     for name in sorted(name for name, settings in running.items() if owner and settings.get(OWNER) == owner):
@@ -184,7 +184,7 @@ def _status(connect: Connect, wanted: Declared) -> dict[str, Any]:
 def _tell(verb: str, connect: Connect, wanted: Declared) -> dict[str, Any]:
     for name in wanted:
         connect.tell(name, verb)
-    return {}
+    return {name: {} for name in wanted}
 
 
 VERBS: Mapping[str, Callable[[Connect, Declared], dict[str, Any]]] = {
@@ -197,7 +197,7 @@ VERBS: Mapping[str, Callable[[Connect, Declared], dict[str, Any]]] = {
 
 
 def root_cause(trace: str) -> str:
-    """Why a task failed, in one line: the innermost cause, because the outer ones only say that something did."""
+    """The innermost cause of a failure, in one line: outer causes do not give the reason."""
     causes = [line.removeprefix("Caused by: ") for line in trace.splitlines() if line.startswith("Caused by: ")]
     return causes[-1] if causes else trace.partition("\n")[0]
 

@@ -7,18 +7,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from lake.clients.control import Content, ask_all
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.config.report import Report, silent
 from lake.config.secrets import write_private
 from lake.config.waiting import POLL_S
 
 # The streaming job (spark_jobs/streaming/control.py) knows these verbs.
 COMPACT, DELETE_ORPHANS, REPLAY, DROP = "compact", "delete-orphans", "replay", "drop"
-KEPT_S = 24 * 3600.0  # an answer that came after its command had given up
+KEPT_S = 24 * 3600.0  # an answer that came after the time of its command
 
 
 class FolderChannel:
-    """Requests lie in the folder, answers in answers/ below it. A request without an answer stays requested."""
+    """Requests are files in the folder, answers are files in answers/ below it. An unanswered request stays queued."""
 
     poll_s = POLL_S
 
@@ -33,10 +33,10 @@ class FolderChannel:
             return dict(json.loads(self._answer(id).read_text(encoding="utf-8")))
         return None
 
-    def forget(self, id: str, pending: bool) -> None:
+    def forget(self, id: str) -> None:
         self._answer(id).unlink(missing_ok=True)
         for answer in self._folder.glob("answers/*.json"):
-            with suppress(FileNotFoundError):  # another command forgets it, too
+            with suppress(FileNotFoundError):  # another command deletes it, too
                 if time.time() - answer.stat().st_mtime > KEPT_S:
                     answer.unlink()
 
@@ -44,14 +44,14 @@ class FolderChannel:
         return self._folder / "answers" / f"{id}.json"
 
 
-def stream_channel(home: Home) -> FolderChannel:
+def stream_channel(home: Environment) -> FolderChannel:
     """The channel to the streaming job of this machine."""
     return FolderChannel(home.data / "requests", str(home.log("stream")))
 
 
 def ask_stream(
-    home: Home, requests: Mapping[str, tuple[str, Content]], timeout_s: float, report: Report = silent
+    home: Environment, requests: Mapping[str, tuple[str, Content]], timeout_s: float, report: Report = silent
 ) -> dict[str, Content]:
     """The results of requests to the streaming job, each by its name."""
-    now = "what has no answer stays requested; see: lake status, lake logs stream"
+    now = "the request stays queued; see: lake status, lake logs stream"
     return ask_all(stream_channel(home), requests, timeout_s, now, report)

@@ -1,4 +1,4 @@
-"""How far the lake has come: what the streaming job reports, held against Kafka and the source."""
+"""The progress of the lake: the report of the streaming job, compared with Kafka and the source."""
 
 import json
 import time
@@ -6,68 +6,57 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
-
 from lake.clients.connect import Connect
+from lake.clients.kafka import Broker, Offsets
 from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.home import Home
 from lake.config.report import Report
 from lake.config.waiting import wait_while
 from lake.sources.engines import engine_of
 
-TIMEOUT_S = 10.0
-Offsets = dict[str, int]  # partition to next offset
 
-
-def reported(home: Home) -> dict[str, dict[str, Any]]:
+def reported(home: Environment) -> dict[str, dict[str, Any]]:
     """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
     try:
-        tables: dict[str, dict[str, Any]] = json.loads((home.data / "status.json").read_text(encoding="utf-8"))[
-            "tables"
-        ]
+        return dict(json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"])
     except FileNotFoundError:
         return {}
-    return tables
 
 
-def silent_s(home: Home) -> float:
+def silent_s(home: Environment) -> float:
     """Seconds since the streaming job last reported; 0 before it ever did."""
-    try:
-        written = (home.data / "status.json").stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
-    return max(0.0, time.time() - written)
+    path = home.data / "status.json"
+    return max(0.0, time.time() - path.stat().st_mtime) if path.exists() else 0.0
 
 
-def wait_for_lake(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+def wait_for_lake(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once every table holds all that was committed in the sources when this was called.
 
-    LakeError names the tables that are behind when the time is over.
+    LakeError names the tables that are behind after the timeout.
     """
     deadline = time.monotonic() + timeout_s
     wait_for_snapshots(home, databases, report, timeout_s)
     for database in databases:
-        goal = engine_of(database).capture.position(home.environment, database)
+        goal = engine_of(database).capture.position(home, database)
         _wait(partial(uncaptured, home, database, goal), report, deadline - time.monotonic())
-    ends = end_offsets(home, [table.topic(database.database) for database in databases for table in database.tables])
+    ends = Broker(home.kafka_bootstrap).end_offsets([topic for one in databases for topic in one.hudi_tables.values()])
     _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
 
 
-def wait_for_snapshots(home: Home, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
+def wait_for_snapshots(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once Kafka has the first snapshot of every database.
 
-    A new slot says that it has confirmed all that was committed before it was made: only Connect knows
-    that the rows of before are still to be read. LakeError as wait_for_lake.
+    The confirmed position of a new slot includes all earlier commits. Only Connect knows that the earlier rows still
+    have to be read. LakeError as wait_for_lake.
     """
     connect = Connect(home.connect)
     _wait(partial(_unread, connect, databases), report, timeout_s)
 
 
 def _unread(connect: Connect, databases: list[Database]) -> list[str]:
-    return [
-        f"{one.connector} is reading its first snapshot" for one in databases if connect.snapshotting(one.connector)
-    ]
+    names = [one.connector for one in databases if connect.snapshotting(one.connector)]
+    return [f"{name} is reading its first snapshot" for name in names]
 
 
 def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) -> None:
@@ -80,50 +69,24 @@ def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) ->
     )
 
 
-def source_position(home: Home, database: Database) -> str:
-    """Where the source's log stands now, as its engine writes it: "0/1A2B3C4"."""
+def source_position(home: Environment, database: Database) -> str:
+    """The current position of the source's log, as text: "0/1A2B3C4"."""
     capture = engine_of(database).capture
-    return capture.position_text(capture.position(home.environment, database))
+    return capture.position_text(capture.position(home, database))
 
 
-def uncaptured(home: Home, database: Database, position: int) -> list[str]:
+def uncaptured(home: Environment, database: Database, position: int) -> list[str]:
     """Empty once Kafka has acknowledged everything before the position."""
     capture = engine_of(database).capture
-    is_captured = capture.is_captured(home.environment, database, position)
+    is_captured = capture.is_captured(home, database, position)
     return [] if is_captured else [f"{database.connector} before {capture.position_text(position)}"]
 
 
-def end_offsets(home: Home, topics: list[str]) -> dict[str, Offsets]:
-    """The next offset of every partition, by topic; LakeError when Kafka does not answer."""
-    consumer = Consumer({"bootstrap.servers": home.kafka, "group.id": "lake-progress", "enable.auto.commit": False})
-    try:
-        return {topic: _ends(consumer, topic) for topic in topics}
-    except KafkaException as error:
-        raise LakeError(f"Kafka: {error.args[0].str()}", home.kafka, "run: lake up") from None
-    finally:
-        consumer.close()
-
-
-def _ends(consumer: Consumer, topic: str) -> Offsets:
-    partitions = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions
-    return {str(n): consumer.get_watermark_offsets(TopicPartition(topic, n), timeout=TIMEOUT_S)[1] for n in partitions}
-
-
-def behind(home: Home, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
+def behind(home: Environment, databases: list[Database], ends: dict[str, Offsets]) -> list[str]:
     """The Hudi tables whose commits end before the given offsets, with how far they are."""
     facts = reported(home)
-    names = {
-        f"{database.database}_{kind}.{table.name}": table.topic(database.database)
-        for database in databases
-        for table in database.tables
-        for kind in table.types
-    }
-    return [
-        f"{name} {done} of {sum(ends[topic].values())}"
-        for name, topic in names.items()
-        if (done := _done(facts.get(name, {}))) < sum(ends[topic].values())
-    ]
-
-
-def _done(facts: dict[str, Any]) -> int:
-    return sum(facts.get("offsets", {}).values())
+    found = []
+    for name, topic in ((name, topic) for one in databases for name, topic in one.hudi_tables.items()):
+        done, end = sum(facts.get(name, {}).get("offsets", {}).values()), sum(ends[topic].values())
+        found += [f"{name} {done} of {end}"] if done < end else []
+    return found

@@ -1,19 +1,19 @@
-"""What the tables are doing: rows, lag, position, and the connector and slot that feed them."""
+"""The status of tables (rows, lag, position) and of their sources (connector, slot)."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from lake.clients.connect import Connect, failure
 from lake.clients.stream_status import reported, silent_s
 from lake.config.definition import DEFAULT_ENGINE, Database
+from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.home import Home
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import BEHIND_S
 from lake.sources.engines import engine_named, engine_of
 
 STALE_S = 15.0
-UNAPPLIED = "not applied"  # a connector that is yet to be made
+UNAPPLIED = "not applied"  # a connector that lake apply has not created yet
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class TableStatus:
     committed_at: float | None
     reason: str = ""
     quarantined: int = 0  # messages set aside, neither replayed nor dropped
-    behind_s: float = 0.0  # for how long Kafka has had messages that the table lacks
+    behind_s: float = 0.0  # how long Kafka has had messages that are not in the table
 
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """One source database: its connector, its tasks, its capture (slot), and the bytes of log kept for that."""
+    """One source database: its connector, its tasks, its slot, and the bytes of log that the slot retains."""
 
     database: str
     connector: str
@@ -44,33 +44,30 @@ class SourceStatus:
     reason: str = ""
 
 
-def tables(home: Home) -> list[TableStatus]:
+def tables(home: Environment) -> list[TableStatus]:
     """All tables that the streaming job writes, by name; 'stale' when it no longer reports."""
     return of_report(reported(home), silent_s(home), STALE_S)
 
 
 def of_report(reported: dict[str, dict[str, Any]], silent: float, stale_s: float) -> list[TableStatus]:
-    """All tables of one report, by name; 'stale' when it is older than it may be, 'behind' when a table lags.
+    """All tables of one report, by name.
 
-    'unserved' when it is written, and what has to be done beside that fails.
+    States: 'stale' if the report is too old; 'behind' if a table lags; 'unserved' if a table is written, but its table
+    services or its entry in the metastore fail.
     """
     stale = {"state": "stale", "reason": f"no report for {silent:.0f} s"} if silent > stale_s else {}
     return [_table(name, {**facts, **stale}) for name, facts in sorted(reported.items())]
 
 
-def sources(home: Home, databases: list[Database]) -> list[SourceStatus]:
-    """All captured databases; what can't be asked is 'unknown', with the reason."""
+def sources(home: Environment, databases: list[Database]) -> list[SourceStatus]:
+    """All captured databases. State 'unknown' with the reason if Connect does not answer."""
     return [_source(home, database) for database in databases]
 
 
 def healthy(tables: list[TableStatus], sources: list[SourceStatus]) -> bool:
-    """Whether every table is written, with nothing set aside, and every connector and task runs."""
+    """True if every table is written, the quarantine is empty, and every connector and task runs."""
     written = all(table.state == "running" and not table.quarantined for table in tables)
     return written and all(one.connector == UNAPPLIED or {one.connector, *one.tasks} == {"RUNNING"} for one in sources)
-
-
-def as_json(tables: list[TableStatus], sources: list[SourceStatus]) -> dict[str, Any]:
-    return {"tables": [asdict(table) for table in tables], "sources": [asdict(source) for source in sources]}
 
 
 def _table(name: str, facts: dict[str, Any]) -> TableStatus:
@@ -92,7 +89,7 @@ def _table(name: str, facts: dict[str, Any]) -> TableStatus:
 
 
 def _state(facts: dict[str, Any]) -> tuple[str, str]:
-    """The state, and why it is not better."""
+    """The state, and the reason if it is not running."""
     state, behind = facts.get("state", "unknown"), facts.get("behind_s", 0.0)
     if state == "running" and behind > BEHIND_S:
         return "behind", f"Kafka has held messages for {behind:.0f} s that are not in the table"
@@ -101,7 +98,7 @@ def _state(facts: dict[str, Any]) -> tuple[str, str]:
 
 
 def _unserved(facts: dict[str, Any]) -> str:
-    """Files pile up: compaction, cleaning or archiving fails; or queries by name miss columns and partitions."""
+    """The failure of a table service (files pile up) or of the metastore (queries miss columns and partitions)."""
     named = {"service_failure": "table service failed", "sync_failure": "the metastore is not up to date"}
     failures = [f"{what}: {facts[name]}" for name, what in named.items() if facts.get(name)]
     return "; ".join([*failures, "it is tried again, see: lake jobs logs stream"] if failures else [])
@@ -111,18 +108,18 @@ def _seconds(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else milliseconds / 1000
 
 
-def _source(home: Home, database: Database) -> SourceStatus:
+def _source(home: Environment, database: Database) -> SourceStatus:
     connector, tasks, reason = _connector(home, database)
-    slot, retained = engine_of(database).capture.status(home.environment, database)
+    slot, retained = engine_of(database).capture.status(home, database)
     return SourceStatus(database.database, connector, tasks, slot, retained, reason)
 
 
-def _connector(home: Home, database: Database) -> tuple[str, list[str], str]:
+def _connector(home: Environment, database: Database) -> tuple[str, list[str], str]:
     try:
         status = Connect(home.connect).status(database.connector)
     except LakeError as error:
         return "unknown", [], str(error)
     if not status:
-        applied = database.database in {one["database"] for one in read_pipeline(home.environment).get("tables", [])}
+        applied = database.database in {one["database"] for one in read_pipeline(home).get("tables", [])}
         return "absent" if applied else UNAPPLIED, [], "run: lake apply"
     return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)

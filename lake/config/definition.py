@@ -178,6 +178,15 @@ class Database(BaseModel):
         return tuple(self.by_name.values())
 
     @property
+    def hudi_tables(self) -> dict[str, str]:
+        """The topic of each Hudi table, by its name, "moma_mor.artists"."""
+        return {
+            f"{self.database}_{kind}.{table.name}": table.topic(self.database)
+            for table in self.tables
+            for kind in table.types
+        }
+
+    @property
     def connector(self) -> str:
         return f"source_{self.engine}_{self.database}"
 

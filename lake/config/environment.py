@@ -8,7 +8,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from lake.config import secrets
 from lake.config.errors import BadInput
+from lake.config.secrets import Secrets
 from lake.config.yaml_file import as_model, read_mapping
 
 PREFIX = "LAKE_"
@@ -16,6 +18,7 @@ ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
 PORTS_USED = 8
 HIGHEST_PORT_BASE = 65535 - PORTS_USED
 LOOPBACK = "127.0.0.1"
+PROJECT = Path(__file__).resolve().parents[2]
 Count = Annotated[StrictInt, Field(ge=1)]
 
 
@@ -108,7 +111,7 @@ class Ports:
 
 
 class Environment(_Part):
-    """One place where the lake runs; root is the project folder that data_dir is relative to."""
+    """One lake on this machine. root: the project folder, which data_dir is relative to. All paths are absolute."""
 
     name: StrictStr
     root: Path
@@ -126,47 +129,80 @@ class Environment(_Part):
         return Ports.from_base(self.port_base)
 
     @property
-    def data_path(self) -> Path:
+    def build(self) -> Path:
+        """Jars and programs, made by `make setup` and shared by all lakes of this checkout."""
+        return self.root / "build"
+
+    @property
+    def data(self) -> Path:
         """The absolute folder of everything the lake writes."""
         return (self.root / self.data_dir).resolve()
 
     @property
-    def rendered_path(self) -> Path:
-        return self.data_path / "rendered"
+    def logs(self) -> Path:
+        return self.data / "logs"
+
+    def log(self, name: str) -> Path:
+        """The file in which the supervisor of a service keeps its output."""
+        return self.logs / f"{name}.log"
+
+    @property
+    def lock(self) -> Path:
+        """The file that is locked by the one command that starts or stops this lake."""
+        return self.data / "lock"
+
+    @property
+    def rendered(self) -> Path:
+        return self.data / "rendered"
 
     @property
     def secrets_path(self) -> Path:
-        return self.data_path / "secrets.json"
+        return self.data / "secrets.json"
+
+    @property
+    def secrets(self) -> Secrets:
+        """BadInput if this lake was never started."""
+        return secrets.load(self.secrets_path)
 
     @property
     def capture_secrets_path(self) -> Path:
         """The properties file (user, password) that Kafka Connect's FileConfigProvider reads."""
-        return self.data_path / "secrets" / "capture.properties"
+        return self.data / "secrets" / "capture.properties"
 
     @property
     def registry_secrets_path(self) -> Path:
         """The same kind of file, with the login that may write schemas."""
-        return self.data_path / "secrets" / "registry.properties"
+        return self.data / "secrets" / "registry.properties"
 
     @property
     def bucket_uri(self) -> str:
         return f"s3a://{self.bucket}"
+
+    # --- Addresses.
 
     @property
     def kafka_bootstrap(self) -> str:
         return f"{LOOPBACK}:{self.ports.kafka}"
 
     @property
-    def connect_url(self) -> str:
+    def connect(self) -> str:
         return f"http://{LOOPBACK}:{self.ports.connect}"
 
     @property
-    def registry_url(self) -> str:
+    def registry(self) -> str:
         return f"http://{LOOPBACK}:{self.ports.registry}"
 
     @property
-    def metastore_uri(self) -> str:
+    def s3(self) -> str:
+        return f"http://{LOOPBACK}:{self.ports.s3}"
+
+    @property
+    def metastore(self) -> str:
         return f"thrift://{LOOPBACK}:{self.ports.metastore}"
+
+    def dsn(self, database: str = "postgres", user: str = "postgres") -> str:
+        """The address of a database and the login of one of the roles in secrets.json, password included."""
+        return f"postgresql://{user}:{getattr(self.secrets, user)}@{LOOPBACK}:{self.ports.postgres}/{database}"
 
 
 class Overrides(BaseSettings):
@@ -178,7 +214,7 @@ class Overrides(BaseSettings):
     data_dir: str | None = None
 
 
-def load_environment(root: Path, name: str = "local") -> Environment:
+def load_environment(name: str = "local", root: Path = PROJECT) -> Environment:
     """environments/<name>.yaml; the variables LAKE_PORT_BASE and LAKE_DATA_DIR override its keys.
 
     LAKE_ENVIRONMENTS_DIR names another folder than environments/. BadInput names file, line, key and remedy.

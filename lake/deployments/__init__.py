@@ -1,1 +1,1 @@
-"""A lake as its operator sees it, on this machine and on AWS."""
+"""The operation of a lake, on this machine and on AWS."""

@@ -1,4 +1,4 @@
-"""The AWS account of an environment, through boto3: whatever credentials and endpoint the variables name."""
+"""The AWS account of an environment, through boto3 with the credentials and endpoint of the variables."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -30,14 +30,17 @@ class Account:
             yield from page.get(key, [])
 
     def read_json(self, bucket: str, key: str) -> dict[str, Any]:
-        """The object's content; {} where there is no object, or no bucket."""
+        """The object's content; {} without an object or bucket."""
+        return dict(json.loads(self.read(bucket, key) or "{}"))
+
+    def read(self, bucket: str, key: str) -> bytes:
+        """The object's content; empty without an object or bucket."""
         try:
-            body = self.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
+            return bytes(self.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read())
         except ClientError as error:
             if code(error) in ("NoSuchKey", "NoSuchBucket"):
-                return {}
+                return b""
             raise
-        return dict(json.loads(body))
 
 
 def code(error: Exception) -> str:
@@ -46,6 +49,6 @@ def code(error: Exception) -> str:
 
 
 def wait(done: Callable[[], bool], what: str, timeout_s: float, poll_s: float | None = None) -> None:
-    """Polls until done() is true. LakeError when the time is over."""
+    """Returns once done() is true. LakeError after the timeout."""
     late = LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", "run the command again: it goes on from here")
     wait_until(done, timeout_s, late, POLL_S if poll_s is None else poll_s)

@@ -9,7 +9,7 @@ ENDED = ("deleted", "deleting", "terminated", "shutting-down")
 
 
 def is_already_deleted(account: Account, arn: str) -> bool:
-    """True if the resource of this ARN costs and does nothing any more. Stacks are checked elsewhere."""
+    """True if the resource of this ARN costs and does nothing any more. stacks.py checks the stacks."""
     service, kind, name = arn.split(":")[2], arn.split(":")[5].partition("/")[0], arn.rpartition("/")[2]
     if service == "kms":
         return str(account.client("kms").describe_key(KeyId=name)["KeyMetadata"]["KeyState"]) == "PendingDeletion"
@@ -24,12 +24,13 @@ def _ended(account: Account, kind: str, name: str) -> bool:
     ec2 = account.client("ec2")
     try:
         if kind == "natgateway":
-            return str(ec2.describe_nat_gateways(NatGatewayIds=[name])["NatGateways"][0]["State"]) in ENDED
-        if kind == "vpc-endpoint":
-            return str(ec2.describe_vpc_endpoints(VpcEndpointIds=[name])["VpcEndpoints"][0]["State"]) in ENDED
-        if kind == "instance":
-            found = ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]
-            return str(found["State"]["Name"]) in ENDED
+            state = ec2.describe_nat_gateways(NatGatewayIds=[name])["NatGateways"][0]["State"]
+        elif kind == "vpc-endpoint":
+            state = ec2.describe_vpc_endpoints(VpcEndpointIds=[name])["VpcEndpoints"][0]["State"]
+        elif kind == "instance":
+            state = ec2.describe_instances(InstanceIds=[name])["Reservations"][0]["Instances"][0]["State"]["Name"]
+        else:
+            return False
     except (ClientError, IndexError):
-        return True  # AWS does not know it at all
-    return False
+        return True  # unknown to AWS
+    return state in ENDED

@@ -9,17 +9,15 @@ from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE
 from lake.aws.steps import ADMIN_USER, VERIFY_USER, streamer_words
 from lake.config.definition import Database
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.config.report import Report, silent
 from lake.deployments import aws_status, cdk, pod_logs
-from lake.deployments.account import Account, wait
+from lake.deployments.account import wait
 from lake.deployments.aws_connectors import aws_connectors
 from lake.deployments.aws_jobs import AwsJobs
 from lake.deployments.aws_resources import AwsResources
-from lake.deployments.connectors import AskedConnectors
-from lake.deployments.deployment import Resource, Status, StreamerRun
-from lake.deployments.stacks import Stacks
-from lake.deployments.steps import Steps
+from lake.deployments.connectors import Ask
+from lake.deployments.deployment import Status, StreamerRun
 from lake.rendering.streamer import RunOptions
 from lake.samples import moma
 
@@ -28,22 +26,18 @@ STREAM_WITHIN_S = 4 * 3600.0  # the first round reads the whole archive
 CAPTURED_WITHIN_S = 1200.0  # a new table is captured within five minutes, and read then
 
 
-class AwsDeployment:
+class AwsDeployment(AwsResources):
     """environments/<name>.yaml in the account of the credentials."""
 
     watchable = False
 
     def __init__(self, environment: AwsEnvironment, databases: list[Database]) -> None:
-        self.environment, self._databases = environment, databases
+        super().__init__(environment, databases)
         self.name, self.protected = environment.name, environment.protected
-        self.account = Account(environment.region)
-        self.stacks = Stacks(self.account, self.name)
-        self.steps = Steps(self.account, environment)
         self.jobs = AwsJobs(self.steps)
-        self._resources = AwsResources(environment, databases, self.steps, self.stacks)
         self._mark = f"/lake/{self.name}/rebuilding"
 
-    def connectors(self, databases: Sequence[Database], report: Report) -> AskedConnectors:
+    def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
         return aws_connectors(self.account, self.environment, self.steps.bucket(), databases, report)
 
     # --- Look.
@@ -57,13 +51,12 @@ class AwsDeployment:
             yield from pod_logs.follow(self.account, self.name, service)
 
     def topics(self, report: Report = silent) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.steps.run("topics", self.steps.config(), report, RUN_WITHIN_S)["topics"]
-        return found
+        return list(self.steps.run("topics", self.steps.config(), report, RUN_WITHIN_S)["topics"])
 
     # --- Run.
 
     def verify(self, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
-        """Waits until every table is captured. The result also stays in S3, beside the earlier ones."""
+        """Waits until every table is captured. The result also stays in S3, with the earlier ones."""
         wait(lambda: not self._missing(), "the first commit of every table", CAPTURED_WITHIN_S)
         login = ["--jdbc-url", self.steps.outputs().source, "--user", VERIFY_USER]
         more = ["--timeout-s", str(timeout_s), *(["--tables", ",".join(names)] if names else [])]
@@ -71,7 +64,7 @@ class AwsDeployment:
 
     def _missing(self) -> list[str]:
         """The tables of the definition that no job has committed yet."""
-        wanted = [(one.database, table) for one in self._databases for table in one.tables]
+        wanted = [(one.database, table) for one in self.databases for table in one.tables]
         names = {f"{database}_{kind}.{table.name}" for database, table in wanted for kind in table.types}
         reported = [pair for one in self.steps.reports().values() for pair in one.get("tables", {}).items()]
         return sorted(names - {name for name, facts in reported if facts.get("committed_at")})
@@ -84,16 +77,7 @@ class AwsDeployment:
         result = self.steps.run(STREAMER, words, report, STREAM_WITHIN_S, name)
         return StreamerRun(result, f"see: lake jobs logs {name} --env {self.name}")
 
-    # --- Build and destroy.
-
-    def resources(self) -> list[Resource]:
-        return self._resources.all()
-
-    def is_retained(self, resource: Resource, keep_data: bool) -> bool:
-        return self._resources.is_retained(resource, keep_data)
-
-    def destroy(self, keep_data: bool, report: Report) -> None:
-        self._resources.destroy(keep_data, report)
+    # --- Build.
 
     def check_build(self) -> None:
         check_build(PROJECT, self.environment)

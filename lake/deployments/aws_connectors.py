@@ -1,4 +1,4 @@
-"""The connectors of a lake on AWS: a pod beside Connect serves the requests that lie on S3 (ADR 19)."""
+"""The connectors of a lake on AWS: a pod next to Connect serves requests from S3 (ADR 19)."""
 
 import json
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from lake.config.definition import Database
 from lake.config.report import Report
 from lake.deployments import account as polling
 from lake.deployments.account import Account
-from lake.deployments.connectors import AskedConnectors
+from lake.deployments.connectors import Ask
 
-# The pod looks every minute, and does not serve a request that is five minutes old.
+# The pod polls every minute, and ignores a request that is five minutes old.
 ANSWER_WITHIN_S = 300.0
 
 
@@ -35,7 +35,7 @@ class BucketChannel:
     def answer(self, id: str) -> Content | None:
         return self._account.read_json(self._bucket, self._key("answers", id)) or None
 
-    def forget(self, id: str, pending: bool) -> None:
+    def forget(self, id: str) -> None:
         for folder in ("requests", "answers"):
             self._s3.delete_object(Bucket=self._bucket, Key=self._key(folder, id))
 
@@ -45,7 +45,7 @@ class BucketChannel:
 
 def aws_connectors(
     account: Account, environment: AwsEnvironment, bucket: str, databases: Sequence[Database], report: Report
-) -> AskedConnectors:
+) -> Ask:
     """As declared at the deployment: a change of the definition comes with the rights that it needs, by cdk deploy."""
     sinks = [sink_name(one) for one in databases] if environment.connect.s3_sink else []
     names = [*(one.connector for one in databases), *sinks]
@@ -56,7 +56,7 @@ def aws_connectors(
     )
 
     def request(verb: str) -> dict[str, Any]:
-        report(f"{verb}: waits for the pod that asks Kafka Connect; it looks every minute")
+        report(f"{verb}: waiting for the pod next to Kafka Connect, which polls every minute")
         return ask(channel, verb, {"names": names}, ANSWER_WITHIN_S, now)
 
-    return AskedConnectors(names, request)
+    return request

@@ -40,7 +40,7 @@ class AwsJobs:
         return [*self._steps.environment.processing.jobs, STREAMER]
 
     def _continuous(self, name: str, at: float | None, steps: Sequence[Step], cluster: str) -> Job:
-        """What the job should do is the newest of its start and stop steps; what it does is in its report."""
+        """The newest start or stop step gives the wanted state; the report of the job gives the real state."""
         newest = next((one for one in steps if one.name in (name, f"stop {name}")), None)
         id, silent = newest.id if newest else "", None if at is None else max(0.0, time.time() - at)
         if cluster not in ALIVE:
@@ -87,11 +87,11 @@ class AwsJobs:
         step = self._step(name)
         found = self._steps.cluster().log(step.id)
         if not found:
-            raise LakeError("no log on S3 yet", f"step {step.id} ({step.name})", "EMR brings it every five minutes")
+            raise LakeError("no log on S3 yet", f"step {step.id} ({step.name})", "EMR copies it every five minutes")
         return found[-lines:]
 
     def _step(self, name: str) -> Step:
-        """The newest of that name, or the one of that id."""
+        """The newest step of that name, or the step of that id."""
         for one in self._steps.cluster().steps():
             if name in (one.id, one.name):
                 return one

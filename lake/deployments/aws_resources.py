@@ -7,7 +7,7 @@ from lake.aws.processing import STREAMER
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.report import Report
-from lake.deployments.account import wait
+from lake.deployments.account import Account, wait
 from lake.deployments.already_deleted import is_already_deleted
 from lake.deployments.buckets import empty
 from lake.deployments.cluster import ALIVE
@@ -19,59 +19,61 @@ from lake.sources.engines import engine_of
 STOP_WITHIN_S = 600.0
 DATA_BUCKETS = ("Bronze", "Silver")  # how their logical ids begin
 STORAGE = "storage"
-# First what writes, then what captures: nothing may arrive in a bucket that was emptied.
+# Stacks that write to buckets: nothing may arrive in a bucket that was emptied.
 BEFORE_BUCKETS = ("operations", "processing", "connect")
 
 
 class AwsResources:
     """The stacks of one environment, and all that carries its tag."""
 
-    def __init__(self, environment: AwsEnvironment, databases: list[Database], steps: Steps, stacks: Stacks) -> None:
-        self._environment, self._databases = environment, databases
-        self._steps, self._stacks = steps, stacks
+    def __init__(self, environment: AwsEnvironment, databases: list[Database]) -> None:
+        self.environment, self.databases = environment, databases
+        self.account = Account(environment.region)
+        self.stacks = Stacks(self.account, environment.name)
+        self.steps = Steps(self.account, environment)
 
-    def all(self) -> list[Resource]:
-        found = self._stacks.resources()
+    def resources(self) -> list[Resource]:
+        found = self.stacks.resources()
         names = {one.name for one in found}
         return [*found, *(one for one in self._tagged() if not _part_of(one.name, names)), *self._in_the_source()]
 
     def _in_the_source(self) -> list[Resource]:
-        """An existing database keeps these, and its log for a slot: nothing outside of the lake's network sees them."""
-        existing = self._environment.source.existing
+        """What stays in an existing database and retains its log. It cannot be seen from outside its network."""
+        existing = self.environment.source.existing
         if not existing:
             return []
-        names = [name for one in self._databases for name in engine_of(one).capture.objects(one)]
+        names = [name for one in self.databases for name in engine_of(one).capture.objects(one)]
         return [Resource(f"the database {existing.host}", "to be dropped by hand:", name, "", True) for name in names]
 
     def _tagged(self) -> Iterator[Resource]:
         """All that carries the lake's tag, in a stack or not."""
-        filters = {"TagFilters": [{"Key": "lake", "Values": [self._environment.name]}]}
-        account, service = self._steps.account, "resourcegroupstaggingapi"
-        for one in account.pages(service, "get_resources", "ResourceTagMappingList", **filters):
+        filters = {"TagFilters": [{"Key": "lake", "Values": [self.environment.name]}]}
+        service = "resourcegroupstaggingapi"
+        for one in self.account.pages(service, "get_resources", "ResourceTagMappingList", **filters):
             arn = str(one["ResourceARN"])
-            if not is_already_deleted(account, arn):
-                yield Resource("outside of the stacks", arn.split(":")[2], arn, "", self._environment.keep_data)
+            if not is_already_deleted(self.account, arn):
+                yield Resource("outside of the stacks", arn.split(":")[2], arn, "", self.environment.keep_data)
 
     def is_retained(self, resource: Resource, keep_data: bool) -> bool:
         """--keep-data leaves the whole storage stack: without their key the objects would be lost."""
-        return resource.stays or (keep_data and resource.where == f"lake-{self._environment.name}-{STORAGE}")
+        return resource.stays or (keep_data and resource.where == f"lake-{self.environment.name}-{STORAGE}")
 
     def destroy(self, keep_data: bool, report: Report) -> None:
         self._stop_jobs(report)
         for part in BEFORE_BUCKETS:
-            self._stacks.delete(part, report)
-        if not self._environment.keep_data:
-            for id, bucket in self._stacks.buckets().items():
+            self.stacks.delete(part, report)
+        if not self.environment.keep_data:
+            for id, bucket in self.stacks.buckets().items():
                 if not (keep_data and id.startswith(DATA_BUCKETS)):
-                    empty(self._steps.account, bucket, report)
+                    empty(self.account, bucket, report)
         for part in reversed(PARTS):
             if part not in BEFORE_BUCKETS and not (keep_data and part == STORAGE):
-                self._stacks.delete(part, report)
+                self.stacks.delete(part, report)
 
     def _stop_jobs(self, report: Report) -> None:
-        """So that no commit is cut off. A job that does not stop ends with its cluster, and Hudi rolls back."""
-        outputs = self._steps.find_outputs()
-        if outputs is None or (cluster := self._steps.cluster(outputs)).state() not in ALIVE:
+        """Stops all jobs, so that no commit is interrupted. A job that hangs ends with its cluster; Hudi rolls back."""
+        outputs = self.steps.find_outputs()
+        if outputs is None or (cluster := self.steps.cluster(outputs)).state() not in ALIVE:
             return
         known = cluster.steps()
         for one in known:
@@ -79,10 +81,10 @@ class AwsResources:
                 report(f"cancels {one.name}")
                 cluster.cancel(one.id)
         streamer = [STREAMER] if any(one.name == STREAMER for one in known) else []
-        for job in (*self._environment.processing.jobs, *streamer):
+        for job in (*self.environment.processing.jobs, *streamer):
             report(f"stops {job}")
             try:
-                wait(lambda id=self._steps.stop(job): cluster.step(id).done, f"the end of {job}", STOP_WITHIN_S)  # type: ignore[misc]
+                wait(lambda id=self.steps.stop(job): cluster.step(id).done, f"the end of {job}", STOP_WITHIN_S)  # type: ignore[misc]
             except LakeError as error:
                 report(f"{job}: {error.what}; it ends with its cluster")
 

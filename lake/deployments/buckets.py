@@ -12,7 +12,7 @@ AT_ONCE = 1000  # what one call deletes at most
 
 
 def empty(account: Account, bucket: str, report: Report) -> int:
-    """Deletes all versions and markers, and returns their number. LakeError for the first that S3 refuses to delete."""
+    """Deletes all versions and markers, and returns their number. LakeError for the first one that S3 refuses."""
     s3, deleted = account.client("s3"), 0
     try:
         for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):

@@ -1,11 +1,11 @@
-"""`cdk deploy` of an environment, with its progress as lines."""
+"""`cdk deploy` of an environment, with progress line by line."""
 
 import shutil
 import subprocess
 from pathlib import Path
 
+from lake.config.environment import PROJECT
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import PROJECT
 from lake.config.report import Report
 from lake.deployments.account import Account, code
 
@@ -14,9 +14,9 @@ LINES = 5
 
 
 def check(account: Account) -> None:
-    """BadInput when the command is missing or the account was not prepared for the CDK."""
+    """BadInput if the command is missing or the account is not bootstrapped for the CDK."""
     if shutil.which("node") is None or not (PROJECT / CDK).exists():
-        raise BadInput("the CDK's command line is not there", str(PROJECT / CDK), "run: make setup")
+        raise BadInput("the command line of the CDK is missing", str(PROJECT / CDK), "run: make setup")
     try:
         account.client("cloudformation").describe_stacks(StackName="CDKToolkit")
     except Exception as error:
@@ -27,7 +27,7 @@ def check(account: Account) -> None:
 
 
 def deploy(environment: str, report: Report) -> None:
-    """All stacks; LakeError with the last lines when one is refused, and those that stand are kept."""
+    """Deploys all stacks. LakeError with the last lines if one fails; deployed stacks are kept."""
     command = ["node", "--no-warnings", str(PROJECT / CDK), "--no-notices", "deploy", "--all"]
     command += ["-c", f"env={environment}", "--concurrency", "4", "--require-approval", "never", "--progress", "events"]
     process = subprocess.Popen(

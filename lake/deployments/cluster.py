@@ -14,9 +14,9 @@ from lake.deployments.account import Account, code, wait
 
 ALIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING")
 WAITING = ("PENDING", "RUNNING", "CANCEL_PENDING")
-LOG_WITHIN_S = 420.0  # EMR brings the logs to S3 every five minutes
+LOG_WITHIN_S = 420.0  # EMR copies the logs to S3 every five minutes
 LINES = 20
-KINDS = ("stderr", "stdout", "controller")  # a step's logs, the one that says most first
+KINDS = ("stderr", "stdout", "controller")  # the logs of a step, the most useful first
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,6 @@ class Step:
     id: str
     name: str
     state: str
-    began: datetime | None
     ended: datetime | None
     reason: str
 
@@ -43,7 +42,7 @@ class Cluster:
         self._emr = account.client("emr")
 
     def state(self) -> str:
-        """ "TERMINATED" for one that EMR does not know any more."""
+        """EMR's word; "TERMINATED" if EMR does not know the cluster any more."""
         try:
             return str(self._described()["Status"]["State"])
         except ClientError as error:
@@ -54,16 +53,11 @@ class Cluster:
     def _described(self) -> dict[str, Any]:
         return dict(self._emr.describe_cluster(ClusterId=self.id)["Cluster"])
 
-    def refuse_ended(self) -> None:
-        """LakeError if the cluster cannot run a step."""
-        state = self.state()
-        if state not in ALIVE:
+    def submit(self, name: str, arguments: Sequence[str]) -> str:
+        """The id of the new step, whose failure ends no other. LakeError if the cluster has ended."""
+        if (state := self.state()) not in ALIVE:
             now = "deploy it again: npx cdk deploy, or lake rebuild"
             raise LakeError(f"the cluster is {state}", f"EMR cluster {self.id}", now)
-
-    def submit(self, name: str, arguments: Sequence[str]) -> str:
-        """The id of the new step; a failure of it ends no other."""
-        self.refuse_ended()
         jar = {"Jar": self._runner, "Args": list(arguments)}
         step = {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
         return str(self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step])["StepIds"][0])
@@ -75,8 +69,8 @@ class Cluster:
     def step(self, id: str) -> Step:
         return _step(self._emr.describe_step(ClusterId=self.id, StepId=id)["Step"])
 
-    def wait(self, id: str, report: Report, timeout_s: float) -> Step:
-        """The step once it has ended; LakeError with the reason and the end of its log unless it succeeded."""
+    def wait(self, id: str, report: Report, timeout_s: float) -> None:
+        """Returns once the step has succeeded. LakeError with the reason and the end of its log if it failed."""
 
         def ended() -> bool:
             step = self.step(id)
@@ -86,22 +80,20 @@ class Cluster:
         wait(ended, f"step {id}", timeout_s)
         step = self.step(id)
         if step.state != "COMPLETED":
-            report(f"{step.name}: waiting for EMR to bring its log to S3")
-            tail = " / ".join(self.log(id, LOG_WITHIN_S)[-LINES:]) or "it left no log"
+            report(f"{step.name}: waiting for EMR to copy its log to S3")
+            tail = " / ".join(self.log(id, LOG_WITHIN_S)[-LINES:]) or "there is no log"
             what = f"{step.name} {step.state.lower()}: {step.reason or 'no reason given'}: {tail}"
             raise LakeError(what, f"step {id} of {self.id}", "see: lake jobs logs")
-        return step
 
-    def cancel(self, id: str) -> str:
-        """Ends a step that waits or runs, and returns EMR's answer."""
+    def cancel(self, id: str) -> None:
+        """Ends a step that waits or runs."""
         request = {"ClusterId": self.id, "StepIds": [id], "StepCancellationOption": "TERMINATE_PROCESS"}
         (answer,) = self._emr.cancel_steps(**request)["CancelStepsInfoList"]
         if answer["Status"] != "SUBMITTED":
             raise LakeError(f"not cancelled: {answer.get('Reason', '')}", f"step {id}", "see: lake jobs list")
-        return str(answer["Status"])
 
     def log(self, id: str, within_s: float = 0.0) -> list[str]:
-        """The lines of the first log of the step that holds any; [] when none came within the time."""
+        """The lines of the first log of the step that is not empty; [] if none exists in time."""
         found: list[str] = []
 
         def there() -> bool:
@@ -117,13 +109,8 @@ class Cluster:
     def _lines(self, id: str, kind: str) -> list[str]:
         bucket, _, folder = self._described()["LogUri"].partition("://")[2].partition("/")
         key = f"{folder.rstrip('/')}/{self.id}/steps/{id}/{kind}.gz".lstrip("/")
-        try:
-            body = self._account.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
-        except ClientError as error:
-            if code(error) in ("NoSuchKey", "NoSuchBucket", "404"):
-                return []
-            raise
-        return gzip.decompress(body).decode("utf-8", "replace").splitlines()
+        content = self._account.read(bucket, key)
+        return gzip.decompress(content).decode("utf-8", "replace").splitlines()
 
 
 def _step(one: dict[str, Any]) -> Step:
@@ -131,4 +118,4 @@ def _step(one: dict[str, Any]) -> Step:
     times, failure = status.get("Timeline", {}), status.get("FailureDetails", {})
     reason = " ".join(str(failure[key]) for key in ("Reason", "Message") if failure.get(key))
     reason = reason or str(status.get("StateChangeReason", {}).get("Message", ""))
-    return Step(one["Id"], one["Name"], status["State"], times.get("StartDateTime"), times.get("EndDateTime"), reason)
+    return Step(one["Id"], one["Name"], status["State"], times.get("EndDateTime"), reason)

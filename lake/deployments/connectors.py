@@ -1,4 +1,4 @@
-"""The connectors of a lake: how they differ from the definition, and the verbs that they understand."""
+"""The connectors of a lake: their differences from the definition, and the connectors of this machine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -8,12 +8,12 @@ from typing import Any
 from lake.clients.connect import Connect, validate
 from lake.clients.reconcile import VERBS
 from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.config.errors import in_the_middle
-from lake.config.home import Home
-from lake.deployments.deployment import Pair
 from lake.sources.connector import source_connector
 
-Ask = Callable[[str], dict[str, Any]]
+Ask = Callable[[str], dict[str, Any]]  # a verb of reconcile.VERBS; its result by connector
+Pair = Mapping[str, Any]  # "running": the settings of a connector, None without one; "defined"
 
 
 @dataclass(frozen=True)
@@ -26,30 +26,10 @@ class Difference:
     defined: str | None
 
 
-class AskedConnectors:
-    """Connectors that ask(verb) reaches, wherever Connect runs. The verbs are those of reconcile.VERBS."""
-
-    def __init__(self, names: Sequence[str], ask: Ask) -> None:
-        self._names, self._ask = list(names), ask
-
-    def settings(self) -> dict[str, Pair]:
-        return {name: Pair(**one) for name, one in self._ask("settings").items()}
-
-    def apply(self) -> dict[str, Pair]:
-        return {name: Pair(**one) for name, one in self._ask("apply").items()}
-
-    def statuses(self) -> dict[str, dict[str, Any]]:
-        return self._ask("status")
-
-    def tell(self, verb: str) -> list[str]:
-        self._ask(verb)
-        return self._names
-
-
-def local_connectors(home: Home, databases: Sequence[Database]) -> AskedConnectors:
-    """Connect of this machine, asked directly."""
+def local_connectors(home: Environment, databases: Sequence[Database]) -> Ask:
+    """A function that sends a verb to Connect of this machine."""
     connect = Connect(home.connect)
-    defined = {one.connector: source_connector(one, home.environment) for one in databases}
+    defined = {one.connector: source_connector(one, home) for one in databases}
 
     def ask(verb: str) -> dict[str, Any]:
         if verb == "apply":
@@ -57,7 +37,7 @@ def local_connectors(home: Home, databases: Sequence[Database]) -> AskedConnecto
         with in_the_middle("lake connectors apply") if verb == "apply" else nullcontext():
             return VERBS[verb](connect, defined)
 
-    return AskedConnectors(list(defined), ask)
+    return ask
 
 
 def differences(found: Mapping[str, Pair]) -> list[Difference]:
@@ -66,7 +46,7 @@ def differences(found: Mapping[str, Pair]) -> list[Difference]:
 
 
 def _differing(name: str, pair: Pair) -> Iterator[Difference]:
-    now = pair.running or {}
-    for key in sorted(now.keys() | pair.defined.keys()):
-        if now.get(key) != pair.defined.get(key):
-            yield Difference(name, key, now.get(key), pair.defined.get(key))
+    now, defined = pair["running"] or {}, pair["defined"]
+    for key in sorted(now.keys() | defined.keys()):
+        if now.get(key) != defined.get(key):
+            yield Difference(name, key, now.get(key), defined.get(key))

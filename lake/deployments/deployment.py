@@ -1,22 +1,20 @@
-"""A lake as its operator sees it: one interface for a laptop and for AWS."""
+"""The operations of a lake: one interface for a laptop and for AWS."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from lake.clients.table_status import SourceStatus, TableStatus
 from lake.config.definition import Database
 from lake.config.report import Report
-from lake.local.status import ServiceStatus
+from lake.deployments.connectors import Ask
 from lake.rendering.streamer import RunOptions
-from lake.sources.drift import Drift
 
 
 @dataclass(frozen=True)
 class Resource:
     """One part of a lake: where it is, of what kind, its name, and what is lost with it ("" nothing).
 
-    stays: the environment says that it outlives the lake.
+    stays: the environment keeps it after a teardown.
     """
 
     where: str
@@ -28,9 +26,10 @@ class Resource:
 
 @dataclass(frozen=True)
 class Job:
-    """state: running, starting, silent, stopped or absent of a continuous job; EMR's own word of another.
+    """One Spark job, continuous or a step.
 
-    id: the step that started it last, "" where there was none. reported_s: seconds since its last report.
+    state: running, starting, silent, stopped or absent for a continuous job, EMR's word for a step. id: the step that
+    started it last, "" without one. reported_s: seconds since its last report.
     """
 
     name: str
@@ -43,44 +42,26 @@ class Job:
 
 @dataclass(frozen=True)
 class Status:
-    """What runs of a lake. What a deployment does not have stays empty."""
+    """What runs of a lake. healthy: all that should run runs.
 
-    jobs: list[Job]
-    tables: list[TableStatus]
-    services: list[ServiceStatus] = field(default_factory=list)
-    sources: list[SourceStatus] = field(default_factory=list)
-    drifts: list[Drift] = field(default_factory=list)
-    stacks: dict[str, str] = field(default_factory=dict)
-    cluster: str = ""
+    facts: those that the deployment has of services, jobs, tables, sources and drifts (lists of dataclasses), stacks
+    (CloudFormation's words by part) and cluster (EMR's word, "absent" without one).
+    """
 
-    @property
-    def healthy(self) -> bool:
-        """True if all that should run runs."""
-        raise NotImplementedError
+    healthy: bool
+    facts: dict[str, Any]
 
     def as_json(self) -> dict[str, Any]:
-        """The facts that this deployment has."""
-        raise NotImplementedError
+        return dict(asdict(self)["facts"])
 
 
 @dataclass(frozen=True)
 class StreamerRun:
-    """What `lake streamer run` led to: a result with a hint to its log, or a job that goes on by itself."""
+    """The outcome of `lake streamer run`: a result with a hint to its log, or a continuous job."""
 
     result: dict[str, Any] = field(default_factory=dict)
     log: str = ""
     job: Job | None = None
-
-
-Settings = Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The settings of one connector. running is None if there is no such connector."""
-
-    running: Settings | None
-    defined: Settings
 
 
 class Jobs(Protocol):
@@ -99,22 +80,6 @@ class Jobs(Protocol):
         """The last lines of a job's log."""
 
 
-class Connectors(Protocol):
-    """The connectors of some databases, by name."""
-
-    def settings(self) -> dict[str, Pair]:
-        """The running settings beside the defined ones."""
-
-    def apply(self) -> dict[str, Pair]:
-        """Puts the defined settings, after Connect has checked all of them. Returns the settings before."""
-
-    def statuses(self) -> dict[str, dict[str, Any]]:
-        """As Connect.status. {} for a connector that does not exist."""
-
-    def tell(self, verb: str) -> list[str]:
-        """Sends restart (with all tasks), pause or resume. Returns the names of the connectors."""
-
-
 class Deployment(Protocol):
     """One lake. Each method can be called again at any time: it skips what is done already."""
 
@@ -125,14 +90,15 @@ class Deployment(Protocol):
     @property
     def jobs(self) -> Jobs: ...
 
-    def connectors(self, databases: Sequence[Database], report: Report) -> Connectors: ...
+    def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
+        """A function that sends a verb to the connectors of these databases, and returns the result by connector."""
 
     # --- Look.
 
     def status(self) -> Status: ...
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
-        """The last lines of a log, and with follow all that comes later, in pieces to print as they are."""
+        """Pieces of a log: its last lines and, with follow, all later lines."""
 
     def topics(self, report: Report) -> list[dict[str, Any]]:
         """The topic of each captured table, with its partitions and offsets."""
@@ -154,7 +120,7 @@ class Deployment(Protocol):
         """True if a teardown leaves this resource on purpose."""
 
     def destroy(self, keep_data: bool, report: Report) -> None:
-        """Deletes the lake, in an order that loses no data that shall stay."""
+        """Deletes the lake, in an order that keeps the retained data."""
 
     def check_build(self) -> None:
         """BadInput if the lake could not be built. Called before anything is deleted."""
@@ -166,4 +132,4 @@ class Deployment(Protocol):
         """True if a rebuild has finished its teardown, but not its end."""
 
     def mark_rebuilding(self, on: bool) -> None:
-        """Remembers that, outside of what a teardown deletes."""
+        """Stores that mark in a place that a teardown does not delete."""

@@ -4,17 +4,16 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from lake.clients import guardian_report, stream_status, table_status
 from lake.config.definition import Database, load_databases
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.config.lock import locked
 from lake.config.report import Report, silent
-from lake.deployments.connectors import AskedConnectors, local_connectors
+from lake.deployments.connectors import Ask, local_connectors
 from lake.deployments.deployment import Resource, Status, StreamerRun
 from lake.deployments.local_jobs import LocalJobs, of_services
 from lake.local import processes, status, streamer
@@ -29,7 +28,7 @@ from lake.samples import moma
 
 HERE = "this machine"
 FOLLOW_S = 0.3
-# A folder with none of these is not a lake's, whatever LAKE_DATA_DIR says.
+# A folder without any of these is not the data of a lake, even if LAKE_DATA_DIR names it.
 SIGNS = ("secrets.json", "rendered", "postgres", "lock")
 LOST = {
     "postgres": "the source databases with all their rows",
@@ -43,30 +42,18 @@ DATA = "s3"  # what --keep-data keeps
 AT = "%Y%m%dT%H%M%SZ"
 
 
-@dataclass(frozen=True)
-class LocalStatus(Status):
-    """Services, sources and tables."""
-
-    @property
-    def healthy(self) -> bool:
-        running = any(one.state == "running" for one in self.services)
-        captured = not running or table_status.healthy(self.tables, self.sources)
-        return not self.drifts and status.healthy(self.services) and captured
-
-    def as_json(self) -> dict[str, Any]:
-        facts = asdict(self)
-        return {key: facts[key] for key in ("services", "jobs", "tables", "sources", "drifts")}
-
-
 class LocalDeployment:
     """environments/local.yaml, or the file of another local lake."""
 
     protected = False
     watchable = True
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Environment) -> None:
         self.home = home
-        self.name = home.environment.name
+        self.name = home.name
+        # A folder is moved to *.deleting first, so that a lake is never half deleted.
+        names = (f"{home.data.name}.{word}" for word in ("deleting", "kept", "rebuilding"))
+        self._doomed, self._kept, self._mark = map(home.data.with_name, names)
 
     def _stack(self, report: Report) -> Stack:
         return Stack(self.home, lambda service, what, seconds: report(f"{service}: {what}"))
@@ -75,7 +62,7 @@ class LocalDeployment:
     def jobs(self) -> LocalJobs:
         return LocalJobs(self.home)
 
-    def connectors(self, databases: Sequence[Database], report: Report) -> AskedConnectors:
+    def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
         return local_connectors(self.home, databases)
 
     # --- Look.
@@ -83,17 +70,22 @@ class LocalDeployment:
     def status(self) -> Status:
         services = status.services(self.home)
         running = any(one.state == "running" for one in services)
-        return LocalStatus(
-            jobs=of_services(self.home, services),
-            tables=table_status.tables(self.home),
-            services=services,
-            sources=table_status.sources(self.home, self._captured()) if running else [],
-            drifts=guardian_report.read(self.home) if running else [],
-        )
+        tables = table_status.tables(self.home)
+        sources = table_status.sources(self.home, self._captured()) if running else []
+        drifts = guardian_report.read(self.home) if running else []
+        facts = {
+            "services": services,
+            "jobs": of_services(self.home, services),
+            "tables": tables,
+            "sources": sources,
+            "drifts": drifts,
+        }
+        captured = not running or table_status.healthy(tables, sources)
+        return Status(not drifts and status.healthy(services) and captured, facts)
 
     def _captured(self) -> list[Database]:
-        """The defined databases, once anything was applied: before that there is no connector to ask for."""
-        return load_databases(self.home.root) if pipeline_path(self.home.environment).exists() else []
+        """The defined databases; none before the first lake apply, because there are no connectors yet."""
+        return load_databases(self.home.root) if pipeline_path(self.home).exists() else []
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
         Stack(self.home).service(service.removeprefix(LOG_PREFIX))
@@ -107,8 +99,7 @@ class LocalDeployment:
                 time.sleep(FOLLOW_S)
 
     def topics(self, report: Report) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = run_job(self.home, "topics", [])["topics"]
-        return found
+        return list(run_job(self.home, "topics", [])["topics"])
 
     # --- Run.
 
@@ -119,19 +110,6 @@ class LocalDeployment:
         return StreamerRun(streamer.run(self.home, options, report), streamer.log_hint(self.home))
 
     # --- Build and destroy.
-
-    @property
-    def _doomed(self) -> Path:
-        """The folder is moved here first, so that a lake is never half deleted."""
-        return self.home.data.with_name(f"{self.home.data.name}.deleting")
-
-    @property
-    def _kept(self) -> Path:
-        return self.home.data.with_name(f"{self.home.data.name}.kept")
-
-    @property
-    def _mark(self) -> Path:
-        return self.home.data.with_name(f"{self.home.data.name}.rebuilding")
 
     def resources(self) -> list[Resource]:
         running = [Resource(HERE, "process", processes.describe(one)) for one in processes.of_lake(self.home.data)]
@@ -144,7 +122,7 @@ class LocalDeployment:
         return [*running, *found, *doomed, *(Resource(HERE, "kept data", str(one)) for one in kept)]
 
     def is_retained(self, resource: Resource, keep_data: bool) -> bool:
-        """Data that an earlier teardown kept belong to the operator."""
+        """An earlier teardown kept data for the operator: they stay."""
         return resource.kind == "kept data" or (keep_data and resource.name == str(self.home.data / DATA))
 
     def destroy(self, keep_data: bool, report: Report) -> None:

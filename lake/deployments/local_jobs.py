@@ -1,8 +1,8 @@
 """The jobs of the lake on this machine: the streaming job under its supervisor, and the logs of the others."""
 
 from lake.clients.stream_status import silent_s
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.config.names import refuse_unknown
 from lake.config.report import Report
 from lake.deployments.deployment import Job
@@ -14,7 +14,7 @@ STREAM = "stream"
 STATES = {"running": "running", "orphaned": "running", "starting": "starting", "waiting": "absent"}
 
 
-def of_services(home: Home, services: list[status.ServiceStatus]) -> list[Job]:
+def of_services(home: Environment, services: list[status.ServiceStatus]) -> list[Job]:
     """The continuous jobs, by the status of their services."""
     (service,) = [one for one in services if one.name == STREAM]
     state = STATES.get(service.state, "stopped")
@@ -24,7 +24,7 @@ def of_services(home: Home, services: list[status.ServiceStatus]) -> list[Job]:
 class LocalJobs:
     """The streaming job is the only continuous one."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Environment) -> None:
         self._home, self._stack = home, Stack(home)
 
     def all(self) -> list[Job]:
@@ -32,11 +32,9 @@ class LocalJobs:
 
     def submit(self, name: str, report: Report) -> Job:
         refuse_unknown("continuous job", [name], [STREAM])
-        if not self._stack.runs():
-            raise BadInput("this lake does not run", str(self._home.data), "run: lake up")
-        if not self._stack.service(name).wanted():
+        if self._stack.runs() and not self._stack.service(name).wanted():
             raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
-        self._stack.start(name)
+        self._stack.restart(name)
         return self.all()[0]
 
     def stop(self, name: str, report: Report) -> Job:

@@ -48,10 +48,8 @@ class Stacks:
     def _of(self, name: str) -> Iterator[Resource]:
         kept = self._kept(name)
         for one in self._resources(name):
-            kind, id = str(one["ResourceType"]), str(one.get("PhysicalResourceId", ""))
-            if one["ResourceStatus"] != DELETED:
-                stays = one["LogicalResourceId"] in kept
-                yield Resource(name, kind, id or one["LogicalResourceId"], LOST.get(kind, ""), stays)
+            kind, id = str(one["ResourceType"]), one["LogicalResourceId"]
+            yield Resource(name, kind, one.get("PhysicalResourceId") or id, LOST.get(kind, ""), id in kept)
         yield Resource(name, "stack", name)
 
     def _kept(self, name: str) -> set[str]:
@@ -62,18 +60,17 @@ class Stacks:
         return {id for id, one in resources.items() if one.get("DeletionPolicy") in KEEPING}
 
     def _resources(self, name: str) -> Iterator[dict[str, Any]]:
-        return self._account.pages("cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name)
+        every = self._account.pages("cloudformation", "list_stack_resources", "StackResourceSummaries", StackName=name)
+        return (one for one in every if one["ResourceStatus"] != DELETED)
 
     def buckets(self) -> dict[str, str]:
         """The buckets of the storage stack: names by their logical ids."""
         name = f"{self._prefix}-storage"
-        if not self._described(name):
-            return {}
-        found = [one for one in self._resources(name) if one["ResourceType"] == "AWS::S3::Bucket"]
+        found = self._resources(name) if self._described(name) else ()
         return {
-            str(one["LogicalResourceId"]): str(one["PhysicalResourceId"])
+            one["LogicalResourceId"]: one["PhysicalResourceId"]
             for one in found
-            if one["ResourceStatus"] != DELETED and one.get("PhysicalResourceId")
+            if one["ResourceType"] == "AWS::S3::Bucket" and one.get("PhysicalResourceId")
         }
 
     def delete(self, part: str, report: Report) -> None:

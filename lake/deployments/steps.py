@@ -1,4 +1,4 @@
-"""The jobs of one environment as steps of its cluster, from what the deployed stacks say of themselves."""
+"""The jobs of one environment as steps of its cluster, from the outputs of the deployed stacks."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from lake.rendering.streamer import RunOptions
 
 
 class Steps:
-    """Submits jobs, and reads what they write to S3."""
+    """Submits jobs, and reads their results and reports from S3."""
 
     def __init__(self, account: Account, environment: AwsEnvironment) -> None:
         self.account, self.environment = account, environment
@@ -82,7 +82,7 @@ class Steps:
         failure = None
         try:
             cluster.wait(id, report, timeout_s)
-        except LakeError as error:  # a job that refused its input failed, too, but says why in its result
+        except LakeError as error:  # a job that refuses its input fails, too, with the reason in its result
             failure = error
         content = self.account.read_json(outputs.places["artifacts"], key)
         if not content:

@@ -1,4 +1,4 @@
-"""Teardown: refused if protected, shown first, and proven by a list of the resources that are left."""
+"""Teardown: refused if protected, shown before it starts, and checked by a new list of resources."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def plan(deployment: Deployment, keep_data: bool) -> list[tuple[Resource, bool]]
 
 
 def described(planned: list[tuple[Resource, bool]]) -> list[str]:
-    """What is deleted, line by line. Resources of one kind that hold nothing are counted."""
+    """Lines that say what is deleted. Resources of one kind without data are counted."""
     plain = Counter(f"{item.where}: {item.kind}" for item, goes in planned if goes and not item.lost)
     lines = [
         f"deletes {item.where}: {item.kind} {item.name}; LOST: {item.lost}"

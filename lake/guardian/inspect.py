@@ -6,7 +6,7 @@ from typing import Any
 
 from lake.clients.connect import Connect
 from lake.config.definition import Database
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.guardian import rules
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
@@ -33,28 +33,28 @@ class Inspection:
     drifts: list[Drift]
 
 
-def inspect(home: Home, database: Database) -> Inspection:
+def inspect(home: Environment, database: Database) -> Inspection:
     """BadInput when the source or Connect does not answer."""
-    pipeline, connect, engine = read_pipeline(home.environment), Connect(home.connect), engine_of(database)
+    pipeline, connect, engine = read_pipeline(home), Connect(home.connect), engine_of(database)
     applied, database = applied_tables(database, pipeline), captured(database, pipeline)
     seen = guard_of(database).facts.observe(
-        home.environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
+        home, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
     )
     expected = _expected(home, database, seen, applied if pipeline else None)
     drifts = [
         *_source_drifts(home, database, expected, seen),
         *rules.of_definition(
             database,
-            engine.discovery.read_source(home.environment, database),
-            home.environment.kafka.partitions,
+            engine.discovery.read_source(home, database),
+            home.kafka.partitions,
         ),
         *rules.of_connectors(database, connect.running()),
-        *guard_of(database).limit.of_limit(home.environment, database, seen.capture),
+        *guard_of(database).limit.of_limit(home, database, seen.capture),
     ]
     return Inspection(database, Baseline(seen.server, seen.tables), expected, seen.capture, seen.position, drifts)
 
 
-def _expected(home: Home, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
+def _expected(home: Environment, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
     """The baseline, with what was found just now that it can't forget. applied: None where no pipeline is there yet."""
     unread = {name: one for name, one in baseline.noted(home, database).items() if name in seen.tables}
     known = (baseline.load(home, database) or Baseline(seen.server, {})).with_new({**seen.tables, **unread})
@@ -65,7 +65,7 @@ def _expected(home: Home, database: Database, seen: Observation, applied: Applie
     return known
 
 
-def _source_drifts(home: Home, database: Database, expected: Baseline, seen: Observation) -> Iterator[Drift]:
+def _source_drifts(home: Environment, database: Database, expected: Baseline, seen: Observation) -> Iterator[Drift]:
     of_source = guard_of(database).rules
     yield from of_source.of_server(database, expected.server, seen.server, seen.position)
     yield from of_source.of_capture(database, seen.capture, seen.position)
@@ -105,13 +105,13 @@ def _loss(database: Database, expected: TableFacts, observed: TableFacts, applie
     return reason or rules.moved_columns(expected, observed)
 
 
-def accept(home: Home, before: Inspection, names: list[str]) -> None:
+def accept(home: Environment, before: Inspection, names: list[str]) -> None:
     """Makes what was observed before the tables were proven equal their baseline, not what was found since."""
     known = (baseline.load(home, before.database) or before.expected).with_new(before.expected.tables)
     baseline.save(home, before.database, known.in_order(names, before.expected, before.observed.tables))
 
 
-def accept_server(home: Home, found: Inspection) -> None:
+def accept_server(home: Environment, found: Inspection) -> None:
     """Makes the server that was found the one with which capture begins again."""
     known = baseline.load(home, found.database) or found.observed
     baseline.save(home, found.database, Baseline(found.observed.server, known.tables))

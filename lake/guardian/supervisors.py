@@ -6,8 +6,8 @@ import subprocess
 import sys
 import threading
 
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import LakeError
-from lake.config.home import Home, load_home
 from lake.config.lock import is_locked
 from lake.local.processes import MARK, SERVICE
 from lake.local.stack import Stack
@@ -16,7 +16,7 @@ LOG = logging.getLogger("guardian")
 LOOK_EVERY_S = (1.0, 2.0, 5.0, 10.0, 30.0)  # one step longer after each failure in a row
 
 
-def keep(home: Home, stopping: threading.Event) -> None:
+def keep(home: Environment, stopping: threading.Event) -> None:
     """Calls attend() until stopped, however long a look at a source takes. Ends the guardian if it cannot go on."""
     failures = 0
     try:
@@ -26,7 +26,7 @@ def keep(home: Home, stopping: threading.Event) -> None:
         stopping.set()
 
 
-def attend(home: Home) -> bool:
+def attend(home: Environment) -> bool:
     """Starts the services that lost their supervisors, after the rest of them has ended. False if it cannot.
 
     The guardian may be one of them: so a process of its own, below no supervisor, starts them, and prints into the
@@ -48,7 +48,7 @@ def revive() -> str:
     does not start.
     """
     try:
-        Stack(load_home(), lambda service, what, _: print(f"{service}: {what}", flush=True)).revive()
+        Stack(load_environment(), lambda service, what, _: print(f"{service}: {what}", flush=True)).revive()
     except LakeError as error:
         return str(error)
     return ""

@@ -11,8 +11,8 @@ from contextlib import suppress
 from lake.clients.connect import Connect, states
 from lake.clients.guardian_report import write
 from lake.config.definition import Database, load_databases
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import LakeError
-from lake.config.home import Home, load_home
 from lake.config.lock import is_locked
 from lake.guardian import rules, supervisors
 from lake.guardian.inspect import Inspection, applied_tables, inspect
@@ -32,7 +32,7 @@ INSPECT_EVERY_S = 5.0
 class Guardian:
     """Remembers what it found last: what is found once may be a source between two of its own steps."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Environment) -> None:
         self._home = home
         self._connect = Connect(home.connect)
         self._restarts = Restarts(self._connect)
@@ -55,7 +55,7 @@ class Guardian:
 
     def forget_departed(self, defined: set[str]) -> None:
         """Forgets what `lake apply` has let go, too: a definition may be away for a moment, while git changes files."""
-        applied = {one["database"] for one in read_pipeline(self._home.environment).get("tables", [])}
+        applied = {one["database"] for one in read_pipeline(self._home).get("tables", [])}
         for name in set(baseline.databases(self._home)) - defined - applied:
             baseline.forget(self._home, name)
 
@@ -79,7 +79,7 @@ class Guardian:
         """It may be yet to be made; where tables are applied it was deleted, and the source keeps its log for it."""
         self._reported.pop(database.database, None)
         self._lags.pop(database.database, None)
-        if not applied_tables(database, read_pipeline(self._home.environment)):
+        if not applied_tables(database, read_pipeline(self._home)):
             baseline.forget(self._home, database.database)
             return []
         self._protect(database)
@@ -99,7 +99,7 @@ class Guardian:
         return [drift for drift in found.drifts if drift in before]
 
     def _act(self, found: Inspection, gaps: list[str], at_work: bool) -> None:
-        database, environment, limit = found.database, self._home.environment, guard_of(found.database).limit
+        database, environment, limit = found.database, self._home, guard_of(found.database).limit
         progress = self._progress.setdefault(database.database, CaptureProgress())
         is_still = progress.still_s(found.capture, found.position) >= limit.STILL_S and not at_work
         reasons = [*gaps, *limit.reasons_to_stop(environment, database, found.capture, is_still)]
@@ -112,7 +112,7 @@ class Guardian:
 
     def _protect(self, database: Database) -> None:
         """The log grows most while Connect is away, and nobody is left to be stopped: the limit is enforced alone."""
-        environment, guard = self._home.environment, guard_of(database)
+        environment, guard = self._home, guard_of(database)
         with suppress(LakeError):
             guard.limit.enforce(environment, database, guard.facts.read_capture(environment, database))
 
@@ -125,7 +125,7 @@ class Guardian:
 def main() -> None:
     """Runs until SIGTERM."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    home = load_home()
+    home = load_environment()
     guardian = Guardian(home)
     signal.signal(signal.SIGTERM, lambda *_: guardian.stopping.set())
     threading.Thread(target=supervisors.keep, args=(home, guardian.stopping), daemon=True).start()

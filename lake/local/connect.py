@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lake.clients.rest import answers
 from lake.config import files
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.config.secrets import write_private
 from lake.local import java
 from lake.local.service import Program, Service
@@ -15,7 +15,7 @@ JSON = "org.apache.kafka.connect.json.JsonConverter"
 
 
 class Connect(Service):
-    """Plug-ins from build/connect; passwords reach connectors as ${file:...} references."""
+    """Plug-ins are in build/connect. Connectors get passwords by ${file:...} references."""
 
     name = "connect"
 
@@ -23,24 +23,20 @@ class Connect(Service):
     def config(self) -> Path:
         return self.home.rendered / "connect.properties"
 
-    @property
-    def secrets_folder(self) -> Path:
-        return self.home.data / "secrets"
-
     def parts(self) -> list[Path]:
         jars, plugins = self.home.build / "kafka", self.home.build / "connect"
         return [jars / "*connect-runtime-*.jar", plugins / "*/debezium-connector-postgres-*.jar"]
 
     def settings(self) -> dict[str, object]:
         return {
-            "bootstrap.servers": self.home.kafka,
+            "bootstrap.servers": self.home.kafka_bootstrap,
             "group.id": "connect",
             # A killed worker's group membership blocks its successor until it expires.
             "session.timeout.ms": 6000,
             "heartbeat.interval.ms": 2000,
             "scheduled.rebalance.max.delay.ms": 0,
             "listeners": self.home.connect,
-            "rest.advertised.host.name": HOST,
+            "rest.advertised.host.name": LOOPBACK,
             "rest.advertised.port": self.home.ports.connect,
             "config.storage.topic": "connect-configs",
             "config.storage.replication.factor": 1,
@@ -55,36 +51,30 @@ class Connect(Service):
             "value.converter": JSON,
             "plugin.path": self.home.build / "connect",
             "plugin.discovery": "service_load",
-            # What the templates set, and no more: a connector of one's own broker or login is refused.
+            # Only the settings of the templates: a connector with its own broker or login is refused.
             "connector.client.config.override.policy": "Allowlist",
             "connector.client.config.override.allowlist": ",".join(client_overrides(self.home.root)),
-            # REST has no login, and a connector may name these words as its user, say: whoever reaches the port, which
-            # is on loopback, may read them. So the folder holds what connectors need, and nothing else is given.
+            # REST has no login, and a connector may use a reference in any setting, such as its user name: anybody who
+            # reaches the port, which is on loopback, can read these files. So only this folder is allowed.
             "config.providers": "file",
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
-            "config.providers.file.param.allowed.paths": self.secrets_folder,
+            "config.providers.file.param.allowed.paths": self.home.capture_secrets_path.parent,
         }
 
     def prepare(self) -> list[str]:
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "connect-log4j2.properties")
         capture = f"user={roles.CAPTURE}\npassword={self.home.secrets.lake_capture}\n"
-        write_private(self.home.environment.capture_secrets_path, capture)
+        write_private(self.home.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
-        write_private(self.home.environment.registry_secrets_path, writer)
+        write_private(self.home.registry_secrets_path, writer)
         return []
 
     def program(self) -> Program:
-        log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'connect-log4j2.properties').as_uri()}"
-        command = [
-            java.jdk_tool("java"),
-            *(java.QUICK if self.home.environment.spark.short_lived else java.SMALL),
-            "-Xmx768m",
-            "-Duser.timezone=UTC",  # what a converter makes of a time must not depend on the machine's zone
-            log4j,
-            "-cp",
-            f"{self.home.build / 'kafka'}/*",
-        ]
+        flags = java.QUICK if self.home.spark.short_lived else java.SMALL
+        log4j = java.log4j(self.home.rendered / "connect-log4j2.properties")
+        utc = "-Duser.timezone=UTC"  # a converted time must not depend on the zone of the machine
+        command = [java.jdk_tool("java"), *flags, "-Xmx768m", utc, log4j, "-cp", f"{self.home.build / 'kafka'}/*"]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         return Program([*command, main, str(self.config)], self.home.data)
 

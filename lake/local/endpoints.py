@@ -1,17 +1,17 @@
-"""How to reach each service from outside."""
+"""The addresses and logins of the services."""
 
 from typing import Any
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.rendering.connector import REGISTRY_WRITER
 
 
-def endpoints(home: Home) -> dict[str, Any]:
+def endpoints(home: Environment) -> dict[str, Any]:
     """Addresses and credentials by service; LakeError if this lake was never started."""
     secrets = home.secrets
     return {
         "postgres": {"dsn": home.dsn()},
-        "kafka": {"bootstrap": home.kafka},
+        "kafka": {"bootstrap": home.kafka_bootstrap},
         "connect": {"url": home.connect},
         "registry": {"url": home.registry, "user": REGISTRY_WRITER, "password": secrets.registry_writer},
         "s3": {

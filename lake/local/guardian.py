@@ -1,27 +1,22 @@
 """The guardian of the sources: one more service."""
 
 import sys
-from pathlib import Path
 
 from lake.clients import guardian_report
 from lake.local.service import Program, Service
 from lake.rendering.pipeline import pipeline_path
 
-SILENT_AFTER_S = 30.0  # it looks every five seconds, and a look at a source that hangs ends after twenty
+SILENT_AFTER_S = 30.0  # it inspects every five seconds; an inspection of a hanging source ends after twenty
 
 
 class Guardian(Service):
-    """Looks at slots, publications and tables of the sources, once there are any: `lake apply` captures them."""
+    """Inspects the captures and tables of the sources after the first `lake apply`."""
 
     name = "guardian"
     needs = ("postgres", "connect")
 
-    @property
-    def pipeline(self) -> Path:
-        return pipeline_path(self.home.environment)
-
     def wanted(self) -> bool:
-        return self.pipeline.exists()
+        return pipeline_path(self.home).exists()
 
     def program(self) -> Program:
         return Program([sys.executable, "-m", "lake.guardian.watch"], self.home.root)

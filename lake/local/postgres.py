@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,15 +10,15 @@ import psycopg
 from psycopg import sql
 
 from lake.config import files
+from lake.config.environment import LOOPBACK
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import HOST
 from lake.local import processes
-from lake.local.service import Program, Service
+from lake.local.service import Program, Service, run_tool
 from lake.sources.postgres.preparation import carry_out, server_steps
 from lake.sources.postgres.roles import USERS, VERIFY
 
 NOBODY = 65534
-# The server refuses to run as root. DAC_OVERRIDE lets the other user pass folders that only root may enter.
+# The server refuses to run as root. DAC_OVERRIDE lets the other user enter folders of root.
 AS_NOBODY = [
     "setpriv",
     f"--reuid={NOBODY}",
@@ -37,7 +36,7 @@ INITDB = [
     "--auth=scram-sha-256",
 ]
 SETTINGS = {
-    "listen_addresses": HOST,
+    "listen_addresses": LOOPBACK,
     "unix_socket_directories": "",
     "password_encryption": "scram-sha-256",
     "max_connections": 100,
@@ -52,7 +51,7 @@ SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # A refused statement and its DETAIL hold values of rows.
+    # A refused statement and its DETAIL contain values of rows.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
@@ -78,33 +77,30 @@ class Postgres(Service):
         if not (self.folder / "PG_VERSION").exists():
             self._create()
         cleaned = self._clean()
-        # A slot that nobody reads is given up before it fills the disk: by the guardian, and if that has ended, too, by
-        # the server itself. Its tables are then snapshotted again.
-        kept_mb = self.home.environment.wal.drop_bytes // 2**20 + 1024
+        # A slot that nobody reads is dropped before it fills the disk: by the guardian or, if that has ended, by the
+        # server itself. Its tables then need a new snapshot.
+        kept_mb = self.home.wal.drop_bytes // 2**20 + 1024
         settings = {"port": self.home.ports.postgres, "max_slot_wal_keep_size": f"{kept_mb}MB", **SETTINGS}
         text = "".join(f"{key} = '{value}'\n" for key, value in settings.items())
         files.write(self.folder / "postgresql.conf", text)
         return cleaned
 
     def _create(self) -> None:
-        """Runs initdb in a folder next to the final one, so that a half-made cluster is never taken for a whole one."""
+        """Runs initdb in a temporary folder, so that an incomplete cluster is never used."""
         new = self.folder.with_name("postgres.new")
         shutil.rmtree(new, ignore_errors=True)
         new.mkdir(mode=0o700, parents=True)
         if os.getuid() == 0:
             os.chown(new, NOBODY, NOBODY)
         command = [*self._user(), str(self.bin / "initdb"), *INITDB, "--pwfile=/dev/stdin", f"--pgdata={new}"]
-        done = subprocess.run(command, input=self.home.secrets.postgres, text=True, capture_output=True)
-        if done.returncode != 0:
-            reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise LakeError(f"initdb failed: {reason[0]}", str(new), "free the cause and run: lake up")
+        run_tool(command, "initdb failed", new, "remove the cause and run: lake up", input=self.home.secrets.postgres)
         new.rename(self.folder)
 
     def _clean(self) -> list[str]:
         pid_file = self.folder / "postmaster.pid"
         if not pid_file.exists():
             return []
-        # The file is all that keeps a second server from the folder while processes of the first one work there.
+        # Only this file prevents a second server in the folder while processes of the first one work there.
         processes.kill_servers(self.home.data)
         pid = pid_file.read_text().split("\n", 1)[0]
         pid_file.unlink()
@@ -125,8 +121,8 @@ class Postgres(Service):
             if "password authentication failed" in str(error):
                 raise LakeError(
                     "PostgreSQL refuses the password of this lake",
-                    str(self.home.environment.secrets_path),
-                    "restore the secrets.json this data folder was made with",
+                    str(self.home.secrets_path),
+                    "restore the secrets.json of this data folder",
                 ) from None
             return False
 
@@ -140,7 +136,7 @@ class Postgres(Service):
 
 
 def _set_password(connection: psycopg.Connection, role: str, password: str) -> None:
-    """The password travels and is logged as its SCRAM verifier only."""
+    """Sets a password. Only its SCRAM verifier is sent and logged."""
     verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
     statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(verifier))
     connection.execute(statement)

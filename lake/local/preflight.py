@@ -1,4 +1,4 @@
-"""What must be true before a lake starts: checked first, so that a refusal leaves nothing changed."""
+"""The preconditions of a start. They are checked first, so that a refusal changes nothing."""
 
 import os
 import shutil
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import psutil
 
+from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput
-from lake.config.home import HOST, Home
 from lake.local.processes import describe
 from lake.local.service import Service
 
 FREE_BYTES = 2 * 1024**3
 
 
-def check(home: Home, services: Sequence[Service], own: set[int]) -> None:
-    """BadInput for the first thing that is missing; own are pids of this lake, whose ports do not count."""
+def check(home: Environment, services: Sequence[Service], own: set[int]) -> None:
+    """BadInput for the first failed check. own: pids of this lake, which may hold its ports."""
     check_build(services)
     check_folder(home.data)
     check_space(home.data)
@@ -26,7 +26,7 @@ def check(home: Home, services: Sequence[Service], own: set[int]) -> None:
 
 
 def check_build(services: Sequence[Service]) -> None:
-    """Every part of the build that a service names is there."""
+    """BadInput if a service misses a part of the build."""
     for service in services:
         for part in service.parts():
             if not any(part.parent.parent.glob(f"{part.parent.name}/{part.name}")):
@@ -34,33 +34,31 @@ def check_build(services: Sequence[Service]) -> None:
 
 
 def check_folder(data: Path) -> None:
-    """The data folder can be written, or made."""
+    """BadInput if the data folder cannot be written or created."""
     existing = _existing(data)
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         raise BadInput("the folder cannot be written", str(existing), "change its owner, or set LAKE_DATA_DIR")
 
 
 def check_space(data: Path, needed: int = FREE_BYTES) -> None:
-    """There is room for logs, topics and tables."""
+    """BadInput if the disk has no room for logs, topics and tables."""
     free = shutil.disk_usage(_existing(data)).free
     if free < needed:
         have, want = free / 1024**3, needed / 1024**3
         raise BadInput(
-            f"only {have:.1f} GiB free, {want:.1f} GiB needed",
-            str(data),
-            "free some space, or set LAKE_DATA_DIR",
+            f"only {have:.1f} GiB free, {want:.1f} GiB needed", str(data), "free some space, or set LAKE_DATA_DIR"
         )
 
 
-def check_ports(home: Home, own: set[int]) -> None:
-    """Nobody else listens on a port of this lake."""
+def check_ports(home: Environment, own: set[int]) -> None:
+    """BadInput if a foreign process listens on a port of this lake."""
     for name, port in asdict(home.ports).items():
         if not free(port) and (holder := _holder(port)) not in own:
             who = describe(psutil.Process(holder)) if holder else "a process of another user"
-            other = home.environment.port_base + 100
+            other = home.port_base + 100
             raise BadInput(
                 f"port {port} for {name} is taken by {who}",
-                f"{HOST}:{port}",
+                f"{LOOPBACK}:{port}",
                 f"stop it, or choose other ports: LAKE_PORT_BASE={other} lake up",
             )
 
@@ -70,18 +68,18 @@ def _existing(path: Path) -> Path:
 
 
 def free(port: int) -> bool:
-    """Whether nobody holds a port."""
+    """True if no process uses the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((LOOPBACK, port))
         except OSError:
             return False
     return True
 
 
 def _holder(port: int) -> int | None:
-    """Pid of whoever listens on a port, or is connected from it; None if that is not ours to see."""
+    """The pid of the process that listens on a port or is connected from it; None for a process of another user."""
     found = [item for item in psutil.net_connections("tcp") if item.laddr and item.laddr.port == port and item.pid]
     found.sort(key=lambda item: item.status != psutil.CONN_LISTEN)
     return found[0].pid if found else None

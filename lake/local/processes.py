@@ -1,4 +1,4 @@
-"""The processes of one lake, found by what only they carry, so that nothing else is ever stopped."""
+"""The processes of one lake. They are found by their environment, so that no other process is ever stopped."""
 
 import os
 import signal
@@ -14,12 +14,12 @@ SERVICE = "LAKE_SERVICE"
 SERVER = "postgres"  # the name of its processes, its service and its folder
 POLL_S = 0.05
 AT_ONCE_S = 0.5
-GONE_WITHIN_S = 8.0  # for processes that were asked to end
+GONE_WITHIN_S = 8.0  # for processes that have a signal to end
 GONE = (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess)
 
 
 def of_lake(data: Path) -> list[psutil.Process]:
-    """Every live process that a supervisor of this data folder started, the supervisors too."""
+    """Every live process that a supervisor of this data folder started, and the supervisors."""
     return [process for process in psutil.process_iter() if process.pid != os.getpid() and _belongs(process, data)]
 
 
@@ -41,7 +41,7 @@ def of_service(data: Path, name: str) -> list[psutil.Process]:
 
 
 def service_of(process: psutil.Process) -> str | None:
-    """The service that a process of a lake is part of, or supervises; '' when it is of none, None once it has ended."""
+    """The service that a process belongs to or supervises; "" if there is none, None if the process has ended."""
     try:
         return SERVER if _is_server(process) else str(process.environ().get(SERVICE, ""))
     except GONE:
@@ -49,9 +49,9 @@ def service_of(process: psutil.Process) -> str | None:
 
 
 def stop_orphans(found: list[psutil.Process], within_s: float) -> None:
-    """End processes without a supervisor: PostgreSQL last, once it has no client that it would wait for.
+    """Ends processes without a supervisor: PostgreSQL last, when it has no clients to wait for.
 
-    The others are killed soon: Kafka and Connect wait for each other, and none of them loses data.
+    The others are killed soon: Kafka and Connect would wait for each other, and neither loses data.
     """
     servers = [process for process in found if _is_server(process)]
     stop([process for process in found if process not in servers], AT_ONCE_S)
@@ -59,14 +59,14 @@ def stop_orphans(found: list[psutil.Process], within_s: float) -> None:
 
 
 def stop(found: list[psutil.Process], within_s: float) -> None:
-    """End processes: ask first, then kill what is left after within_s seconds."""
+    """Sends a signal to end, then kills the processes that are left after within_s seconds."""
     for process in found:
         _ask(process)
     _kill(_left(found, within_s), within_s)
 
 
 def kill_servers(data: Path) -> None:
-    """End what a killed PostgreSQL of this data folder left: a backend works on until its transaction has ended."""
+    """Kills the processes that a killed PostgreSQL left: a backend works until the end of its transaction."""
     _kill([process for process in of_lake(data) if _is_server(process)], GONE_WITHIN_S)
 
 
@@ -78,20 +78,20 @@ def _kill(found: list[psutil.Process], within_s: float) -> None:
 
 
 def _ask(process: psutil.Process) -> None:
-    """Of PostgreSQL only its first process, which ends the others.
+    """Sends a signal to end. Of PostgreSQL only the first process gets it, and ends the others.
 
-    Its checkpointer takes SIGINT as "all others have ended" (since 18), and ends the log that others still write: it
-    panics, or what they commit now is gone, and its numbers are given again.
+    The checkpointer would take SIGINT as "all others have ended" (since 18), and end the log that others still write:
+    it panics, or their new commits are lost and their LSNs are used twice.
     """
     with suppress(*GONE):
         if not _is_server(process):
             process.terminate()
         elif not _is_child(process):
-            process.send_signal(signal.SIGINT)  # SIGTERM would be "once the last client has gone"
+            process.send_signal(signal.SIGINT)  # SIGTERM means: end after the last client has left
 
 
 def _is_child(process: psutil.Process) -> bool:
-    """Whether a PostgreSQL process was started by another one: the title says so once that one has ended."""
+    """True if another process of PostgreSQL started this one; after its end only the title shows it."""
     parent = process.parent()
     return "".join(process.cmdline()).startswith("postgres: ") or (parent is not None and _is_server(parent))
 
@@ -116,7 +116,7 @@ def _runs(process: psutil.Process) -> bool:
 
 
 def describe(process: psutil.Process) -> str:
-    """'java kafka.Kafka (pid 12)': enough to recognise it, without arguments that could hold a secret."""
+    """Name and pid, "java (pid 12)", without arguments, which could contain a secret."""
     name = _name(process)
     return f"{name} (pid {process.pid})" if name else f"pid {process.pid}"
 
@@ -127,7 +127,7 @@ def names(found: list[psutil.Process]) -> list[str]:
 
 
 def _name(process: psutil.Process) -> str:
-    """'' once it has ended."""
+    """ "" if it has ended."""
     try:
         return str(process.name())
     except GONE:

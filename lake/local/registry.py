@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lake.clients.rest import answers
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.local import java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER
@@ -12,7 +12,7 @@ USERS = "QUARKUS_SECURITY_USERS_EMBEDDED"
 
 
 class Registry(Service):
-    """Storage is durable because ids must never change: each Kafka message names its schema by id."""
+    """Its storage is durable, because ids must never change: each Kafka message names its schema by id."""
 
     name = "registry"
     needs = ("postgres",)
@@ -35,15 +35,15 @@ class Registry(Service):
         return {
             "APICURIO_STORAGE_KIND": "sql",
             "APICURIO_STORAGE_SQL_KIND": "postgresql",
-            "APICURIO_DATASOURCE_URL": f"jdbc:postgresql://{HOST}:{ports.postgres}/registry",
+            "APICURIO_DATASOURCE_URL": f"jdbc:postgresql://{LOOPBACK}:{ports.postgres}/registry",
             "APICURIO_DATASOURCE_USERNAME": "registry",
             "APICURIO_DATASOURCE_JDBC_INITIAL_SIZE": "1",
             "APICURIO_DATASOURCE_JDBC_MIN_SIZE": "1",
             "APICURIO_DATASOURCE_JDBC_MAX_SIZE": "8",
-            "QUARKUS_HTTP_HOST": HOST,
+            "QUARKUS_HTTP_HOST": LOOPBACK,
             "QUARKUS_HTTP_PORT": str(ports.registry),
             "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "false",
-            "QUARKUS_MANAGEMENT_HOST": HOST,
+            "QUARKUS_MANAGEMENT_HOST": LOOPBACK,
             "QUARKUS_MANAGEMENT_PORT": str(ports.registry_management),
             "QUARKUS_OTEL_SDK_DISABLED": "true",
             "QUARKUS_HTTP_AUTH_BASIC": "true",
@@ -52,10 +52,6 @@ class Registry(Service):
             f"{USERS}_PLAIN_TEXT": "true",
             f"{USERS}_ROLES_{REGISTRY_WRITER.upper()}": "sr-developer",
         }
-
-    def prepare(self) -> list[str]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return []
 
     def program(self) -> Program:
         temporary = f"-Djava.io.tmpdir={self.folder}"

@@ -1,4 +1,4 @@
-"""Starts a program once its disk has room: room.py MIB FOLDER COMMAND...
+"""Starts a program when its disk has enough free space: room.py MIB FOLDER COMMAND...
 
 A broker that was started on a full disk, twice in a row, found its own metadata invalid when it recovered them, deleted
 them, and knew of no topic (Kafka 4.3.0: "__cluster_metadata-0: Found invalid offset during recovery").
@@ -14,7 +14,7 @@ MIB = 1024 * 1024
 
 
 def wait_for_room(folder: str, needed_mib: int) -> None:
-    """Returns once the disk of the folder has so much left; says when it has to wait."""
+    """Returns once the disk of the folder has enough free space. Prints when it waits."""
     if left_mib(folder) >= needed_mib:
         return
     print(f"{folder}: {left_mib(folder)} MiB left, {needed_mib} MiB needed; waiting for room", flush=True)

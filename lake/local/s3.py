@@ -4,14 +4,14 @@ import os
 from pathlib import Path
 
 from lake.clients.rest import answers
-from lake.config.home import HOST
+from lake.config.environment import LOOPBACK
 from lake.local.service import Program, Service
 
 REGION = "us-east-1"
 
 
 class S3(Service):
-    """Objects in .lake/s3/<bucket>; their attributes beside them if the file system cannot hold them."""
+    """Objects in .lake/s3/<bucket>; their attributes in s3-attributes/ if the file system cannot store them."""
 
     name = "s3"
 
@@ -37,15 +37,12 @@ class S3(Service):
         return self.home.data / "s3-attributes"
 
     def program(self) -> Program:
-        backend = [
-            "posix",
-            *(["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []),
-            str(self.folder),
-        ]
-        address = f"{HOST}:{self.home.ports.s3}"
+        sidecar = ["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []
+        address = f"{LOOPBACK}:{self.home.ports.s3}"
         # A small commit makes a hundred requests, and without --keep-alive as many connections.
-        command = [str(self.binary), "--quiet", "--keep-alive", "--port", address, *backend]
-        # A listing is garbage once sent: collecting it less often saves a fifth of its cost for 15 MB.
+        server = [str(self.binary), "--quiet", "--keep-alive", "--port", address]
+        command = [*server, "posix", *sidecar, str(self.folder)]
+        # A listing becomes garbage when it is sent: rarer collection saves a fifth of its cost for 15 MB.
         return Program(command, self.home.data, {"GOGC": "400"})
 
     def ready(self) -> bool:

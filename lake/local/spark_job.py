@@ -1,4 +1,4 @@
-"""A Spark job run to its end: launched as everywhere else, its noise in a log, its result as JSON."""
+"""Runs a Spark job to its end: its output in a log, its result as JSON."""
 
 import json
 import os
@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import HOST, Home
 from lake.local.kafka import Kafka
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
@@ -23,47 +24,47 @@ from lake.local.stack import answers
 
 KILL_AFTER_S = 10
 WATCH_S = 0.5
+Watch = Callable[[Path], None]  # is called with the path of the log while a job runs
 NOTHING: Mapping[str, str] = MappingProxyType({})
 REFUSED = 2
 LOG_LINES = 5
 LOGS = 10  # of the last runs of a job are kept
-END_BYTES = 2**16  # of a log, in which the last line of progress is looked for
-# Somebody waits: by default S3A asks a server that is down for many minutes.
+END_BYTES = 2**16  # at the end of a log, where the last line of progress is searched
+# A user waits: by default S3A retries for many minutes if the server is down.
 IMPATIENT = {
     f"{S3A}.attempts.maximum": "3",
     f"{S3A}.retry.limit": "3",
     f"{S3A}.connection.establish.timeout": "5000",
     f"{S3A}.connection.timeout": "60000",
 }
-CORRECT = "correct it"
 
 
 class Job(NamedTuple):
-    """command: what the user types; needs: what must answer; conf: Spark's settings; now: what to do if refused."""
+    """command: as typed by the user. needs: services that must answer. now: what to do if the input is refused."""
 
     command: str
     needs: tuple[type[Service], ...]
     conf: Mapping[str, str] = IMPATIENT
-    now: str = CORRECT
+    now: str = "correct it"
 
 
 JOBS = {
-    "query": Job("lake sql", (S3, Metastore), now=f"{CORRECT}; lake sql 'show databases' lists what there is"),
+    "query": Job("lake sql", (S3, Metastore), now="correct it; lake sql 'show databases' lists what there is"),
     "verify": Job("lake verify", (Postgres, Kafka, S3, Metastore)),
     "ghosts": Job("lake resnapshot", (Postgres, Kafka, S3)),
     "topics": Job("lake topics", (Kafka,)),
     "quarantined": Job("lake quarantine", (S3,)),
-    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may outlast an outage
+    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may survive an outage
 }
 
 
 def run_job(
-    home: Home,
+    home: Environment,
     name: str,
     args: Sequence[str],
     secrets: Mapping[str, str] = NOTHING,
     conf: Mapping[str, str] = NOTHING,
-    watch: Callable[[Path], None] | None = None,
+    watch: Watch = lambda log: None,
 ) -> dict[str, Any]:
     """The content of the job's --output file.
 
@@ -75,41 +76,29 @@ def run_job(
     config = home.rendered / "pipeline.json"
     if not config.exists():
         raise BadInput("the lake has no tables yet", str(config), "run: lake apply")
-    refuse_silent([service(home) for service in JOBS[name].needs])
+    for service in (kind(home) for kind in JOBS[name].needs):
+        if not answers(service):
+            raise BadInput(f"{service.name} does not answer", f"{LOOPBACK}:{service.port}", "run: lake up")
     log = new_log(home, name)
     with tempfile.TemporaryDirectory(prefix="lake-") as folder:
         output = Path(folder) / "result.json"
         arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
-        command = spark_submit_command(home.environment, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
-        environment = spark_environment(home.environment, {**home.secrets.s3_keys, **secrets})
-        code = _run(command, environment, log, watch)
-        return _result(name, code, output, log)
+        command = spark_submit_command(home, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
+        environment = spark_environment(home, {**home.secrets.s3_keys, **secrets})
+        return _result(name, _run(command, environment, log, watch), output, log)
 
 
-def refuse_silent(services: Sequence[Service]) -> None:
-    """BadInput names the first one that does not answer."""
-    for service in services:
-        if not answers(service):
-            raise BadInput(f"{service.name} does not answer", f"{HOST}:{service.port}", "run: lake up")
-
-
-def _run(command: list[str], environment: dict[str, str], path: Path, watch: Callable[[Path], None] | None) -> int:
+def _run(command: list[str], environment: dict[str, str], path: Path, watch: Watch) -> int:
     with path.open("wb") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            return _watched(process, lambda: watch(path)) if watch else process.wait()
+            while process.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(WATCH_S)
+                watch(path)
+            return process.returncode
         finally:
             _end(process)
-
-
-def _watched(process: subprocess.Popen[bytes], watch: Callable[[], None]) -> int:
-    while True:
-        try:
-            code = process.wait(WATCH_S)
-            watch()
-            return code
-        except subprocess.TimeoutExpired:
-            watch()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -127,43 +116,39 @@ def _result(name: str, code: int, output: Path, log: Path) -> dict[str, Any]:
     if code == REFUSED and "error" in content:
         raise BadInput(content["error"], JOBS[name].command, JOBS[name].now)
     if not content:
-        tail = " / ".join(_last_lines(log))
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        errors = [line for line in lines if "Error" in line or "Exception" in line]
+        tail = " / ".join((errors or lines)[-LOG_LINES:])
         raise LakeError(f"{JOBS[name].command} ended with code {code}: {tail}", str(log), "see: lake status")
     return content
 
 
-def new_log(home: Home, name: str) -> Path:
+def new_log(home: Environment, name: str) -> Path:
     """The log of one run of a job: a file of its own, because another run may be active."""
     for old in _logs(home, name)[: 1 - LOGS]:
         old.unlink(missing_ok=True)
     return home.logs / f"job-{name}-{time.time_ns()}-{os.getpid()}.log"
 
 
-def last_log(home: Home, name: str) -> Path | None:
+def last_log(home: Environment, name: str) -> Path | None:
     """The log of the last run of a job; None if there was none."""
     return next(reversed(_logs(home, name)), None)
 
 
-def _logs(home: Home, name: str) -> list[Path]:
+def _logs(home: Environment, name: str) -> list[Path]:
     return sorted(home.logs.glob(f"job-{name}-*.log"))
 
 
 def last_progress(log: Path, name: str) -> str:
-    """The last line of a job's progress, which begins with its name; "" if the end of the log has none."""
+    """The last line of progress, which starts with the name of the job; "" if the end of the log has none."""
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - END_BYTES))
         lines = file.read().decode(errors="replace").splitlines()
     return next((line for line in reversed(lines) if line.startswith(f"{name}: ")), "")
 
 
-def _last_lines(path: Path) -> list[str]:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    errors = [line for line in lines if "Error" in line or "Exception" in line]
-    return (errors or lines)[-LOG_LINES:]
-
-
 def objects(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a result by the names of their columns. BadInput when two have the same."""
+    """The rows of a result by the names of their columns. BadInput if two have the same name."""
     columns = content["columns"]
     twice = next((name for name in columns if columns.count(name) > 1), None)
     if twice is not None:

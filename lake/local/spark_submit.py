@@ -1,4 +1,4 @@
-"""How a Spark job is launched here: the spark-submit command line and its environment."""
+"""The start of a Spark job on this machine: the command line of spark-submit and its environment."""
 
 import importlib.util
 import os
@@ -25,7 +25,7 @@ JVM_OPTIONS = (
     # A broken message can claim a text of 2 GB; none is longer than a message, and a failed allocation ends the JVM.
     f"-Dorg.apache.avro.limits.string.maxLength={4 * LARGEST_MESSAGE}",
     f"-Dorg.apache.avro.limits.bytes.maxLength={4 * LARGEST_MESSAGE}",
-    # Each answer of S3 is read by a new parser, whose name Java looks up in all jars: twice, and finds none.
+    # Each answer of S3 is read by a new parser. Java searches its name in all jars, twice, and finds none.
     "-Dorg.xml.sax.driver=com.sun.org.apache.xerces.internal.parsers.SAXParser",
     # To know how large its rows are, Hudi starts a second JVM that attaches to this one, for seconds and in vain.
     "-Djol.skipHotspotSAAttach=true",
@@ -42,18 +42,18 @@ def spark_submit_command(
     """spark-submit of spark_jobs/<script>.py on this machine; conf overrides the settings of the machine."""
     size = ("--master", "local[*]", "--driver-memory", environment.spark.driver_memory)
     folder = environment.root / "spark_jobs"
-    settings = {**_driver(environment), **_object_store(environment), **(conf or {})}
+    settings = {**spark_conf(environment), **(conf or {})}
     place = Place(size, str(folder / f"{script}.py"), (folder / "pools.xml").as_uri(), settings)
     return [str(spark_home() / "bin" / "spark-submit"), *spark_submit(script, script, place, args)]
 
 
 def spark_environment(environment: Environment, credentials: Mapping[str, str]) -> dict[str, str]:
-    """What the process inherits: this one's variables, Spark's own, and the given credentials (S3, JDBC)."""
+    """The variables of the process: the current ones, those of Spark, and the given credentials (S3, JDBC)."""
     binaries = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     return {
         **os.environ,
         **credentials,
-        "PATH": binaries,  # spark-submit finds its Python, and that one its pyspark, only through these
+        "PATH": binaries,  # spark-submit finds Python, and Python finds pyspark, only through these
         "SPARK_HOME": str(spark_home()),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": str(environment.root),
@@ -62,7 +62,7 @@ def spark_environment(environment: Environment, credentials: Mapping[str, str]) 
 
 
 def spark_conf(environment: Environment) -> dict[str, str]:
-    """The settings shared by every job that reads or writes the lake."""
+    """The settings of every job that reads or writes the lake on this machine."""
     return {**SESSION, **_driver(environment), **_object_store(environment)}
 
 
@@ -75,7 +75,7 @@ def spark_home() -> Path:
 
 
 def _driver(environment: Environment) -> dict[str, str]:
-    scratch = environment.data_path / "tmp"  # a killed job leaves Hive's session folders and Hudi's spilled maps here
+    scratch = environment.data / "tmp"  # a killed job leaves session folders of Hive and spilled maps of Hudi here
     return {
         "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
         "spark.driver.defaultJavaOptions": " ".join(
@@ -85,16 +85,16 @@ def _driver(environment: Environment) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.local.dir": str(scratch),
-        # Here the driver is the executor, and cannot lose itself. Of one that was silent for two minutes, because the
-        # laptop slept, it would think so, never take it back, and end ten minutes later.
+        # Here the driver is the executor. If the laptop slept for two minutes, the driver would consider its executor
+        # lost, never accept it again, and end ten minutes later.
         "spark.storage.blockManagerHeartbeatTimeoutMs": "365d",
-        "spark.sql.warehouse.dir": (environment.data_path / "warehouse").as_uri(),
+        "spark.sql.warehouse.dir": (environment.data / "warehouse").as_uri(),
         "spark.sql.shuffle.partitions": "4",
     }
 
 
 def class_archive(root: Path) -> list[str]:
-    """Halves the start of a job. A JVM that can't use it, because of other jars, goes without and says nothing."""
+    """Halves the start of a job. A JVM that cannot use it, because of other jars, ignores it silently."""
     return [f'"-XX:SharedArchiveFile={root / ARCHIVE}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
 
 

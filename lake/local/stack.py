@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 
 from lake.config import secrets
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.config.lock import locked
 from lake.config.names import refuse_unknown
 from lake.local import preflight, processes
@@ -28,24 +28,20 @@ from lake.local.stream import Stream
 from lake.local.supervisor import STOP_WAIT_S, STOPPED, Supervisor
 
 SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Registry, S3, Stream, Guardian)
-# A broker that goes while Connect still has tasks keeps both waiting for half a minute.
+# If the broker ends while Connect still has tasks, both wait for half a minute.
 STOP_FIRST = ("guardian", "stream", "connect")
 POLL_S = 0.2
-ENDED_WITHIN_S = STOP_WAIT_S + 4.0  # supervisord looks once a second at what it has killed then
+ENDED_WITHIN_S = STOP_WAIT_S + 4.0  # supervisord checks once a second what it has killed
 LOG_LINES = 3
 
-# Is called for each step: service, what happened, seconds since the start.
+# Called for each step: service, what happened, seconds since the start.
 StepReport = Callable[[str, str, float], None]
-
-
-def silent(service: str, what: str, seconds: float) -> None:
-    """A report that nobody reads."""
 
 
 class Stack:
     """All services of one lake."""
 
-    def __init__(self, home: Home, report: StepReport = silent) -> None:
+    def __init__(self, home: Environment, report: StepReport = lambda *_: None) -> None:
         self.home = home
         self.report = report
         self.services = [service(home) for service in SERVICES]
@@ -54,12 +50,12 @@ class Stack:
         self._given_up = threading.Event()
 
     def service(self, name: str) -> Service:
-        """BadInput names the services there are."""
+        """BadInput with the existing services if there is none of that name."""
         refuse_unknown("service", [name], list(self.supervisors))
         return self.supervisors[name].service
 
     def runs(self) -> bool:
-        """Whether any service has its supervisor."""
+        """True if any service has a running supervisor."""
         return any(supervisor.pid() is not None for supervisor in self.supervisors.values())
 
     def lost(self) -> list[str]:
@@ -67,11 +63,11 @@ class Stack:
         return [one.name for one in self.services if one.wanted() and self.supervisors[one.name].pid() is None]
 
     def up(self) -> bool:
-        """Has every service running and answering. False if all of them already were."""
+        """Starts every service and waits for its answer. False if all of them ran already."""
         if self.lost():
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
         with _alone(self.home):
-            secrets.load_or_create(self.home.environment.secrets_path)
+            secrets.load_or_create(self.home.secrets_path)
             return self._start([service for service in self.services if service.wanted()])
 
     def revive(self) -> bool:
@@ -91,7 +87,7 @@ class Stack:
             self._say(", ".join(names), f"its supervisor was killed; stopped what was left: {left}")
 
     def _start(self, services: list[Service]) -> bool:
-        """Start in parallel; a service waits only for those it needs. The first failure is raised."""
+        """Starts services in parallel; each waits only for the services that it needs. Raises the first failure."""
         started: dict[str, Future[bool]] = {}
         with ThreadPoolExecutor(max_workers=len(services)) as pool:
             try:
@@ -105,13 +101,13 @@ class Stack:
                 raise
 
     def _start_one(self, service: Service, needed: Sequence["Future[bool]"] = ()) -> bool:
-        """Has one service running and answering. False if its process existed already."""
+        """Starts one service and waits for its answer. False if its process existed already."""
         for future in needed:
             future.result()
         supervisor = self.supervisors[service.name]
         idle = supervisor.state().pid == 0
         if idle:
-            # Nothing may start it while prepare cleans up: what it removes would be a running server's.
+            # Nothing may start the service while prepare removes files of the ended server.
             self._end([service.name])
             for line in service.prepare():
                 self._say(service.name, line)
@@ -135,7 +131,7 @@ class Stack:
                 raise LakeError(f"{service.name} was not waited for", "lake up", "run: lake up")
 
     def down(self) -> bool:
-        """Stop everything, writers first; False if nothing ran. Leaves no process of this lake."""
+        """Stops everything, writers first. False if nothing ran. No process of this lake is left."""
         if not self._processes():
             return False
         with _alone(self.home):
@@ -154,9 +150,9 @@ class Stack:
         self._stop_orphans(names)
 
     def _stop(self, names: Sequence[str]) -> None:
-        """Stop services, side by side."""
+        """Stops services in parallel."""
         left = {name for name in names if self.supervisors[name].state().pid}
-        for name in names:  # one that ends at once has no process now, and would be started again
+        for name in names:  # a service that ends at once has no process now, and would be started again
             self.supervisors[name].stop(wait=False)
         end = time.monotonic() + ENDED_WITHIN_S
         while left and time.monotonic() < end:
@@ -180,7 +176,7 @@ class Stack:
             self.start(name)
 
     def restart(self, name: str) -> None:
-        """Stop and start one service; the others keep running. BadInput when the lake is down."""
+        """Stops and starts one service; the others keep running. BadInput if the lake is down."""
         self.service(name)
         if not self.runs():
             raise BadInput("this lake does not run", str(self.home.data), "run: lake up")
@@ -193,7 +189,7 @@ class Stack:
         self.report(name, what, time.monotonic() - self._began)
 
 
-def _alone(home: Home) -> AbstractContextManager[None]:
+def _alone(home: Environment) -> AbstractContextManager[None]:
     """One command at a time starts or stops a lake."""
     return locked(home.lock, "another lake command is starting or stopping this lake")
 
@@ -208,5 +204,5 @@ def _tail(log: Path) -> str:
 
 
 def answers(service: Service) -> bool:
-    """Whether a service that runs also does its work; LakeError when it refuses this lake."""
+    """True if the service answers. LakeError if it refuses this lake."""
     return (service.port is None or not preflight.free(service.port)) and service.ready()

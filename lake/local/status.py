@@ -2,17 +2,17 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.local import processes
 from lake.local.service import Service
 from lake.local.stack import SERVICES, Stack, answers
 from lake.local.supervisor import BACKOFF, RUNNING, State, Supervisor
 
 ADVICE = {
-    "orphaned": "its supervisor is gone, and processes of it are left: lake up stops and starts them",
+    "orphaned": "its supervisor has ended, but its processes run: lake up stops and starts them",
     "down": "start with: lake up",
 }
 
@@ -29,26 +29,22 @@ class ServiceStatus:
     reason: str = ""
 
 
-def services(home: Home) -> list[ServiceStatus]:
+def services(home: Environment) -> list[ServiceStatus]:
     """All services in the order of the stack.
 
-    orphaned: it runs without its supervisor. silent: its process runs, and does not answer.
+    orphaned: it runs without its supervisor. silent: its process runs but does not answer.
     """
     stack = Stack(home)
     if not stack.runs():
         left = {processes.service_of(process) for process in processes.of_lake(home.data)}
         return [_unsupervised(service, service.name in left) for service in stack.services]
-    with ThreadPoolExecutor(max_workers=len(SERVICES)) as asking:  # one that is cut off takes seconds
+    with ThreadPoolExecutor(max_workers=len(SERVICES)) as asking:  # a service that is cut off takes seconds
         return list(asking.map(_asked, stack.supervisors.values()))
 
 
 def healthy(lines: list[ServiceStatus]) -> bool:
     """True if all that should run runs."""
     return all(line.state in ("running", "waiting") for line in lines)
-
-
-def as_json(lines: list[ServiceStatus]) -> list[dict[str, object]]:
-    return [asdict(line) for line in lines]
 
 
 def _asked(supervisor: Supervisor) -> ServiceStatus:
@@ -68,7 +64,7 @@ def _unsupervised(service: Service, runs: bool) -> ServiceStatus:
 
 
 def _problem(service: Service) -> str:
-    """'' when it answers."""
+    """Why it does not answer; "" if it answers."""
     try:
         return "" if answers(service) else f"its process runs and does not answer; see: lake logs {service.name}"
     except LakeError as error:
@@ -77,7 +73,7 @@ def _problem(service: Service) -> str:
 
 def _line(state: State) -> ServiceStatus:
     if state.state == BACKOFF:
-        reason = f"it ends within a second, and is started again and again; see: lake logs {state.name}"
+        reason = f"it ends within a second after each start; see: lake logs {state.name}"
         return ServiceStatus(state.name, "failing", 0, 0, 0, reason)
     if state.state != RUNNING:
         return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
@@ -85,7 +81,7 @@ def _line(state: State) -> ServiceStatus:
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
 
 
-def refuse_stopped(home: Home) -> None:
-    """BadInput if the streaming job does not run. A job that was started this second counts: it will serve requests."""
+def refuse_stopped(home: Environment) -> None:
+    """BadInput if the streaming job does not run. A starting job is accepted: it will serve requests."""
     if not any(line.name == "stream" and line.state in ("running", "starting") for line in services(home)):
         raise BadInput("the streaming job, which would do it, does not run", "stream", "run: lake up")

@@ -1,9 +1,8 @@
 """The Spark application that writes the lake: one more service."""
 
-from pathlib import Path
-
 from lake.local.service import Program, Service
 from lake.local.spark_submit import SHORT_JOB, spark_environment, spark_submit_command
+from lake.rendering.pipeline import pipeline_path
 from lake.rendering.spark import continuous_arguments
 
 LAYERS = ("silver", "bronze")
@@ -26,33 +25,29 @@ class Stream(Service):
     """Runs once `lake apply` has rendered a pipeline."""
 
     name = "stream"
-    # It claims its tables there. It needs the other services ten seconds later, and tries again if they are not up.
+    # It claims its tables in S3. It needs the other services ten seconds later, and retries if they are down.
     needs = ("s3",)
-    arrived = "started; its tables come up in: lake status"
-
-    @property
-    def pipeline(self) -> Path:
-        return self.home.rendered / "pipeline.json"
+    arrived = "started; see its tables in: lake status"
 
     def secrets(self) -> dict[str, str]:
         return self.home.secrets.s3_keys
 
     def wanted(self) -> bool:
-        return self.pipeline.exists()
+        return pipeline_path(self.home).exists()
 
     def prepare(self) -> list[str]:
         (self.home.data / "tmp").mkdir(parents=True, exist_ok=True)
         return []
 
     def program(self) -> Program:
-        arguments = continuous_arguments(str(self.pipeline), LAYERS)
-        command = spark_submit_command(self.home.environment, self.name, arguments, self._conf())
-        environment = spark_environment(self.home.environment, {})
+        arguments = continuous_arguments(str(pipeline_path(self.home)), LAYERS)
+        command = spark_submit_command(self.home, self.name, arguments, self._conf())
+        environment = spark_environment(self.home, {})
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
 
     def _conf(self) -> dict[str, str]:
-        return {**CONF, **(SHORT_JOB if self.home.environment.spark.short_lived else {})}
+        return {**CONF, **(SHORT_JOB if self.home.spark.short_lived else {})}
 
     def ready(self) -> bool:
-        """Nobody waits for Spark, which takes ten seconds more: the state of the tables shows what it has done."""
+        """Always true: Spark takes ten seconds more, and the state of the tables shows its progress."""
         return True

@@ -1,11 +1,12 @@
 """HoodieStreamer run on this machine, as a job in the foreground."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lake.config.definition import load_databases
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.config.names import named_targets
 from lake.config.report import Report
 from lake.local.spark_job import last_log, run_job
@@ -23,46 +24,42 @@ from lake.rendering.streamer import (
 JOB = "streamer"
 
 
-def run(home: Home, options: RunOptions, report: Report) -> dict[str, Any]:
+def run(home: Environment, options: RunOptions, report: Report) -> dict[str, Any]:
     """The result of spark_jobs/streamer.py over a freshly rendered file. Reports each commit and each failure."""
-    named_targets(read_pipeline(home.environment), list(options.names))  # BadInput before Spark starts
-    folder = streamer_path(home.environment)
+    named_targets(read_pipeline(home), list(options.names))  # BadInput before Spark starts
+    folder = streamer_path(home)
     rendered, status = folder / FILE_NAME, folder / STATUS
-    write_streamer(load_databases(home.root), local_places(home.environment), rendered)
+    write_streamer(load_databases(home.root), local_places(home), rendered)
     status.unlink(missing_ok=True)
     words = job_arguments(options, streamer=rendered.as_uri(), status=status.as_uri())
     jars = {"spark.driver.extraClassPath": class_path(home)}
-    watch = Watch(status, report)
-    return run_job(home, JOB, words, conf=jars, watch=lambda log: watch.look())
+    look = reporter(status, report)
+    return run_job(home, JOB, words, conf=jars, watch=lambda log: look())
 
 
-def log_hint(home: Home) -> str:
+def log_hint(home: Environment) -> str:
     """Where the last run wrote its log."""
     return f"see: {last_log(home, JOB)}"
 
 
-def class_path(home: Home) -> str:
-    """Spark's jars, and with them HoodieStreamer, which on EMR lies on the cluster."""
+def class_path(home: Environment) -> str:
+    """Spark's jars and HoodieStreamer, which is installed on an EMR cluster."""
     return ":".join(str(home.build / folder / "*") for folder in ("spark", JOB))
 
 
-class Watch:
-    """Reports each new commit and each new failure once."""
+def reporter(status: Path, report: Report) -> Callable[[], None]:
+    """A function that reports each new commit and each new failure of a status file once."""
+    reported: dict[str, Any] = {}
 
-    def __init__(self, status: Path, report: Report) -> None:
-        self._status = status
-        self._report = report
-        self._reported: dict[str, Any] = {}
-
-    def look(self) -> None:
-        """Reads the status file, which the job replaces as a whole."""
-        if not self._status.exists():
-            return
-        for name, table in json.loads(self._status.read_text(encoding="utf-8"))["tables"].items():
+    def look() -> None:
+        content = json.loads(status.read_text(encoding="utf-8")) if status.exists() else {"tables": {}}
+        for name, table in content["tables"].items():
             fact = (table["commits"], table.get("reason"))
-            if table["state"] not in ("waiting", "reading") and self._reported.get(name) != fact:
-                self._reported[name] = fact
-                self._report(f"{name}: {_line(table)}")
+            if table["state"] not in ("waiting", "reading") and reported.get(name) != fact:
+                reported[name] = fact
+                report(f"{name}: {_line(table)}")
+
+    return look
 
 
 def _line(table: dict[str, Any]) -> str:

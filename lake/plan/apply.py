@@ -10,7 +10,6 @@ from lake.clients.reconcile import root_cause
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
-from lake.config.home import Home
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.plan.facts import Facts
@@ -27,7 +26,7 @@ def validate(planned: list[Change], databases: list[Database], environment: Envi
     """Lets Connect check every connector that would change; BadInput before anything is touched."""
     changing = {change.database for change in planned if change.kind == "connector"}
     wanted = {one.connector: source_connector(one, environment) for one in databases if one.database in changing}
-    kafka_connect.validate(Connect(environment.connect_url), wanted)
+    kafka_connect.validate(Connect(environment.connect), wanted)
 
 
 def apply(
@@ -50,7 +49,7 @@ class _Performer:
         self._databases = {database.database: database for database in databases}
         self._environment = environment
         self._facts = facts
-        self._connect = Connect(environment.connect_url)
+        self._connect = Connect(environment.connect)
         self._readers_before: dict[str, int | None] = {}
 
     def source(self, database: str, group: list[Change]) -> None:
@@ -66,7 +65,7 @@ class _Performer:
 
     def connector(self, database: str, group: list[Change]) -> None:
         definition = self._databases[database]
-        baseline.note(Home(self._environment), definition)
+        baseline.note(self._environment, definition)
         self._readers_before[database] = engine_of(definition).capture.reader(self._environment, definition)
         self._connect.put(source_connector(definition, self._environment))
         self._wait(lambda: self._runs(definition), f"connector {definition.connector}")

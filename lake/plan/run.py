@@ -1,8 +1,7 @@
 """A plan made, checked and carried out."""
 
 from lake.config.definition import Database, load_databases
-from lake.config.environment import Environment, load_environment
-from lake.config.home import PROJECT, Home
+from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.report import Report
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
@@ -17,12 +16,12 @@ def apply_all(environment: str, report: Report) -> list[Change]:
     validate(found, databases, place)
     apply(found, databases, place, facts, report=report)
     for service in ("stream", "guardian"):  # there was nothing to do for them before the first apply
-        Stack(Home(place)).start_if_idle(service)
+        Stack(place).start_if_idle(service)
     return found
 
 
 def planned(name: str) -> tuple[list[Database], Environment, Facts, list[Change]]:
-    place = load_environment(PROJECT, name)
+    place = load_environment(name, PROJECT)
     databases = load_databases(PROJECT)
     facts = read_facts(databases, place)
     check(databases, place, facts)

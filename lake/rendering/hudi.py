@@ -34,7 +34,7 @@ def hudi_options(*, database: str, table: Table, table_type: TableType, environm
         "hoodie.archive.automatic": "false",
         **one_at_a_time(),
         **retention(environment.silver.history_commits),
-        **catalogue(environment.metastore_uri),
+        **catalogue(environment.metastore),
         **catalogue_name(f"{database}_{table_type}", table),
     }
 

@@ -13,20 +13,20 @@ FILE_NAME = "pipeline.json"
 
 
 def pipeline_path(environment: Environment) -> Path:
-    return environment.rendered_path / FILE_NAME
+    return environment.rendered / FILE_NAME
 
 
 def pipeline(databases: list[Database], environment: Environment) -> dict[str, Any]:
     """The content of the pipeline file for all tables of all databases."""
     return {
         "kafka": {"kafka.bootstrap.servers": environment.kafka_bootstrap},
-        "registry": f"{environment.registry_url}/apis/ccompat/v7",
-        "checkpoints": (environment.data_path / "checkpoints").as_uri(),
-        "status": (environment.data_path / "status.json").as_uri(),
-        "requests": (environment.data_path / "requests").as_uri(),
+        "registry": f"{environment.registry}/apis/ccompat/v7",
+        "checkpoints": (environment.data / "checkpoints").as_uri(),
+        "status": (environment.data / "status.json").as_uri(),
+        "requests": (environment.data / "requests").as_uri(),
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
         "silver": environment.silver.model_dump(),
-        "metastore": environment.metastore_uri,
+        "metastore": environment.metastore,
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }

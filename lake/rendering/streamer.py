@@ -14,7 +14,6 @@ from lake.config.definition import Database, Table, TableType
 from lake.config.environment import HISTORY_COMMITS, Environment
 from lake.rendering import hudi
 
-CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 BASE = "base.properties"
 FILE_NAME = "streamer.json"
 STATUS = "status.json"
@@ -45,13 +44,13 @@ def local_places(environment: Environment) -> Places:
         archive=f"{environment.bucket_uri}/bronze",
         tables=f"{environment.bucket_uri}/streamer",
         files=streamer_path(environment).as_uri(),
-        registry=f"{environment.registry_url}/apis/ccompat/v7",
-        metastore=environment.metastore_uri,
+        registry=f"{environment.registry}/apis/ccompat/v7",
+        metastore=environment.metastore,
     )
 
 
 def streamer_path(environment: Environment) -> Path:
-    return environment.rendered_path / "streamer"
+    return environment.rendered / "streamer"
 
 
 def write_streamer(databases: list[Database], places: Places, path: Path) -> None:
@@ -121,17 +120,6 @@ def arguments(database: str, table: Table, kind: TableType, places: Places) -> l
         *("--transformer-class", "org.apache.hudi.utilities.transform.SqlFileBasedTransformer"),
         "--enable-sync",
     ]
-
-
-def class_submit(bundle: str, words: Sequence[str], jars: Sequence[str] = ()) -> list[str]:
-    """spark-submit's arguments for HoodieStreamer itself, without our job around it.
-
-    bundle: the jar that holds the class, on EMR /usr/lib/hudi/hudi-utilities-bundle.jar. jars: lake-streamer.jar, where
-    Spark does not have it. words: arguments(), one of SCHEMAS, LOAD or FOLLOW, and --continuous. The schema and the
-    SQL of the table must be there: our job writes them in each of its rounds.
-    """
-    ours = ["--jars", ",".join(jars)] if jars else []
-    return ["--class", CLASS, *ours, bundle, *words]
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Tables read again from their source, while changes go on flowing."""
+"""Reads tables again from their source while the stream continues."""

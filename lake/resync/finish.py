@@ -1,58 +1,54 @@
-"""A re-snapshot from begin to end: tables are read again, orphaned rows deleted, and equality proven."""
+"""A complete re-snapshot: reads tables again, deletes orphaned rows, and proves equality."""
 
 import json
 from typing import Any
 
 from lake.clients.stream_control import DELETE_ORPHANS, ask_stream
 from lake.config.definition import load_databases
+from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
-from lake.config.home import Home
 from lake.config.names import targets_of
 from lake.config.report import Report
 from lake.guardian.inspect import Inspection, accept, inspect
 from lake.local.parity import compare, run_reader
 from lake.resync import quarantine
 from lake.state import resync
-from lake.state.resync import Request, Resync
+from lake.state.resync import Request
 
 Tables = list[dict[str, Any]]
 
 
 def read_again(
-    home: Home, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
+    home: Environment, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
 ) -> dict[str, Any]:
     """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
 
-    Given up are messages in quarantine that are older than what was read. LakeError when it can't be carried out.
+    given_up: messages in quarantine that are older than the re-snapshot, and were dropped. LakeError if it fails.
 
-    tables: of the pipeline file. command: what to run after an interruption. BadInput as check_interrupted().
+    tables: entries of the pipeline file. command: to run after an interruption. BadInput as check_interrupted().
     """
     resync.check_interrupted(home, command, tables)
     with in_the_middle(command):
-        return _read_again(home, command, tables, request_rows, timeout_s, report)
+        begun = resync.begin(home, command, tables, request_rows)
+        resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
+        report("looking for rows that the source no longer has")
+        bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
+        found = _find_orphans(home, command, bounds, timeout_s)
+        check_none_missed(home, found, command, list(begun))
+        swept = _orphan_counts(tables, found)
+        by_target = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
+        requests = {target: (DELETE_ORPHANS, {"table": target, "bound": by_target[target]}) for target in swept}
+        ask_stream(home, requests, timeout_s, report)
+        given_up: list[str] = []
+        for database, asked in begun.items():
+            given_up += quarantine.give_up(home, database, asked.bounds, timeout_s)
+        result = prove(home, tables, timeout_s, report)
+        for database in begun:
+            resync.end(home, database)
+        return {**result, "swept": swept, "given_up": given_up}
 
 
-def _read_again(
-    home: Home, command: str, tables: Tables, request_rows: Request, timeout_s: float, report: Report
-) -> dict[str, Any]:
-    begun = resync.begin(home, command, tables, request_rows)
-    resync.await_read(home, load_databases(home.root), begun, timeout_s, report)
-    report("looking for rows that the source no longer has")
-    bounds = {topic: bound for asked in begun.values() for topic, bound in asked.bounds.items()}
-    found = _find_orphans(home, command, bounds, timeout_s)
-    check_none_missed(home, found, command, list(begun))
-    swept = _orphan_counts(tables, found)
-    asked = {target: bounds[table["topic"]] for table in tables for target in targets_of(table)}
-    requests = {target: (DELETE_ORPHANS, {"table": target, "bound": asked[target]}) for target in swept}
-    ask_stream(home, requests, timeout_s, report)
-    given_up = _drop_outdated(home, begun, timeout_s)
-    result = prove(home, tables, timeout_s, report)
-    for database in begun:
-        resync.end(home, database)
-    return {**result, "swept": swept, "given_up": given_up}
-
-
-def prove(home: Home, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
+def prove(home: Environment, tables: Tables, timeout_s: float, report: Report) -> dict[str, Any]:
     """{"equal": …, "verify": the proof}. If all is equal, it becomes the guardian's new baseline."""
     report("comparing with the source")
     names = {table["database"] for table in tables}
@@ -69,30 +65,23 @@ def _names(tables: Tables, found: Inspection) -> list[str]:
     return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
 
 
-def _drop_outdated(home: Home, begun: dict[str, Resync], timeout_s: float) -> list[str]:
-    """Drops the messages in quarantine that are older than the re-snapshot, and returns their ids."""
-    return [
-        message
-        for database, asked in begun.items()
-        for message in quarantine.give_up(home, database, asked.bounds, timeout_s)
-    ]
-
-
-def _find_orphans(home: Home, command: str, bounds: dict[str, int], timeout_s: float) -> dict[str, dict[str, Any]]:
+def _find_orphans(
+    home: Environment, command: str, bounds: dict[str, int], timeout_s: float
+) -> dict[str, dict[str, Any]]:
     content = run_reader(home, "ghosts", ["--bounds", json.dumps(bounds), "--timeout-s", str(timeout_s)])
     if "error" in content:
-        raise LakeError(content["error"], command, "see: lake status; run it again, it goes on from here")
+        raise LakeError(content["error"], command, "see: lake status; run it again, it continues from here")
     return dict(content["tables"])
 
 
-def check_none_missed(home: Home, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
+def check_none_missed(home: Environment, found: dict[str, dict[str, Any]], command: str, databases: list[str]) -> None:
     """LakeError for rows that the re-snapshot missed. It stays pending: only it knows the orphaned rows of a gap."""
     left = [f"{one['unread']} of {table}" for table, one in found.items() if one["unread"]]
     if left:
         for database in databases:
             resync.request_again(home, database)
         what = f"the connector left rows out: {', '.join(left)}; nothing was deleted"
-        now = "see: lake quarantine list, lake logs connect; then run it again, it starts from the beginning"
+        now = "see: lake quarantine list, lake logs connect; then run it again from the beginning"
         raise LakeError(what, command, now)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 from rich.console import Console
 
 from lake.clients.stream_control import DROP, ask_stream
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.local.status import refuse_stopped
 
 
-def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float) -> list[str]:
+def give_up(home: Environment, database: str, bounds: dict[str, int], timeout_s: float) -> list[str]:
     """Drops the messages with an order below their topic's bound, and returns their ids. Their rows were read again.
 
     A replay would bring such a row back: if its delete was lost, the lake has no newer version of it.
@@ -19,7 +19,7 @@ def give_up(home: Home, database: str, bounds: dict[str, int], timeout_s: float)
 
 
 def ask(
-    home: Home, verb: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
+    home: Environment, verb: str, database: str, ids: list[str], timeout_s: float, **more: dict[str, int]
 ) -> dict[str, Any]:
     """The result of the streaming job (quarantine_requests.py there). LakeError if it does not come in time."""
     refuse_stopped(home)

@@ -8,8 +8,8 @@ from typing import Any
 from lake.aws.environment import LOCAL
 from lake.clients.connect import Connect, runs, states
 from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.home import Home
 from lake.config.names import named_tables
 from lake.config.report import Report
 from lake.config.waiting import wait_until
@@ -25,7 +25,7 @@ from lake.state import resync
 WITHIN_S = 60.0
 
 
-def recovered(home: Home, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
+def recovered(home: Environment, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of read_again() or prove(), with the drifts that were found."""
     before = inspect(home, database).drifts
     report("correcting what differs from the definition")
@@ -36,12 +36,12 @@ def recovered(home: Home, database: Database, timeout_s: float, report: Report) 
     return {**result, "drifts": [drift.what for drift in drifts]}
 
 
-def repair(home: Home, found: Inspection, timeout_s: float, report: Report) -> dict[str, Any]:
+def repair(home: Environment, found: Inspection, timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of read_again(), or of prove() if nothing has to be read."""
     database, command = found.database, f"lake recover {found.database.database}"
-    whole = named_tables(read_pipeline(home.environment), [database.database])
+    whole = named_tables(read_pipeline(home), [database.database])
     if any(drift.gap for drift in found.drifts):
-        resync.request_again(home, database.database)  # after the gap the connector does not know the request
+        resync.request_again(home, database.database)  # after a gap the connector has lost the request
         return read_again(home, command, whole, partial(_start_again, home, found), timeout_s, report)
     _resume(Connect(home.connect), database)
     if tables := affected(whole, found.drifts, resync.unfinished_topics(home, database)):
@@ -56,17 +56,17 @@ def affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
     return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
 
 
-def _start_again(home: Home, found: Inspection, name: str, tables: list[str]) -> int:
-    """A new capture, and a connector that remembers nothing: it reads all tables, and streams from where it begins.
+def _start_again(home: Environment, found: Inspection, name: str, tables: list[str]) -> int:
+    """Creates a new capture, and deletes the offsets of the connector, which then reads all tables and streams.
 
-    Offsets in Kafka go on, so what it reads outranks all that it sent before: no new epoch is needed. The server is in
-    order from then on: interrupted, the command goes on, and does not take it for another gap.
+    Offsets in Kafka continue, so the new messages are newer than all earlier ones: no new epoch is needed. The server
+    is accepted at the end: an interrupted command continues, and does not find another gap.
     """
-    database, connect, environment = found.database, Connect(home.connect), home.environment
+    database, connect, environment = found.database, Connect(home.connect), home
     capture = engine_of(database).capture
     connect.tell(database.connector, "stop")
     _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")
-    _until(lambda: capture.reset(environment, database), f"the log of {name} is still read by somebody")
+    _until(lambda: capture.reset(environment, database), f"the capture of {name} is still in use")
     _resume(connect, database)
     position = capture.position(environment, database)
     accept_server(home, found)
@@ -74,7 +74,7 @@ def _start_again(home: Home, found: Inspection, name: str, tables: list[str]) ->
 
 
 def _resume(connect: Connect, database: Database) -> None:
-    """Has the connector and its task running, whether they were stopped or have failed."""
+    """Starts the connector and its task if they were stopped or have failed."""
     found = states(connect.status(database.connector))
     if found[:1] in (["STOPPED"], ["PAUSED"]):
         connect.tell(database.connector, "resume")

@@ -1,22 +1,21 @@
-"""Requests to a connector to read tables again beside the stream."""
+"""Requests to a connector to read tables again while the stream continues."""
 
 from lake.config.definition import load_databases
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.sources.engines import engine_of
 from lake.state.resync import Request
 
 
-def check_sources(home: Home, names: set[str]) -> None:
-    """BadInput where a table can't be read whole: what is missing would be taken for deleted."""
-    environment = home.environment
+def check_sources(home: Environment, names: set[str]) -> None:
+    """BadInput if a table cannot be read completely: missing rows would count as deleted."""
     for database in load_databases(home.root):
         if database.database in names:
             engine = engine_of(database)
-            catalog = engine.discovery.read_source(environment, database).catalog
-            engine.checks.check_source(database, catalog, environment.kafka.partitions)
+            catalog = engine.discovery.read_source(home, database).catalog
+            engine.checks.check_source(database, catalog, home.kafka.partitions)
 
 
-def snapshot_request(home: Home) -> Request:
-    """Has tables read beside the stream, which goes on."""
+def snapshot_request(home: Environment) -> Request:
+    """A function that requests the rows of tables while the stream continues."""
     by_name = {one.database: one for one in load_databases(home.root)}
-    return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home.environment, name, tables)
+    return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home, name, tables)

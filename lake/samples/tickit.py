@@ -1,4 +1,4 @@
-"""TICKIT-shaped data: seven tables of a seller of tickets in one database, made up from a fixed seed."""
+"""TICKIT-shaped data: seven tables of a seller of tickets in one database, generated from a fixed seed."""
 
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
@@ -9,15 +9,14 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from lake.config.errors import LakeError
-from lake.config.home import Home
-from lake.samples.moma import create_database
+from lake.config.environment import Environment
+from lake.samples.moma import count, new_database
 
 DATABASE = "tickit"
 SEED = 2008
 FIRST_DAY = date(2008, 1, 1)
 DAYS = 365
-# The counts of Amazon's sample; a key is 1 to the count, so that every reference is to a row that exists.
+# The counts of Amazon's sample. Keys are 1 to the count, so that every reference finds a row.
 COUNTS = {
     "ems.category": 11,
     "ems.venue": 202,
@@ -34,30 +33,23 @@ CATEGORIES = {
 }
 PLACES = (("Boston", "MA"), ("Chicago", "IL"), ("Denver", "CO"), ("Houston", "TX"), ("Miami", "FL"), ("Seattle", "WA"))
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
-MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")  # whatever the locale
+MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")  # in any locale
 FIRST_NAMES = ("Ada", "Bruno", "Chloé", "Dmitri", "Eve", "Farid", "Grete", "Hiro", "Ines", "Jürgen")
 LAST_NAMES = ("Novak", "O'Brien", "García", "Smith", "Kowalska", "Dubois", "Tanaka", "Okafor")
 Row = tuple[Any, ...]
 Report = Callable[[str, int], None]  # table, rows so far
 
 
-def load(home: Home, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
+def load(home: Environment, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
     """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
-    try:
-        create_database(home, DATABASE)
-        with psycopg.connect(home.dsn(DATABASE)) as connection:
-            connection.execute((home.root / "data" / "tickit" / "schema.sql").read_bytes())
-            return {table: _fill(connection, table, report) for table in COUNTS}
-    except psycopg.OperationalError as error:
-        reason = str(error).strip().splitlines()[0]
-        raise LakeError(f"PostgreSQL: {reason}", f"127.0.0.1:{home.ports.postgres}", "run: lake up") from None
+    with new_database(home, DATABASE, home.root / "data" / "tickit" / "schema.sql") as connection:
+        return {table: _fill(connection, table, report) for table in COUNTS}
 
 
 def _fill(connection: psycopg.Connection, table: str, report: Report) -> tuple[int, int]:
     name = sql.Identifier(*table.split("."))
-    found = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(name)).fetchone()
-    if found and found[0]:
-        return 0, int(found[0])
+    if present := count(connection, name):
+        return 0, present
     with connection.cursor() as cursor, cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
         for number, row in enumerate(rows(table), 1):
             copy.write_row(row)

@@ -25,7 +25,7 @@ def source_connector(database: Database, environment: Environment) -> dict[str, 
 def local_values(database: Database, environment: Environment) -> dict[str, str]:
     password = f"${{file:{environment.capture_secrets_path}:password}}"
     address = Address(LOOPBACK, environment.ports.postgres, password)
-    return source_values(database, address, environment.registry_url, LARGEST_MESSAGE)
+    return source_values(database, address, environment.registry, LARGEST_MESSAGE)
 
 
 def source_values(database: Database, address: Address, registry: str, largest_message: int) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.config.definition import Database
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.config.secrets import write_private
 from lake.sources.engine import ServerFacts, TableFacts
 from lake.sources.engines import engine_of, guard_of
@@ -70,7 +70,7 @@ def _again(expected: TableFacts, before: TableFacts, observed: TableFacts) -> Ta
     return replace(observed, columns=expected.columns, loss_reason=reason, loss_count=expected.loss_count)
 
 
-def load(home: Home, database: Database) -> Baseline | None:
+def load(home: Environment, database: Database) -> Baseline | None:
     """None before there is one."""
     content = _read(_path(home, database.database))
     if content is None:
@@ -79,35 +79,35 @@ def load(home: Home, database: Database) -> Baseline | None:
     return Baseline(server, _by_name(database, content["tables"]))
 
 
-def save(home: Home, database: Database, baseline: Baseline) -> None:
+def save(home: Environment, database: Database, baseline: Baseline) -> None:
     content = {"server": asdict(baseline.server), "tables": [table.as_json() for table in baseline.tables.values()]}
     if load(home, database) != baseline:
         write_private(_path(home, database.database), json.dumps(content, indent=2) + "\n")
 
 
-def note(home: Home, database: Database) -> None:
+def note(home: Environment, database: Database) -> None:
     """Keeps what tables are before `lake apply` has them read: what happens to them from then on is reported.
 
     A first inspection of what is read already would take values that came without an event for what was always there.
     """
     if engine_of(database).guard is None:
         return
-    tables = guard_of(database).facts.table_facts(home.environment, database)
+    tables = guard_of(database).facts.table_facts(home, database)
     content = [table.as_json() for table in tables.values()]
     write_private(_unread_path(home, database.database), json.dumps(content, indent=2) + "\n")
 
 
-def noted(home: Home, database: Database) -> dict[str, TableFacts]:
+def noted(home: Environment, database: Database) -> dict[str, TableFacts]:
     """By name; {} before anything was noted."""
     return _by_name(database, _read(_unread_path(home, database.database)) or [])
 
 
-def forget(home: Home, database: str) -> None:
+def forget(home: Environment, database: str) -> None:
     """A database that is captured again later is another one."""
     _path(home, database).unlink(missing_ok=True)
 
 
-def databases(home: Home) -> list[str]:
+def databases(home: Environment) -> list[str]:
     """Those that have a baseline."""
     return sorted(path.stem for path in (home.data / "guardian").glob("*.json"))
 
@@ -125,9 +125,9 @@ def _by_name(database: Database, tables: list[dict[str, Any]]) -> dict[str, Tabl
     return {one["full_name"]: read(one) for one in tables}
 
 
-def _path(home: Home, database: str) -> Path:
+def _path(home: Environment, database: str) -> Path:
     return home.data / "guardian" / f"{database}.json"
 
 
-def _unread_path(home: Home, database: str) -> Path:
+def _unread_path(home: Environment, database: str) -> Path:
     return home.data / "guardian" / "unread" / f"{database}.json"

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from lake.clients.connect import Connect, states
-from lake.clients.stream_status import end_offsets
+from lake.clients.kafka import Broker
 from lake.config.definition import EPOCH_SIZE, Database
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.config.report import Report
 from lake.config.secrets import write_private
 from lake.config.waiting import wait_while
@@ -41,16 +41,16 @@ class Resync:
     place: int | None = None
 
 
-def bound(home: Home, table: dict[str, Any]) -> int:
+def bound(home: Environment, table: dict[str, Any]) -> int:
     """The least `_order` of whatever comes to the table's topic from now on. table: of the pipeline file.
 
     With several partitions it is that of the shortest one: no row of the others is taken for old.
     """
-    ends = end_offsets(home, [table["topic"]])[table["topic"]]
+    ends = Broker(home.kafka_bootstrap).end_offsets([table["topic"]])[table["topic"]]
     return int(table["epoch"]) * EPOCH_SIZE + min(ends.values())
 
 
-def begin(home: Home, command: str, tables: Tables, request: Request) -> dict[str, Resync]:
+def begin(home: Environment, command: str, tables: Tables, request: Request) -> dict[str, Resync]:
     """Requests all rows of the tables, or goes on where the same command was interrupted; by database.
 
     request: makes the connector of a database read the tables (schema.table); returns a position after that.
@@ -58,7 +58,7 @@ def begin(home: Home, command: str, tables: Tables, request: Request) -> dict[st
     return {name: _begun(home, command, name, own, request) for name, own in sorted(_by_database(tables).items())}
 
 
-def check_interrupted(home: Home, command: str, tables: Tables) -> None:
+def check_interrupted(home: Environment, command: str, tables: Tables) -> None:
     """BadInput where another command was interrupted that had begun to read more: its orphaned rows would stay."""
     for database, own in _by_database(tables).items():
         kept = _kept(home, database)
@@ -67,7 +67,7 @@ def check_interrupted(home: Home, command: str, tables: Tables) -> None:
             raise BadInput(what, command, f"run first: {kept.command}, or: lake recover {database}")
 
 
-def _begun(home: Home, command: str, database: str, tables: Tables, request: Request) -> Resync:
+def _begun(home: Environment, command: str, database: str, tables: Tables, request: Request) -> Resync:
     kept = _kept(home, database)
     if kept and kept.command == command and kept.place is not None and kept.bounds.keys() >= _topics(tables):
         return kept
@@ -78,25 +78,25 @@ def _begun(home: Home, command: str, database: str, tables: Tables, request: Req
     return wanted
 
 
-def pending(home: Home, database: Database) -> list[Drift]:
+def pending(home: Environment, database: Database) -> list[Drift]:
     """A drift if a command was interrupted that had begun to read tables of the database again."""
     kept = _kept(home, database.database)
     return [Drift(database.database, "", "reading tables again was interrupted", kept.command)] if kept else []
 
 
-def unfinished_topics(home: Home, database: Database) -> set[str]:
+def unfinished_topics(home: Environment, database: Database) -> set[str]:
     """The topics whose tables an interrupted command had begun to read."""
     kept = _kept(home, database.database)
     return set(kept.bounds) if kept else set()
 
 
-def request_again(home: Home, database: str) -> None:
+def request_again(home: Environment, database: str) -> None:
     """The request is void: the same tables are still to be read, from the beginning."""
     if kept := _kept(home, database):
         _keep(home, database, replace(kept, place=None))
 
 
-def end(home: Home, database: str) -> None:
+def end(home: Environment, database: str) -> None:
     """Its tables were read, and their orphaned rows deleted."""
     _path(home, database).unlink(missing_ok=True)
 
@@ -113,7 +113,7 @@ def _topics(tables: Tables) -> set[str]:
 
 
 def await_read(
-    home: Home, databases: list[Database], begun: dict[str, Resync], timeout_s: float, report: Report
+    home: Environment, databases: list[Database], begun: dict[str, Resync], timeout_s: float, report: Report
 ) -> None:
     """Returns once Kafka has all rows that the connectors read; LakeError when one fails or the time is over."""
     connect, now = Connect(home.connect), "run it again to go on waiting; it goes on where it was"
@@ -144,15 +144,15 @@ def _require_running(connect: Connect, database: Database) -> None:
         raise LakeError(f"the connector is {', '.join(found)}", f"connector {database.connector}", now)
 
 
-def _path(home: Home, database: str) -> Path:
+def _path(home: Environment, database: str) -> Path:
     return home.data / "reading_again" / f"{database}.json"
 
 
-def _keep(home: Home, database: str, wanted: Resync) -> None:
+def _keep(home: Environment, database: str, wanted: Resync) -> None:
     write_private(_path(home, database), json.dumps(asdict(wanted)))
 
 
-def _kept(home: Home, database: str) -> Resync | None:
+def _kept(home: Environment, database: str) -> Resync | None:
     try:
         return Resync(**json.loads(_path(home, database).read_text(encoding="utf-8")))
     except FileNotFoundError:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Row, SparkSession
 
 from lake.clients import stream_status
+from lake.clients.kafka import Broker
 from lake.local.stack import Stack
 from spark_jobs import query
 from spark_jobs.hudi import time_travel, timeline
@@ -156,7 +157,7 @@ class Museum:
     def _await_replay(self, table: str, since: str) -> list[int]:
         """The next offset after each batch of the replay, once it has reached the end."""
         topic = f"{table.partition('.')[0].rpartition('_')[0]}.public.artists"
-        end = sum(stream_status.end_offsets(self.lake.home, [topic])[topic].values())
+        end = sum(Broker(self.lake.home.kafka_bootstrap).end_offsets([topic])[topic].values())
         deadline = time.monotonic() + HANG_S
         while not (reached := self._offsets_after(table, since)) or reached[-1] != end:
             assert time.monotonic() < deadline, f"{table}: the replay has reached {reached} of {end}"

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
 from lake.config.definition import Database
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.rendering.topics import Topic
 from tests.acceptance.museum import ARTISTS, Museum, Seen
 from tests.envelope import envelope_connector
@@ -34,17 +34,17 @@ ENVELOPES = Database.model_validate({"database": "moma", "tables": {"public.arti
 
 
 @pytest.fixture(scope="module")
-def home(museum: Museum) -> Home:
+def home(museum: Museum) -> Environment:
     return museum.lake.home
 
 
 @pytest.fixture
-def envelopes(home: Home) -> Iterator[str]:
+def envelopes(home: Environment) -> Iterator[str]:
     """The topic of a second connector, without unwrap, which is gone afterwards with all that it made."""
-    config = envelope_connector(ENVELOPES, home.environment, PREFIX)
+    config = envelope_connector(ENVELOPES, home, PREFIX)
     made = [f"{PREFIX}.public.artists", f"__debezium-heartbeat.{PREFIX}"]
     for name in made:
-        Broker(home.kafka).create(Topic(name, 1, 1))
+        Broker(home.kafka_bootstrap).create(Topic(name, 1, 1))
     Connect(home.connect).put(config)
     yield made[0]
     httpx.delete(f"{home.connect}/connectors/{config['name']}", trust_env=False).raise_for_status()
@@ -52,7 +52,7 @@ def envelopes(home: Home) -> Iterator[str]:
     delete_topics(home, made)
 
 
-def test_a1_envelope(home: Home, envelopes: str) -> None:
+def test_a1_envelope(home: Environment, envelopes: str) -> None:
     readers.wait_for_end(home, envelopes, 15_089)
     records = readers.topic_records(home, envelopes)
     first, second = records[0], records[1]
@@ -66,7 +66,7 @@ def test_a1_envelope(home: Home, envelopes: str) -> None:
     assert len(records) == 15_089
 
 
-def test_a2_flat_record(home: Home) -> None:
+def test_a2_flat_record(home: Environment) -> None:
     record = readers.topic_records(home, ARTIST_TOPIC)[0]
     lsn, committed, run = (record.pop(name) for name in ("__lsn", "__source_ts_ms", "__run"))
     assert record == {
@@ -83,10 +83,10 @@ def test_a2_flat_record(home: Home) -> None:
     assert type(run) is int and run > 1_600_000_000_000  # ours: the post's record has no such field
 
 
-def test_a3_topics(museum: Museum, home: Home) -> None:
+def test_a3_topics(museum: Museum, home: Environment) -> None:
     status = [Connect(home.connect).status(database.connector) for database in museum.lake.definitions()]
     assert {part["state"] for one in status for part in [one["connector"], *one["tasks"]]} == {"RUNNING"}
-    topics = AdminClient({"bootstrap.servers": home.kafka}).list_topics(timeout=10).topics
+    topics = AdminClient({"bootstrap.servers": home.kafka_bootstrap}).list_topics(timeout=10).topics
     own = {name for name in topics if not name.startswith("__")}
     others = {name for name in own if name.count(".") == 2 and not name.startswith("moma.")}
     assert own - others == {
@@ -98,7 +98,7 @@ def test_a3_topics(museum: Museum, home: Home) -> None:
     }
 
 
-def test_a4_bronze(museum: Museum, home: Home) -> None:
+def test_a4_bronze(museum: Museum, home: Environment) -> None:
     """The post's path below topics/; the keys start with the layer's own folder."""
     files = readers.bronze_files(museum.spark, home, ARTIST_TOPIC)
     assert sorted(files) == readers.object_keys(home, "bronze/topics/moma.public.artists/")
@@ -115,7 +115,7 @@ def test_a4_bronze(museum: Museum, home: Home) -> None:
     assert readers.source_rows(home, "moma", "SELECT count(*) FROM artists") == [(15_089,)]
 
 
-def test_a5_registry(home: Home) -> None:
+def test_a5_registry(home: Environment) -> None:
     """Read at ccompat v7: the registry's line 3 no longer has v6."""
     subjects = ask(home, "subjects")
     assert sorted(name for name in subjects if name.startswith("moma.")) == [
@@ -134,7 +134,7 @@ def test_a5_registry(home: Home) -> None:
     assert [name for name, declared in types.items() if "null" not in declared] == []
 
 
-def ask(home: Home, path: str) -> Any:
+def ask(home: Environment, path: str) -> Any:
     return httpx.get(f"{home.registry}/apis/ccompat/v7/{path}", trust_env=False).raise_for_status().json()
 
 
@@ -223,7 +223,7 @@ def test_a8_row(arrived: Seen, view: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
-def test_a_base_file_is_as_large_as_its_rows(home: Home, kind: str) -> None:
+def test_a_base_file_is_as_large_as_its_rows(home: Environment, kind: str) -> None:
     folder = readers.bucket_folder(home) / "silver" / "moma" / f"artists_{kind}"
     files = list(folder.glob("nationality=*/*.parquet"))
     assert files

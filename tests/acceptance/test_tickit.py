@@ -9,7 +9,7 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.samples import tickit
 from spark_jobs.archive import files
 from spark_jobs.kafka import admin
@@ -32,7 +32,7 @@ class Tickets:
     def __init__(self, lake: RunningLake, spark: SparkSession) -> None:
         self.lake = lake
         self.spark = spark
-        self.path = f"{lake.home.environment.bucket_uri}/streamer/tickit/sale_cow"
+        self.path = f"{lake.home.bucket_uri}/streamer/tickit/sale_cow"
 
     def read(self, table: str = "tickit") -> dict[str, Any]:
         """One run over all that is committed now."""

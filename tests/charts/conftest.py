@@ -44,12 +44,12 @@ def unpack_plugins() -> ModuleType:
 
 
 @pytest.fixture
-def write_credentials() -> ModuleType:
+def write_credentials(neighbours: None) -> ModuleType:
     return program("kafka-connect", "write_credentials")
 
 
 @pytest.fixture
-def write_logins() -> ModuleType:
+def write_logins(neighbours: None) -> ModuleType:
     return program("source-database", "write_logins")
 
 
@@ -59,5 +59,5 @@ def captured_tables() -> ModuleType:
 
 
 @pytest.fixture
-def database_properties() -> ModuleType:
+def database_properties(neighbours: None) -> ModuleType:
     return program("apicurio-registry", "database_properties")

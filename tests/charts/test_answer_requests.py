@@ -94,7 +94,7 @@ def test_a_failure_is_shortened_to_its_root_cause(ask: Ask, connect: FakeConnect
 )
 def test_a_connector_is_told(ask: Ask, connect: FakeConnect, verb: str, call: str) -> None:
     connect.connectors = {"moma": PUT}
-    assert ask(request(verb, "moma")) == done({})
+    assert ask(request(verb, "moma")) == done({"moma": {}})
     assert connect.changes() == [call]
 
 

@@ -66,7 +66,7 @@ def test_a_wrong_secret_of_connect_is_told_but_not_shown(
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [*WRONG, ([], "not a JSON object"), ({"username": "u", "password": "${hunter2}"}, "would read as a reference")],
+    [*WRONG, ([], "has no 'username'"), ({"username": "u", "password": "${hunter2}"}, "would read as a reference")],
 )
 def test_a_wrong_secret_of_the_registry_is_told_but_not_shown(
     database_properties: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: object, problem: str

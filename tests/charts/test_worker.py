@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.local.connect import Connect
 from tests.charts.rendering import ROOT, containers, of_kind, only, rendered, scenarios, title
 
@@ -36,7 +36,7 @@ def settings(scenario: str) -> dict[str, str]:
 
 
 def test_the_worker_is_set_up_as_the_local_one() -> None:
-    local = {key: str(value) for key, value in Connect(load_home()).settings().items()}
+    local = {key: str(value) for key, value in Connect(load_environment()).settings().items()}
     there = settings("demo")
     assert {key for key, value in local.items() if there.get(key) != value} == set(OF_THE_CLUSTER)
 

@@ -57,20 +57,20 @@ def ask(account: Account) -> Asked:
     with serving(FakeConnect()) as connect, pytest.MonkeyPatch.context() as patch:
         patch.setattr(polling, "POLL_S", 0.1)  # processes take their time
         with pods(account, connect.url):
-            missing = differences(moma.settings())
-            moma.apply()
+            missing = differences(moma("settings"))
+            moma("apply")
             applied = dict(connect.connectors[MOMA])
-            same = differences(moma.settings())
+            same = differences(moma("settings"))
             connect.connectors[MOMA] = {**applied, "poll.interval.ms": "1", "database.password": PASSWORD}
-            differing = differences(moma.settings())
-            states = [connect.states[MOMA] for verb in ("pause", "resume") if moma.tell(verb)]
+            differing = differences(moma("settings"))
+            states = [connect.states[MOMA] for verb in ("pause", "resume") if moma(verb)]
             printed = CliRunner().invoke(app, ["connectors", "status", "--env", "dev", "--json"])
             running = json.loads(printed.stdout)
-            unknown = refused(lambda: deployment.connectors([FOREIGN], quiet).statuses(), BadInput)
+            unknown = refused(lambda: deployment.connectors([FOREIGN], quiet)("status"), BadInput)
             connect.planned = [(400, {"message": "Connector config is invalid"})]
-            wrong = refused(moma.settings, LakeError)
+            wrong = refused(lambda: moma("settings"), LakeError)
         patch.setattr(aws_connectors, "ANSWER_WITHIN_S", 0.0)
-        alone = refused(moma.settings, LakeError)
+        alone = refused(lambda: moma("settings"), LakeError)
     left = objects(account, deployment.steps.bucket())
     return Asked(missing, applied, same, differing, states, running, unknown, wrong, alone, left)
 

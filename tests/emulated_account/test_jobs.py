@@ -21,8 +21,8 @@ def test_a_job_that_the_deployment_started_is_found(worked: Worked) -> None:
 
 def test_a_submitted_job_is_running_once_it_reports(worked: Worked) -> None:
     assert worked.submitted.state == "running"
-    assert worked.status.cluster == "WAITING"
-    assert {one.name for one in worked.status.tables} == {
+    assert worked.status.facts["cluster"] == "WAITING"
+    assert {one.name for one in worked.status.facts["tables"]} == {
         "moma_cow.artists",
         "moma_mor.artists",
         "moma_cow.artworks",

@@ -21,7 +21,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType, StructField
 from tenacity import retry, retry_if_exception, stop_after_delay
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 from tests.faults.source import Table
 from tests.integration import readers
 
@@ -97,7 +97,12 @@ class Evidence:
 
 
 def gather(
-    home: Home, spark: SparkSession, database: str, tables: Iterable[Table], seed: int = 0, compacted: bool = False
+    home: Environment,
+    spark: SparkSession,
+    database: str,
+    tables: Iterable[Table],
+    seed: int = 0,
+    compacted: bool = False,
 ) -> dict[str, Evidence]:
     """All of it, by table. The lake must have come to rest."""
     found = ends(home, spark, database, tables)
@@ -106,7 +111,7 @@ def gather(
     return found
 
 
-def ends(home: Home, spark: SparkSession, database: str, tables: Iterable[Table]) -> dict[str, Evidence]:
+def ends(home: Environment, spark: SparkSession, database: str, tables: Iterable[Table]) -> dict[str, Evidence]:
     """The source, read in one snapshot, and the lake, without what lies between them."""
     with psycopg.connect(home.dsn(database)) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -127,7 +132,9 @@ def ends(home: Home, spark: SparkSession, database: str, tables: Iterable[Table]
     }
 
 
-def _add_way(home: Home, spark: SparkSession, database: str, found: Evidence, seed: int, compacted: bool) -> None:
+def _add_way(
+    home: Environment, spark: SparkSession, database: str, found: Evidence, seed: int, compacted: bool
+) -> None:
     table = found.table
     topic = table.topic(database)
     found.topic = [_version(table, record) for record in readers.topic_records(home, topic)]
@@ -141,7 +148,7 @@ def _add_way(home: Home, spark: SparkSession, database: str, found: Evidence, se
             found.optimised = versions(table, view)
 
 
-def _path(home: Home, database: str, table: Table, kind: str) -> str:
+def _path(home: Environment, database: str, table: Table, kind: str) -> str:
     return f"s3a://{home.bucket}/silver/{database}/{table.name}_{kind}"
 
 
@@ -191,7 +198,7 @@ def _where(logged: Logged) -> str:
     return f"version {logged.number} of transaction {logged.xid} at place {logged.place}"
 
 
-def committed(home: Home, database: str) -> int:
+def committed(home: Environment, database: str) -> int:
     """How many row versions are committed by now."""
     with psycopg.connect(home.dsn(database), connect_timeout=3) as connection:
         row = connection.execute("SELECT count(*) FROM audit.version").fetchone()
@@ -216,11 +223,13 @@ def version_of(table: Table, row: dict[str, Any], text: Text = _text) -> Version
     return _version(table, {name: value for name, value in row.items() if not name.startswith("_hoodie")}, text)
 
 
-def _observed(home: Home, spark: SparkSession, table: Table, path: str, kind: str, seed: int) -> Iterator[Version]:
+def _observed(
+    home: Environment, spark: SparkSession, table: Table, path: str, kind: str, seed: int
+) -> Iterator[Version]:
     """All base files that are still there, of whatever commit, and a choice of earlier states."""
     if _has(home, path, ".parquet"):
         yield from _in_base_files(spark, table, path)
-    left = _commits(home, path)[1 - home.environment.silver.history_commits :]  # by a cleaner behind a compaction
+    left = _commits(home, path)[1 - home.silver.history_commits :]  # by a cleaner behind a compaction
     completed = [name.split(".")[0] for name in left]
     chosen = random.Random(seed).sample(completed, min(INSTANTS, len(completed))) if kind == "mor" else []
     for instant in sorted(chosen):
@@ -235,23 +244,23 @@ def _in_base_files(spark: SparkSession, table: Table, path: str) -> list[Version
     return versions(table, files.drop(*[n for n in files.columns if n.startswith("_hoodie")]).distinct())
 
 
-def _has(home: Home, path: str, ending: str) -> bool:
+def _has(home: Environment, path: str, ending: str) -> bool:
     """Whether there is such a file below the path."""
     prefix = path.removeprefix(f"s3a://{home.bucket}/") + "/"
     return any(key.endswith(ending) for key in readers.object_keys(home, prefix))
 
 
-def commits(home: Home, database: str, table: Table, kind: str) -> list[str]:
+def commits(home: Environment, database: str, table: Table, kind: str) -> list[str]:
     """The names of the completed commits, oldest first."""
     return _commits(home, _path(home, database, table, kind))
 
 
-def _commits(home: Home, path: str) -> list[str]:
+def _commits(home: Environment, path: str) -> list[str]:
     names = (file.name for file in (_kept(home, path) / ".hoodie").glob("*.*"))
     return sorted(name for name in names if name.endswith((".commit", ".deltacommit")))
 
 
-def files(home: Home, path: str) -> list[str]:
+def files(home: Environment, path: str) -> list[str]:
     """The names of all files of the table at the path, those of its timeline, too, from its folder on.
 
     By os.walk, which goes on where a folder is deleted meanwhile.
@@ -260,12 +269,12 @@ def files(home: Home, path: str) -> list[str]:
     return sorted(os.path.relpath(f"{folder}/{name}", top) for folder, _, names in os.walk(top) for name in names)
 
 
-def _kept(home: Home, path: str) -> Path:
+def _kept(home: Environment, path: str) -> Path:
     """A folder as the store keeps it: who asks it twenty times a second takes a core from what is looked at."""
     return readers.bucket_folder(home) / path.removeprefix(f"s3a://{home.bucket}/")
 
 
-def served(home: Home) -> dict[str, set[str]]:
+def served(home: Environment) -> dict[str, set[str]]:
     """What table services have left in the timelines of all tables: compactions, cleanings, archived instants."""
     keys = timelines(home)
     return {what: set(fnmatch.filter(keys, pattern)) for what, pattern in SERVED.items()}
@@ -282,13 +291,13 @@ def unfinished(keys: Iterable[str]) -> set[str]:
     }
 
 
-def timelines(home: Home) -> set[str]:
+def timelines(home: Environment) -> set[str]:
     """The files of all timelines, without those of Hudi's own metadata tables."""
     silver = _kept(home, "silver")
     return {str(path) for files in ("*.*", "archived/*") for path in silver.glob(f"*/*/.hoodie/{files}")}
 
 
-def position(home: Home, database: str, table: Table, kind: str) -> dict[str, int]:
+def position(home: Environment, database: str, table: Table, kind: str) -> dict[str, int]:
     """Partition to next offset, as the newest commit says that has it."""
     path = _path(home, database, table, kind)
     for name in reversed(_commits(home, path)):
@@ -298,7 +307,7 @@ def position(home: Home, database: str, table: Table, kind: str) -> dict[str, in
     return {}
 
 
-def _archive(home: Home, spark: SparkSession, topic: str) -> list[File]:
+def _archive(home: Environment, spark: SparkSession, topic: str) -> list[File]:
     folder = f"s3a://{home.bucket}/{readers.bronze_folder(topic)}"
     if not _has(home, folder.rstrip("/"), ".avro"):
         return []
@@ -306,7 +315,7 @@ def _archive(home: Home, spark: SparkSession, topic: str) -> list[File]:
     return sorted(_file(unquote(name).rsplit("/", 1)[1], offsets) for name, offsets in files)
 
 
-def archived(home: Home, spark: SparkSession, topic: str) -> int:
+def archived(home: Environment, spark: SparkSession, topic: str) -> int:
     """The offset behind the last one in the archive, as its newest file has it."""
     folder = readers.bronze_folder(topic)
     newest = max((key for key in readers.object_keys(home, folder) if key.endswith(".avro")), default=None)

@@ -76,14 +76,14 @@ def _start(rig: Rig, log: int, more: tuple[str, ...]) -> "subprocess.Popen[bytes
     service = rig.stack.service("stream")
     program = service.program()
     launcher, *rest = [MASTER if word == "local[*]" else word for word in program.command]
-    jars = str(rig.home.environment.root / "build" / "spark" / "*")
+    jars = str(rig.home.root / "build" / "spark" / "*")
     settings = {
         "spark.executor.memory": f"{MEMORY_MB}m",
         "spark.executor.extraClassPath": jars,
         "spark.executor.extraJavaOptions": " ".join(JVM_OPTIONS),
     }
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
-    environment = spark_environment(rig.home.environment, service.secrets())
+    environment = spark_environment(rig.home, service.secrets())
     return subprocess.Popen(
         [launcher, *flags, *more, *rest],
         cwd=program.folder,

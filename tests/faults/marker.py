@@ -9,7 +9,7 @@ import io
 import fastavro
 from confluent_kafka import TopicPartition
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 from tests.integration import readers
 
 AT_ONCE = 5000  # messages; more come in no half second
@@ -22,7 +22,7 @@ SETTINGS = {
 class MarkerWatch:
     """Reads topics from the offsets given on, each message once, until the version was in every one of them."""
 
-    def __init__(self, home: Home, begins: dict[str, int], version: int) -> None:
+    def __init__(self, home: Environment, begins: dict[str, int], version: int) -> None:
         self._missing, self._sign = set(begins), encoded(version)
         self._consumer = readers.consumer_of(home, SETTINGS)
         self._consumer.assign([TopicPartition(topic, 0, begin) for topic, begin in begins.items()])

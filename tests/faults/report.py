@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from tests.faults.trial import Entry
 
 HEAD = ("row", "fault", "phase", "seed", "injected", "checked rows", "recovered", "time", "verdict")

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from lake.clients import stream_status
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.local.stack import Stack
 from lake.rendering.connector import REGISTRY_WRITER
 from tests import remains
@@ -37,7 +37,7 @@ class Rig:
     databases: dict[str, tuple[Table, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.home: Home = self.lake.home
+        self.home: Environment = self.lake.home
         self.stack = Stack(self.home)
         self._numbers = itertools.count(1)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks import machine
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from tests.faults import checker, marker, report, trial, workload
 from tests.faults.evidence import Evidence, File, Logged, Version, witnessed
 from tests.faults.onlooker import Read

@@ -10,7 +10,6 @@ import pytest
 
 from lake.config.definition import load_database
 from lake.config.environment import Wal
-from lake.config.home import Home
 from lake.guardian.watch import Guardian
 from lake.sources.postgres import limit
 from tests.faults import checker, source
@@ -340,8 +339,8 @@ def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPa
     database = load_database(rig.lake.databases / f"{small}.yaml")
 
     def attend(**budget: int) -> list[str]:
-        poor = rig.home.environment.model_copy(update={"wal": Wal(**budget)})
-        guardian = Guardian(Home(poor))
+        poor = rig.home.model_copy(update={"wal": Wal(**budget)})
+        guardian = Guardian(poor)
         guardian.attend(database)
         return [drift.what for drift in guardian.attend(database)]
 

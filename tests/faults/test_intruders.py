@@ -74,7 +74,7 @@ def test_jndi(rig: Rig, entry: Entry, shop: str, client: str, module: str) -> No
         if client == "signal.consumer":
             settings["signal.enabled.channels"] = "source,kafka"
             settings["signal.kafka.topic"] = "intruder"
-            settings["signal.kafka.bootstrap.servers"] = rig.home.kafka
+            settings["signal.kafka.bootstrap.servers"] = rig.home.kafka_bootstrap
         try:
             answer = put(rig, shop, "intruder", **settings)
             if client == "producer.override":

@@ -52,7 +52,7 @@ def poison(rig: Rig, database: str, kind: str) -> bytes | None:
 
 def produce(rig: Rig, topic: str, value: bytes | None) -> int:
     delivered: list[Any] = []
-    producer = Producer({"bootstrap.servers": rig.home.kafka})
+    producer = Producer({"bootstrap.servers": rig.home.kafka_bootstrap})
     producer.produce(topic, value, b"poison", on_delivery=lambda error, message: delivered.append((error, message)))
     producer.flush(10)
     assert delivered and delivered[0][0] is None, delivered
@@ -92,7 +92,7 @@ def stopped_by(rig: Rig, name: str, reason: str) -> bool:
 
 def archived_to(rig: Rig, database: str, end: int, table: str = "account") -> None:
     """The archive has every offset up to there once."""
-    path, topic = f"{rig.home.environment.bucket_uri}/bronze", f"{database}.public.{table}"
+    path, topic = f"{rig.home.bucket_uri}/bronze", f"{database}.public.{table}"
     until(lambda: archive.reached(rig.spark, path, topic).get("0", 0) >= end, "it is not archived", 120, every_s=1)
     files = archive.files_of(rig.spark, path, topic)
     assert archive.faults(files, {0: 0}) == []

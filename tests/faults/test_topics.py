@@ -66,7 +66,7 @@ def test_retention(rig: Rig, entry: Entry, small: str, kept: bool) -> None:
     try:
         rig.execute(small, *CHANGES)
         end = rig.wait_for_messages(topic, 210)
-        admin = AdminClient({"bootstrap.servers": rig.home.kafka})
+        admin = AdminClient({"bootstrap.servers": rig.home.kafka_bootstrap})
         for future in admin.delete_records([TopicPartition(topic, 0, end - 5)]).values():
             future.result(10)
         if not kept:
@@ -83,7 +83,7 @@ def test_retention(rig: Rig, entry: Entry, small: str, kept: bool) -> None:
 def test_more_partitions(rig: Rig, entry: Entry, small: str) -> None:
     """A key that has moved begins again at offset 0: its changes would look older than what the table has."""
     topic = f"{small}.public.account"
-    admin = AdminClient({"bootstrap.servers": rig.home.kafka})
+    admin = AdminClient({"bootstrap.servers": rig.home.kafka_bootstrap})
     for future in admin.create_partitions([NewPartitions(topic, 3)]).values():
         future.result(10)
     rig.execute(small, *CHANGES)
@@ -116,7 +116,7 @@ def test_topic_replaced(rig: Rig, entry: Entry, small: str) -> None:
         rig.stop_connector(small)
         rig.execute(small, *CHANGES)
         remains.delete_topics(rig.home, [topic])
-        remade = AdminClient({"bootstrap.servers": rig.home.kafka})
+        remade = AdminClient({"bootstrap.servers": rig.home.kafka_bootstrap})
         until(lambda: remains.create_topic(remade, topic), "the topic is not made anew", TOLD_WITHIN_S)
         for value in [*values, *values[-5:]]:
             produce(rig, topic, value)

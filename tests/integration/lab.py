@@ -107,11 +107,10 @@ class Lab:
     def _prepare_source(self, name: str) -> None:
         """The first part of `lake apply`: publication, identities and rights, no connector yet."""
         databases = self.lake.definitions()
-        environment = self.home.environment
-        facts = read_facts(databases, environment)
-        found = [change for change in changes(databases, environment, facts) if change.kind == "source"]
+        facts = read_facts(databases, self.home)
+        found = [change for change in changes(databases, self.home, facts) if change.kind == "source"]
         assert {change.database for change in found} == {name}
-        apply(found, databases, environment, facts, report=silent)
+        apply(found, databases, self.home, facts, report=silent)
 
     def _open_early(self) -> None:
         """F2: the slot is there, a transaction is open while the snapshot is read, and commits after it."""
@@ -185,7 +184,7 @@ class Lab:
         try:
             stream_status.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, HANG_S)
         except LakeError as error:
-            connect = Connect(self.home.environment.connect_url)
+            connect = Connect(self.home.connect)
             raise AssertionError(f"{error}: {connect.status('source_postgres_lab')}") from error
 
     def databases(self, *without: str) -> Iterator[Database]:
@@ -207,7 +206,7 @@ class Lab:
         return list(TABLES.get(table, EARLY.get(table, {})).get("types", ["cow", "mor"]))
 
     def path(self, table: str, kind: str, database: str = "lab") -> str:
-        return f"{self.home.environment.bucket_uri}/silver/{database}/{table}_{kind}"
+        return f"{self.home.bucket_uri}/silver/{database}/{table}_{kind}"
 
     def stored(self, table: str, kind: str, database: str = "lab") -> DataFrame:
         """The rows as they lie in the lake now, deleted ones too."""

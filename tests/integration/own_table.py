@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.kafka.messages import read_range
@@ -26,7 +26,7 @@ class OwnTable(HudiTable):
 
 def writer(
     spark: SparkSession,
-    home: Home,
+    home: Environment,
     name: str,
     kind: str,
     path: str | None = None,
@@ -43,6 +43,6 @@ def writer(
     return OwnTable(spark, one, own, Registry(pipeline.registry))
 
 
-def messages(spark: SparkSession, home: Home, topic: str, first: int, end: int) -> DataFrame:
+def messages(spark: SparkSession, home: Environment, topic: str, first: int, end: int) -> DataFrame:
     """The messages of offsets first to end - 1."""
-    return read_range(spark, {"kafka.bootstrap.servers": home.kafka}, topic, {"0": first}, {"0": end})
+    return read_range(spark, {"kafka.bootstrap.servers": home.kafka_bootstrap}, topic, {"0": first}, {"0": end})

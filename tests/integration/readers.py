@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import input_file_name
 
-from lake.config.home import Home
+from lake.config.environment import Environment
 from tests.clocks import HANG_S
 
 LOOK_EVERY_S = 0.3
@@ -24,7 +24,7 @@ FILE = "__file"
 Record = dict[str, Any]
 
 
-def end_of(home: Home, topic: str) -> int:
+def end_of(home: Environment, topic: str) -> int:
     """The next offset of partition 0."""
     consumer = consumer_of(home)
     try:
@@ -33,19 +33,19 @@ def end_of(home: Home, topic: str) -> int:
         consumer.close()
 
 
-def wait_for_end(home: Home, topic: str, least: int) -> None:
+def wait_for_end(home: Environment, topic: str, least: int) -> None:
     end = time.monotonic() + HANG_S
     while (reached := end_of(home, topic)) < least:
         assert time.monotonic() < end, f"{topic} has {reached} records, not {least}"
         time.sleep(LOOK_EVERY_S)
 
 
-def topic_records(home: Home, topic: str, begin: int = 0) -> list[Record]:
+def topic_records(home: Environment, topic: str, begin: int = 0) -> list[Record]:
     """The values of partition 0 in order of offset, each decoded with the schema of the id in its frame."""
     return [_decoded(home, value) for value in topic_values(home, topic, begin)]
 
 
-def topic_values(home: Home, topic: str, begin: int = 0) -> list[bytes]:
+def topic_values(home: Environment, topic: str, begin: int = 0) -> list[bytes]:
     """The values of partition 0 in order of offset, as they came."""
     consumer = consumer_of(home)
     try:
@@ -61,20 +61,20 @@ def topic_values(home: Home, topic: str, begin: int = 0) -> list[bytes]:
         consumer.close()
 
 
-def consumer_of(home: Home, settings: Record | None = None) -> Consumer:
+def consumer_of(home: Environment, settings: Record | None = None) -> Consumer:
     return Consumer(
-        {"bootstrap.servers": home.kafka, "group.id": "test", "enable.auto.commit": False, **(settings or {})}
+        {"bootstrap.servers": home.kafka_bootstrap, "group.id": "test", "enable.auto.commit": False, **(settings or {})}
     )
 
 
-def _decoded(home: Home, value: bytes) -> Record:
+def _decoded(home: Environment, value: bytes) -> Record:
     assert value[0] == 0, "the frame starts with a zero"
     schema = _schema(home.registry, int.from_bytes(value[1:5]))
     decoded: Any = fastavro.schemaless_reader(io.BytesIO(value[5:]), schema)
     return dict(decoded)
 
 
-def changed(home: Home, value: bytes, **fields: Any) -> bytes:
+def changed(home: Environment, value: bytes, **fields: Any) -> bytes:
     """The message with other values in some fields."""
     out = io.BytesIO()
     schema = _schema(home.registry, int.from_bytes(value[1:5]))
@@ -89,14 +89,14 @@ def _schema(registry: str, schema_id: int) -> Any:
     return fastavro.parse_schema(json.loads(answer))
 
 
-def object_keys(home: Home, prefix: str) -> list[str]:
+def object_keys(home: Environment, prefix: str) -> list[str]:
     """The keys below the prefix in order, without those that only mark a folder."""
     pages = _store(home).get_paginator("list_objects_v2").paginate(Bucket=home.bucket, Prefix=prefix)
     keys = (item["Key"] for page in pages for item in page.get("Contents", []))
     return sorted(key for key in keys if not key.endswith("/"))
 
 
-def bucket_folder(home: Home) -> Path:
+def bucket_folder(home: Environment) -> Path:
     """The objects as the S3 server keeps them: files."""
     return home.data / "s3" / home.bucket
 
@@ -105,7 +105,7 @@ def bronze_folder(topic: str) -> str:
     return f"bronze/topics/{topic}/partition=0/"
 
 
-def bronze_files(spark: SparkSession, home: Home, topic: str) -> dict[str, list[Record]]:
+def bronze_files(spark: SparkSession, home: Environment, topic: str) -> dict[str, list[Record]]:
     """Key and rows of each archive file of partition 0, once the archive reaches the end of the topic.
 
     Read by Spark's Avro reader: the files are compressed with snappy.
@@ -120,7 +120,7 @@ def bronze_files(spark: SparkSession, home: Home, topic: str) -> dict[str, list[
     return files
 
 
-def _archived(spark: SparkSession, home: Home, topic: str) -> list[Record]:
+def _archived(spark: SparkSession, home: Environment, topic: str) -> list[Record]:
     folder = bronze_folder(topic)
     if not any(key.endswith(".avro") for key in object_keys(home, folder)):
         return []
@@ -128,7 +128,7 @@ def _archived(spark: SparkSession, home: Home, topic: str) -> list[Record]:
     return [row.asDict() for row in rows.collect()]
 
 
-def _store(home: Home) -> Any:
+def _store(home: Environment) -> Any:
     return _client(home.s3, home.secrets.s3_access_key, home.secrets.s3_secret_key)
 
 
@@ -143,7 +143,7 @@ def _client(endpoint: str, key: str, secret: str) -> Any:
     )
 
 
-def source_rows(home: Home, database: str, query: str) -> list[tuple[Any, ...]]:
+def source_rows(home: Environment, database: str, query: str) -> list[tuple[Any, ...]]:
     """The rows of a query in PostgreSQL."""
     with psycopg.connect(home.dsn(database)) as connection:
         return connection.execute(query.encode()).fetchall()

@@ -14,8 +14,7 @@ import psycopg
 
 from lake.config import secrets
 from lake.config.definition import Database
-from lake.config.environment import Environment
-from lake.config.home import HOST, PROJECT, Home
+from lake.config.environment import LOOPBACK, PROJECT, Environment
 from lake.local.postgres import Postgres
 from lake.sources.postgres import script
 from tests.clocks import HANG_S
@@ -27,12 +26,12 @@ class SourceServer:
     """Started in a folder; logs every statement, so that a password in one of them would show."""
 
     def __init__(self, folder: Path, port_base: int) -> None:
-        self.home = Home(Environment(name="local", root=PROJECT, data_dir=str(folder / "server"), port_base=port_base))
+        self.home = Environment(name="local", root=PROJECT, data_dir=str(folder / "server"), port_base=port_base)
         self.folder = folder
         self.log = folder / "server.log"
 
     def start(self) -> None:
-        secrets.load_or_create(self.home.environment.secrets_path)
+        secrets.load_or_create(self.home.secrets_path)
         service = Postgres(self.home)
         service.prepare()
         command = [*service.program().command, "-c", "log_statement=all"]
@@ -55,7 +54,7 @@ class SourceServer:
 
 
 def prepare(
-    home: Home,
+    home: Environment,
     folder: Path,
     logins: dict[str, tuple[str, str]],
     databases: list[Database],
@@ -72,19 +71,19 @@ def prepare(
     return run_psql(home, folder)
 
 
-def run_psql(home: Home, folder: Path) -> "subprocess.CompletedProcess[str]":
+def run_psql(home: Environment, folder: Path) -> "subprocess.CompletedProcess[str]":
     """The step that runs psql, in a folder that is ready for it."""
     path = f"{Postgres(home).bin}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", str(PROGRAMS / "prepare.sh"), str(folder / "sql")]
     return subprocess.run(command, cwd=folder / "lake", env={"PATH": path}, capture_output=True, text=True, timeout=60)
 
 
-def write_logins(home: Home, folder: Path, logins: dict[str, tuple[str, str]]) -> None:
+def write_logins(home: Environment, folder: Path, logins: dict[str, tuple[str, str]]) -> None:
     for name, (user, password) in logins.items():
         (folder / name).mkdir(parents=True)
         secret = {"username": user, "password": password, "engine": "postgres"}
         (folder / name / "secret.json").write_text(json.dumps(secret))
-    write = [sys.executable, str(PROGRAMS / "write_logins.py"), str(folder), HOST, str(home.ports.postgres)]
+    write = [sys.executable, str(PROGRAMS / "write_logins.py"), str(folder), LOOPBACK, str(home.ports.postgres)]
     subprocess.run([*write, "disable", ""], check=True)
 
 

@@ -12,7 +12,7 @@ from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.clients.kafka import Broker
 from lake.config.definition import Database
-from lake.config.home import Home
+from lake.config.environment import Environment
 from lake.config.report import silent
 from lake.plan.apply import apply
 from lake.plan.diff import changes
@@ -39,42 +39,40 @@ Apply = Callable[..., hook.Done]
 
 
 @pytest.fixture(scope="module")
-def home(lake: RunningLake) -> Iterator[Home]:
+def home(lake: RunningLake) -> Iterator[Environment]:
     """A database that connectors can capture, and the one that the lake itself put: it has no owner."""
     home = lake.home
     lake.execute("postgres", f"CREATE DATABASE {NAME}")
     lake.execute(NAME, "CREATE TABLE a (id int PRIMARY KEY)", "INSERT INTO a VALUES (1)")
     put_by_the_lake(home)
     for name in TOPICS:
-        Broker(home.kafka).create(Topic(name, 1, 1))
+        Broker(home.kafka_bootstrap).create(Topic(name, 1, 1))
     yield home
     for name in (DECLARED, BY_LAKE):
         httpx.delete(f"{home.connect}/connectors/{name}", trust_env=False)
     for one in (SLOT, slot(DATABASE)):
         drop_slot(home, one)
     lake.execute("postgres", f"DROP DATABASE {NAME}")
-    made = [*TOPICS, *(topic.name for topic in topics(DATABASE, home.environment))]
+    made = [*TOPICS, *(topic.name for topic in topics(DATABASE, home))]
     delete_topics(home, made)
 
 
-def put_by_the_lake(home: Home) -> None:
+def put_by_the_lake(home: Environment) -> None:
     """`lake apply` without its last part: no table of this database is to be written."""
-    facts = read_facts([DATABASE], home.environment)
-    found = [
-        one for one in changes([DATABASE], home.environment, facts) if one.kind in ("source", "topic", "connector")
-    ]
-    apply(found, [DATABASE], home.environment, facts, report=silent)
+    facts = read_facts([DATABASE], home)
+    found = [one for one in changes([DATABASE], home, facts) if one.kind in ("source", "topic", "connector")]
+    apply(found, [DATABASE], home, facts, report=silent)
 
 
-def declaration(home: Home, **changed: str) -> Settings:
+def declaration(home: Environment, **changed: str) -> Settings:
     """The same capture under a name, a slot and topics of its own."""
-    settings = source_connector(DATABASE, home.environment)
+    settings = source_connector(DATABASE, home)
     own = {"slot.name": SLOT, "topic.prefix": PREFIX}
     return {key: text for key, text in {**settings, **own, **changed}.items() if key != "name"}
 
 
 @pytest.fixture
-def apply_chart(home: Home, tmp_path: Path) -> Apply:
+def apply_chart(home: Environment, tmp_path: Path) -> Apply:
     """The chart rendered with these connectors, and its Job run; Connect is the lake's."""
 
     def run(**declared: Settings) -> hook.Done:
@@ -91,18 +89,18 @@ def manifests_of(connectors: dict[str, str]) -> list[Manifest]:
     return parsed(helm("template", "release", chart_of(scenario), "--namespace", "lake", values=values))
 
 
-def running(home: Home) -> dict[str, Settings]:
+def running(home: Environment) -> dict[str, Settings]:
     found = httpx.get(f"{home.connect}/connectors", params={"expand": "info"}, trust_env=False).raise_for_status()
     return {name: about["info"]["config"] for name, about in found.json().items()}
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
-def assert_runs(home: Home, name: str) -> None:
+def assert_runs(home: Environment, name: str) -> None:
     found = httpx.get(f"{home.connect}/connectors/{name}/status", trust_env=False).raise_for_status().json()
     assert [found["connector"]["state"], *(task["state"] for task in found["tasks"])] == ["RUNNING"] * 2, found
 
 
-def test_life_of_a_declared_connector(home: Home, apply_chart: Apply) -> None:
+def test_life_of_a_declared_connector(home: Environment, apply_chart: Apply) -> None:
     others = running(home)
     created = apply_chart(**{DECLARED: declaration(home)})
     assert (created.returncode, created.stdout, created.stderr) == (0, f"{DECLARED}: created\n", "")
@@ -122,7 +120,7 @@ def test_life_of_a_declared_connector(home: Home, apply_chart: Apply) -> None:
     assert running(home) == others
 
 
-def test_the_connector_that_the_lake_put_is_nobodys(home: Home, apply_chart: Apply) -> None:
+def test_the_connector_that_the_lake_put_is_nobodys(home: Environment, apply_chart: Apply) -> None:
     before = running(home)
     assert "lake.owner" not in before[BY_LAKE]
     assert apply_chart().returncode == 0
@@ -140,7 +138,9 @@ def test_the_connector_that_the_lake_put_is_nobodys(home: Home, apply_chart: App
     ],
     ids=["no database", "no password", "no such mode", "no such class"],
 )
-def test_one_wrong_declaration_changes_nothing(home: Home, apply_chart: Apply, wrong: Settings, said: str) -> None:
+def test_one_wrong_declaration_changes_nothing(
+    home: Environment, apply_chart: Apply, wrong: Settings, said: str
+) -> None:
     before = running(home)
     done = apply_chart(right=declaration(home), wrong=declaration(home, **wrong))
     assert done.returncode == 2
@@ -149,7 +149,7 @@ def test_one_wrong_declaration_changes_nothing(home: Home, apply_chart: Apply, w
     assert running(home) == before
 
 
-def test_nobody_answers(home: Home, apply_chart: Apply, tmp_path: Path) -> None:
+def test_nobody_answers(home: Environment, apply_chart: Apply, tmp_path: Path) -> None:
     """The worker is there, but under another address: the Job must fail, not pass with nothing done."""
     manifests = manifests_of({})
     job = only(manifests, "Job")
@@ -159,7 +159,7 @@ def test_nobody_answers(home: Home, apply_chart: Apply, tmp_path: Path) -> None:
     assert "Kafka Connect: GET http://127.0.0.1:9/connector-plugins: " in done.stderr
 
 
-def ask(home: Home, folder: Path, verb: str) -> Any:
+def ask(home: Environment, folder: Path, verb: str) -> Any:
     """The answer of the pod for operators, its own program and arguments; the AWS CLI is left out."""
     manifests = manifests_of({DECLARED: json.dumps(declaration(home))})
     pod = only(manifests, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]
@@ -174,12 +174,12 @@ def ask(home: Home, folder: Path, verb: str) -> Any:
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
-def assert_is(home: Home, folder: Path, state: str) -> None:
+def assert_is(home: Environment, folder: Path, state: str) -> None:
     status = ask(home, folder, "status")[DECLARED]
     assert [one["state"] for one in (status["connector"], *status["tasks"])] == [state] * 2, status
 
 
-def test_operators_look_at_connectors_and_tell_them(home: Home, tmp_path: Path) -> None:
+def test_operators_look_at_connectors_and_tell_them(home: Environment, tmp_path: Path) -> None:
     assert ask(home, tmp_path, "settings")[DECLARED]["running"] is None
     assert ask(home, tmp_path, "status") == {DECLARED: {}}
     ask(home, tmp_path, "apply")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.config.lock import is_locked
 from lake.local import processes
 from lake.local.spark_submit import spark_environment, spark_submit_command
@@ -125,8 +125,8 @@ def test_sample_rows_are_loaded_from_inside(works: RunningLake, tmp_path: Path) 
     ]
     jars = ",".join(str(jar) for jar in sorted((PROJECT / "build/spark").glob("*.jar")))
     conf = {"spark.driver.extraClassPath": str(tmp_path), "spark.jars": jars}
-    command = spark_submit_command(works.home.environment, "load", arguments, conf)
-    environment = spark_environment(works.home.environment, {"LAKE_LOAD_PASSWORD": str(login["password"])})
+    command = spark_submit_command(works.home, "load", arguments, conf)
+    environment = spark_environment(works.home, {"LAKE_LOAD_PASSWORD": str(login["password"])})
     added = []
     for _ in range(2):
         subprocess.run(command, env=environment, check=True, capture_output=True, timeout=HANG_S)

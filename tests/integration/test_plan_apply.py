@@ -11,8 +11,8 @@ from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.clients.table_status import tables
 from lake.config.definition import Database, load_database
+from lake.config.environment import Environment
 from lake.config.errors import BadInput
-from lake.config.home import Home
 from lake.config.report import silent
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
@@ -59,7 +59,7 @@ B = {"key": ["x", "y"]}
 
 
 @pytest.fixture(scope="module")
-def home(lake) -> Iterator[Home]:  # type: ignore[no-untyped-def]
+def home(lake) -> Iterator[Environment]:  # type: ignore[no-untyped-def]
     home = lake.home
     with psycopg.connect(home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
@@ -69,30 +69,30 @@ def home(lake) -> Iterator[Home]:  # type: ignore[no-untyped-def]
     lake.forget(NAME)
 
 
-def others(home: Home) -> list[Database]:
+def others(home: Environment) -> list[Database]:
     """What other tests have defined: it must stay as it is."""
     return [load_database(path) for path in sorted((home.data / "databases").glob("*.yaml"))]
 
 
-def planned(home: Home, database: Database) -> list[Change]:
+def planned(home: Environment, database: Database) -> list[Change]:
     databases = [*others(home), database]
-    facts = read_facts(databases, home.environment)
-    check(databases, home.environment, facts)
-    return changes(databases, home.environment, facts)
+    facts = read_facts(databases, home)
+    check(databases, home, facts)
+    return changes(databases, home, facts)
 
 
-def applied(home: Home, database: Database) -> list[Change]:
+def applied(home: Environment, database: Database) -> list[Change]:
     databases = [*others(home), database]
-    facts = read_facts(databases, home.environment)
-    check(databases, home.environment, facts)
-    found = changes(databases, home.environment, facts)
-    validate(found, databases, home.environment)
-    apply(found, databases, home.environment, facts, report=silent)
+    facts = read_facts(databases, home)
+    check(databases, home, facts)
+    found = changes(databases, home, facts)
+    validate(found, databases, home)
+    apply(found, databases, home, facts, report=silent)
     return found
 
 
-def end_of(home: Home, topic: str) -> int:
-    consumer = Consumer({"bootstrap.servers": home.kafka, "group.id": "test"})
+def end_of(home: Environment, topic: str) -> int:
+    consumer = Consumer({"bootstrap.servers": home.kafka_bootstrap, "group.id": "test"})
     try:
         return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)[1])
     finally:
@@ -100,16 +100,16 @@ def end_of(home: Home, topic: str) -> int:
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
-def assert_arrived(home: Home, topic: str, least: int) -> None:
+def assert_arrived(home: Environment, topic: str, least: int) -> None:
     assert end_of(home, topic) >= least
 
 
-def pids(home: Home) -> dict[str, int]:
+def pids(home: Environment) -> dict[str, int]:
     return {name: one.state().pid for name, one in Stack(home).supervisors.items()}
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
-def settled(home: Home, name: str, after: float = 0.0) -> float:
+def settled(home: Environment, name: str, after: float = 0.0) -> float:
     """When a table had its last commit, once all its rows are counted; after: an earlier one, seconds since 1970."""
     (table,) = [table for table in tables(home) if table.name == name]
     assert (table.state, table.rows) == ("running", ROWS)
@@ -117,7 +117,7 @@ def settled(home: Home, name: str, after: float = 0.0) -> float:
     return table.committed_at
 
 
-def test_life_of_a_definition(home: Home, lake: RunningLake) -> None:
+def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
     assert applied(home, depot(a=A)) != []
     assert applied(home, depot(a=A)) == []
     assert_arrived(home, f"{NAME}.public.a", ROWS)
@@ -171,22 +171,22 @@ def test_life_of_a_definition(home: Home, lake: RunningLake) -> None:
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
     ],
 )
-def test_refused(home: Home, table: str, settings: dict[str, object], says: str) -> None:
+def test_refused(home: Environment, table: str, settings: dict[str, object], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         planned(home, depot(**{table: settings}))
 
 
-def test_a_partition_by_an_enum_is_accepted(home: Home) -> None:
+def test_a_partition_by_an_enum_is_accepted(home: Environment) -> None:
     assert planned(home, depot(timed={"key": ["id"], "partition": "sizes"}))
 
 
 @pytest.mark.parametrize("table", ["narrow", "wide"])
-def test_identity_default_is_accepted(home: Home, table: str) -> None:
+def test_identity_default_is_accepted(home: Environment, table: str) -> None:
     settings = {"key": ["id"], "replica_identity": "default"}
     assert all("replica identity" not in change.action for change in planned(home, depot(**{table: settings})))
 
 
-def test_a_database_that_is_not_there(home: Home) -> None:
+def test_a_database_that_is_not_there(home: Environment) -> None:
     absent = Database.model_validate({"database": "absent", "tables": {"public.a": {"key": ["id"]}}})
     with pytest.raises(BadInput, match="there is no database 'absent'"):
         planned(home, absent)

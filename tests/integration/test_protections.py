@@ -100,12 +100,12 @@ def test_f1_and_f3_an_order_by_lsn(own: Callable[[str, str], Own], kind: str, mo
 def initial(done: Lab) -> Iterator[Callable[[], None]]:
     """Begins a second capture of the database early, with Debezium's own first snapshot, to topics below initial."""
     early = next(done.databases())
-    config = source_connector(early, done.home.environment)
+    config = source_connector(early, done.home)
     del config["snapshot.mode.custom.name"]
     own = {"name": PREFIX, "topic.prefix": PREFIX, "slot.name": f"lake_{PREFIX}", "snapshot.mode": PREFIX}
     made = [f"{PREFIX}.public.dawn", f"__debezium-heartbeat.{PREFIX}"]
     for name in made:
-        Broker(done.home.kafka).create(Topic(name, 1, 1))
+        Broker(done.home.kafka_bootstrap).create(Topic(name, 1, 1))
     yield lambda: Connect(done.home.connect).put({**config, **own})
     httpx.delete(f"{done.home.connect}/connectors/{PREFIX}", trust_env=False).raise_for_status()
     drop_slot(done.home, own["slot.name"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.local.postgres import Postgres
 from tests.clocks import HANG_S
 from tests.runbooks import Block, blocks, pages

@@ -147,7 +147,7 @@ def test_killed_supervisor_is_told_and_healed(own: RunningLake) -> None:
     psutil.wait_procs([supervisor], timeout=10)
     status = own.run("status", check=False)
     assert status.returncode == 1
-    assert "its supervisor is gone" in " ".join(status.stdout.split())
+    assert "its supervisor has ended" in " ".join(status.stdout.split())
     assert {name for name, line in own.services().items() if line["state"] == "orphaned"} == {"kafka"}
     assert "stopped what was left" in " ".join(own.run("up").stdout.split())
     changed = {name for name, line in own.services().items() if line["pid"] != before[name]["pid"]}
@@ -179,7 +179,7 @@ def test_two_lakes_run_side_by_side(own: RunningLake, lake: RunningLake) -> None
 
 def test_load_moma_twice(own: RunningLake) -> None:
     own.run("load", "moma")
-    assert "artists: 0 rows added, 15089 there" in own.run("load", "moma").stdout
+    assert "artists: 0 rows added, 15089 in all" in own.run("load", "moma").stdout
     with psycopg.connect(own.home.dsn("moma")) as connection:
         assert connection.execute("SELECT count(*) FROM artworks").fetchone() == (5001,)
         name = connection.execute("SELECT name FROM artists WHERE artist_id = 27624").fetchone()

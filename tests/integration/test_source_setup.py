@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient
 
 from lake.clients.connect import Connect
 from lake.config.definition import Database
+from lake.config.environment import LOOPBACK
 from lake.config.errors import LakeError
-from lake.config.home import HOST
 from lake.config.waiting import wait_until
 from lake.sources.connector import source_connector
 from lake.sources.postgres.catalog import read_source
@@ -76,7 +76,7 @@ class Prepared:
 
     def login(self, user: str, password: str, database: str = "shop") -> psycopg.Connection:
         port = self.server.home.ports.postgres
-        return psycopg.connect(host=HOST, port=port, user=user, password=password, dbname=database)
+        return psycopg.connect(host=LOOPBACK, port=port, user=user, password=password, dbname=database)
 
     def as_admin(self, *statements: str, database: str = "shop") -> None:
         with self.login(*self.admin, database) as connection:
@@ -130,12 +130,12 @@ THERE = Database.model_validate(
 
 
 def test_nothing_is_left_for_lake_apply_to_do_in_the_source(prepared: Prepared) -> None:
-    found = read_source(prepared.server.home.environment, THERE)
+    found = read_source(prepared.server.home, THERE)
     assert (found.missing, found.departed) == ([], [])
 
 
 def test_a_database_of_which_nothing_is_applied_yet_can_be_asked(prepared: Prepared) -> None:
-    found = read_source(prepared.server.home.environment, THERE.model_copy(update={"by_name": {}}))
+    found = read_source(prepared.server.home, THERE.model_copy(update={"by_name": {}}))
     assert (found.missing, len(found.departed)) == ([], 2)
 
 
@@ -169,7 +169,7 @@ NARROW = "ALTER PUBLICATION lake_shop {} TABLE public.items"
 def test_drift_is_found_and_put_right_by_the_same_list(
     prepared: Prepared, drift: str, missing: list[tuple[str, str]]
 ) -> None:
-    environment = prepared.server.home.environment
+    environment = prepared.server.home
     prepared.as_admin(*drift.split("; "))
     found = read_source(environment, THERE).missing
     assert [(change.action, change.object) for change in found] == missing
@@ -179,7 +179,7 @@ def test_drift_is_found_and_put_right_by_the_same_list(
 
 def test_the_question_waits_for_no_lock_and_writes_nothing(prepared: Prepared) -> None:
     """A plan beside somebody's ALTER TABLE, which may hold its lock for hours."""
-    environment = prepared.server.home.environment
+    environment = prepared.server.home
     locked = ("LOCK items, sales.parts, lake.signal IN ACCESS EXCLUSIVE MODE", "SELECT pg_current_wal_insert_lsn()")
     with prepared.login(*prepared.admin) as connection:
         before = [connection.execute(statement.encode()) for statement in locked][1].fetchone()
@@ -294,7 +294,7 @@ MADE_BY_CONNECT = {"topic.creation.default.replication.factor": "1", "topic.crea
 @pytest.fixture
 def unattended(lake: RunningLake, tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Prepares the database catalogue of the shared lake as the schedule does, and captures it."""
-    home, environment = lake.home, lake.home.environment
+    home = lake.home
     secrets = vars(home.secrets)
     logins = {"admin": ("postgres", secrets["postgres"]), **{user: (user, secrets[user]) for user in USERS}}
 
@@ -309,8 +309,8 @@ def unattended(lake: RunningLake, tmp_path: Path) -> Iterator[Callable[[], str]]
         return "".join(step.stdout + step.stderr for step in (first, asked, second))
 
     run()
-    connect = Connect(environment.connect_url)
-    connect.put({**source_connector(CATALOGUE, environment), **MADE_BY_CONNECT})
+    connect = Connect(home.connect)
+    connect.put({**source_connector(CATALOGUE, home), **MADE_BY_CONNECT})
     try:
         yield run
     finally:
@@ -340,6 +340,6 @@ def streams(lake: RunningLake) -> bool:
 
 
 def keys(lake: RunningLake, topic: str) -> set[int]:
-    if topic not in AdminClient({"bootstrap.servers": lake.home.kafka}).list_topics(timeout=10).topics:
+    if topic not in AdminClient({"bootstrap.servers": lake.home.kafka_bootstrap}).list_topics(timeout=10).topics:
         return set()
     return {record["id"] for record in readers.topic_records(lake.home, topic)}

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from lake.local.spark_submit import spark_conf, spark_environment, spark_home
 from lake.local.streamer import class_path
-from lake.rendering.streamer import class_submit, streamer_path
+from lake.rendering.streamer import streamer_path
 from spark_jobs.archive import files as archive
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import META_COLUMNS
@@ -37,6 +37,7 @@ from tests.integration.conftest import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "shop"
+CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 TABLES = {
     "public.sale": {"key": ["id"], "partition": "status"},
     "public.pair": {"key": ["a", "b"], "types": ["mor"], "delete": "hard"},
@@ -86,7 +87,7 @@ class Shop:
             wait_until(partial(self._unarchived, table), deadline)
 
     def _unarchived(self, table: Table) -> str:
-        bronze = f"{self.home.environment.bucket_uri}/bronze"
+        bronze = f"{self.home.bucket_uri}/bronze"
         end = admin.topic_offsets(self.spark, self.pipeline, table.topic).end
         return missing_offsets("bronze", archive.reached(self.spark, bronze, table.topic), end)
 
@@ -97,7 +98,7 @@ class Shop:
 
     def read(self, *, replay: bool = False, schemas: str = "file") -> RESULT:
         """One more round of the job, in this process; the files are those that the command line rendered."""
-        folder = streamer_path(self.home.environment)
+        folder = streamer_path(self.home)
         targets = json.loads((folder / "streamer.json").read_text())["targets"]
         status = (folder / "status.json").as_uri()
         args = Namespace(
@@ -239,14 +240,23 @@ def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
     shop.lake.execute(NAME, "INSERT INTO pair VALUES ('submitted', 1, 'by the class')")
     shop.drain()
     home = shop.home
-    targets = json.loads((streamer_path(home.environment) / "streamer.json").read_text())["targets"]
+    targets = json.loads((streamer_path(home) / "streamer.json").read_text())["targets"]
     (pair,) = [target for target in targets if target["name"] == "shop_mor_streamer.pair"]
     words = [*pair["arguments"], *pair["schemas"]["file"], *pair["follow"]]
-    settings = {**spark_conf(home.environment), "spark.driver.extraClassPath": class_path(home)}
+    settings = {**spark_conf(home), "spark.driver.extraClassPath": class_path(home)}
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
     jar = str(home.build / "streamer" / "hudi-utilities.jar")
-    command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, *class_submit(jar, words)]
-    environment = spark_environment(home.environment, home.secrets.s3_keys)
+    command = [
+        str(spark_home() / "bin" / "spark-submit"),
+        "--master",
+        "local[2]",
+        *flags,
+        "--class",
+        CLASS,
+        jar,
+        *words,
+    ]
+    environment = spark_environment(home, home.secrets.s3_keys)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 0, done.stderr[-2000:]
     assert shop.spark.table("shop_mor_streamer.pair_rt").where("a = 'submitted'").count() == 1

@@ -163,7 +163,7 @@ def contents(spark: SparkSession, path: str) -> set[tuple[Any, ...]]:
 def test_batches_cut_anywhere_and_again(
     torn: RunningLake, spark: SparkSession, tmp_path: Path, table: str, kind: str
 ) -> None:
-    written = contents(spark, f"{torn.home.environment.bucket_uri}/silver/{NAME}/{table}_{kind}")
+    written = contents(spark, f"{torn.home.bucket_uri}/silver/{NAME}/{table}_{kind}")
     silver = own_table.writer(spark, torn.home, f"{NAME}.{table}", kind, (tmp_path / "again").as_uri())
     for first, end in batches(torn, table, random.Random(f"{table} {kind}")):
         silver.write(own_table.messages(spark, torn.home, silver.source.topic, first, end))

@@ -10,7 +10,7 @@ from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.clients.stream_status import wait_for_snapshots
-from lake.config.home import Home
+from lake.config.environment import Environment
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -28,7 +28,7 @@ GENERATED = (
 
 
 @pytest.fixture(scope="module")
-def golden(lake: RunningLake) -> Iterator[Home]:
+def golden(lake: RunningLake) -> Iterator[Environment]:
     with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
@@ -39,7 +39,7 @@ def golden(lake: RunningLake) -> Iterator[Home]:
     lake.forget(NAME)
 
 
-def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningLake, golden: Home) -> None:
+def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningLake, golden: Environment) -> None:
     """One proof of both: the rows of the stream are copies, under other keys, of those that the snapshot read."""
     wait_for_snapshots(golden, [one for one in lake.definitions() if one.database == NAME], lambda line: None)
     lake.execute(NAME, *streamed("golden_types"), *streamed("golden_defaults"), *GENERATED)
@@ -64,12 +64,12 @@ def streamed(table: str) -> list[str]:
 
 
 @pytest.mark.parametrize("table", UNFIT)
-def test_a_value_that_fits_nowhere_stops_its_table_and_says_so(golden: Home, table: str) -> None:
+def test_a_value_that_fits_nowhere_stops_its_table_and_says_so(golden: Environment, table: str) -> None:
     assert UNFIT[table] in reason(golden, table)
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.5), reraise=True)
-def reason(home: Home, table: str) -> str:
+def reason(home: Environment, table: str) -> str:
     tables = json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"]
     found = tables[f"{NAME}_cow.{table}"]["reason"]
     assert found

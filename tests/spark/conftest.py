@@ -7,7 +7,7 @@ import pytest
 from py4j.clientserver import FinalizerWorker
 from pyspark.sql import SparkSession
 
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.local.spark_submit import JVM_OPTIONS, SHORT_JOB, class_archive
 from lake.rendering.spark import SESSION
 

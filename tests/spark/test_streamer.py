@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.local.streamer import Watch
+from lake.local.streamer import reporter
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import (
     Places,
@@ -58,7 +58,7 @@ def test_one_base_file_and_one_small_file_per_table_and_type() -> None:
 
 
 def test_a_table_file_holds_what_is_its_own() -> None:
-    root = LOCAL.rendered_path / "streamer"
+    root = LOCAL.rendered / "streamer"
     assert settings(streamer_files([SHOP], PLACES)["shop.pair_mor.properties"]) == {
         "include": "base.properties",
         "hoodie.datasource.write.recordkey.field": "_key",
@@ -215,12 +215,12 @@ def test_a_table_is_named_as_in_the_other_commands(names: str, known: bool) -> N
 
 def test_each_commit_and_each_failure_is_told_once(tmp_path: Path) -> None:
     status, told = tmp_path / "status.json", list[str]()
-    watch = Watch(status, told.append)
-    watch.look()
+    look = reporter(status, told.append)
+    look()
     read = {"state": "read", "commits": 1, "rows": 7, "operation": "BULK_INSERT", "instant": "20261121"}
     for one in (read, read, {**read, "state": "reading"}, {**read, "state": "failed", "reason": "disk is full"}):
         status.write_text(json.dumps({"tables": {"shop_cow_streamer.sale": one}}))
-        watch.look()
+        look()
     assert told == [
         "shop_cow_streamer.sale: 7 rows in 1 commits, BULK_INSERT at 20261121",
         "shop_cow_streamer.sale: failed: disk is full",

@@ -7,7 +7,7 @@ import pytest
 from lake.aws import steps
 from lake.aws.environment import load_aws_environment
 from lake.aws.processing import Size
-from lake.config.home import PROJECT, load_home
+from lake.config.environment import PROJECT, load_environment
 from lake.local.spark_submit import spark_submit_command
 from lake.local.stream import LAYERS, Stream
 from lake.rendering.spark import kept_by_yarn
@@ -61,7 +61,7 @@ def step(dev: Synthesized) -> list[str]:
 
 
 def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None:
-    home = load_home()
+    home = load_environment()
     here = Stream(home).program().command
     assert settings(here) == settings(step)
     main = next(one for one in step if one.endswith((".py", ".py>")))
@@ -72,7 +72,7 @@ def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None
 @pytest.mark.parametrize("script", ["verify", "topics", "load", "streamer"])
 def test_a_job_that_ends_has_the_same_settings_and_arguments(script: str) -> None:
     arguments = ["--config", "x", "--output", "y"]
-    here = spark_submit_command(load_home().environment, script, arguments)
+    here = spark_submit_command(load_environment(), script, arguments)
     there = steps.run(script, outputs(), arguments)
     assert settings(here) == settings(there)
     assert here[-4:] == there[-4:] == arguments
@@ -104,9 +104,7 @@ def outputs() -> steps.StackOutputs:
 def test_hoodie_streamer_has_the_same_settings_and_arguments() -> None:
     """Both ways: run to its end, and for ever."""
     options = RunOptions(names=["moma.artists"], kinds=["mor"], replay=True)
-    here = spark_submit_command(
-        load_home().environment, "streamer", streamer_arguments(options, streamer="x", status="y")
-    )
+    here = spark_submit_command(load_environment(), "streamer", streamer_arguments(options, streamer="x", status="y"))
     there = steps.start_streamer(options, Size(), outputs())
     kept = kept_by_yarn("streamer")
     assert settings(there) == {**settings(here), **kept}

@@ -16,7 +16,7 @@ Columns = dict[str, dict[str, str]]  # types by column, by table
 
 
 def connect(environment: Environment, database: str) -> "closing[sqlite3.Connection]":
-    return closing(sqlite3.connect(environment.data_path / f"{database}.sqlite", isolation_level=None))
+    return closing(sqlite3.connect(environment.data / f"{database}.sqlite", isolation_level=None))
 
 
 class Discovery:

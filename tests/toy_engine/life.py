@@ -29,7 +29,6 @@ def main() -> None:
         connection.execute("CREATE TABLE shapes (id INTEGER PRIMARY KEY, outline BLOB)")
     (shop,) = [one for one in load_databases(ROOT) if one.database == "shop"]
     environment, engine = Environment(name="local", root=ROOT), engine_of(shop)
-    home = type("Home", (), {"environment": environment})()
 
     def facts() -> Facts:
         source = engine.discovery.read_source(environment, shop)
@@ -60,7 +59,7 @@ def main() -> None:
             "connector": source_connector(shop, environment),
             "overrides": client_overrides(ROOT),
             "pipeline": pipeline([shop], environment)["tables"][0],
-            "lag": uncaptured(home, shop, engine.capture.position(environment, shop)),
+            "lag": uncaptured(environment, shop, engine.capture.position(environment, shop)),
             "refused": refused,
         },
         sys.stdout,

@@ -61,7 +61,7 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     ("kind", {"streaming.kind": "zookeeper"}, ["'provisioned' or 'serverless'", "key streaming.kind"]),
     ("broker", {"streaming.broker": "kafka.t3.smal"}, ["key streaming.broker", "'kafka.t3.smal'"]),
-    ("serverless", {"streaming": {"kind": "serverless", "volume_gb": 100}}, ["'volume_gb' means nothing beside"]),
+    ("serverless", {"streaming": {"kind": "serverless", "volume_gb": 100}}, ["'volume_gb' has no effect with"]),
     (
         "two brokers",
         {"streaming.brokers_per_zone": 1},

@@ -187,7 +187,7 @@ def test_large_values_keep_their_order_in_one_partition_only(
 
 def settled(root: Path) -> Facts:
     """The facts of a lake to which the definition has been applied, as far as the rules look."""
-    databases, local = load_databases(root), load_environment(root)
+    databases, local = load_databases(root), load_environment(root=root)
     found = SourceFacts(Catalog("logical", [], True, {"public.a": relation()}), [], [])
     wanted = topics(databases[0], local)
     present = {topic.name: topic for topic in wanted}

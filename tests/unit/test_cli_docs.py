@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from lake.cli.main import app
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 
 DOCS = (PROJECT / "docs/cli.md").read_text(encoding="utf-8")
 # They do something and say so in a line or a log: no facts.

@@ -2,15 +2,14 @@
 
 from lake.clients.connect import runs
 from lake.deployments.connectors import Difference, differences
-from lake.deployments.deployment import Pair
 
 
 def test_equal_settings_do_not_differ() -> None:
-    assert differences({"c": Pair({"a": "1"}, {"a": "1"})}) == []
+    assert differences({"c": {"running": {"a": "1"}, "defined": {"a": "1"}}}) == []
 
 
 def test_a_changed_a_missing_and_a_foreign_setting_are_shown() -> None:
-    found = differences({"c": Pair({"a": "1", "foreign": "x"}, {"a": "2", "new": "y"})})
+    found = differences({"c": {"running": {"a": "1", "foreign": "x"}, "defined": {"a": "2", "new": "y"}}})
     assert found == [
         Difference("c", "a", "1", "2"),
         Difference("c", "foreign", "x", None),
@@ -19,7 +18,7 @@ def test_a_changed_a_missing_and_a_foreign_setting_are_shown() -> None:
 
 
 def test_a_connector_that_is_not_there_lacks_all() -> None:
-    assert differences({"c": Pair(None, {"name": "c"})}) == [Difference("c", "name", None, "c")]
+    assert differences({"c": {"running": None, "defined": {"name": "c"}}}) == [Difference("c", "name", None, "c")]
 
 
 def test_a_connector_runs_when_it_and_all_of_its_tasks_do() -> None:

@@ -29,7 +29,7 @@ class Server:
     def __init__(self, answers: Answers) -> None:
         self.answers = answers
         self.requests: dict[str, dict[str, Any]] = {}
-        self.forgotten: list[bool] = []
+        self.forgotten: list[str] = []
 
     def send(self, id: str, request: dict[str, Any]) -> None:
         self.requests[id] = request
@@ -41,8 +41,8 @@ class Server:
         code, result = self.answers[verb]
         return {"id": id, "code": code, "result": result}
 
-    def forget(self, id: str, pending: bool) -> None:
-        self.forgotten.append(pending)
+    def forget(self, id: str) -> None:
+        self.forgotten.append(id)
 
 
 def test_a_request_has_an_id_a_verb_and_arguments() -> None:
@@ -50,7 +50,7 @@ def test_a_request_has_an_id_a_verb_and_arguments() -> None:
     assert ask(server, "status", {"names": ["a"]}, 1, "look") == {"a": "RUNNING"}
     ((id, request),) = server.requests.items()
     assert request == {"id": id, "verb": "status", "arguments": {"names": ["a"]}}
-    assert server.forgotten == [False]
+    assert server.forgotten == list(server.requests)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(1, LakeError), (2, BadInput)])
@@ -59,7 +59,7 @@ def test_an_error_says_where_and_what_now(code: int, kind: type[LakeError]) -> N
     with pytest.raises(LakeError, match="no plug-in; the server; see the log") as failed:
         ask(server, "apply", {}, 1, "see the log")
     assert type(failed.value) is kind
-    assert server.forgotten == [False]
+    assert server.forgotten == list(server.requests)
 
 
 def test_without_an_answer_the_time_ends() -> None:
@@ -67,7 +67,7 @@ def test_without_an_answer_the_time_ends() -> None:
     seen: list[str] = []
     with pytest.raises(LakeError, match="no answer within 0 s: slow; the server"):
         ask_all(server, {"fast": ("quick", {}), "slow": ("slow", {})}, 0.05, "wait", seen.append)
-    assert sorted(server.forgotten) == [False, True]
+    assert sorted(server.forgotten) == sorted(server.requests)
     assert set(seen) == {"1 of 2 done; waiting for slow"}
 
 
@@ -107,7 +107,7 @@ def test_a_request_stays_until_it_has_its_answer(tmp_path: Path, monkeypatch: py
     assert (server.pending("drop"), channel.answer("1")) == ([], None)
     server.answer(request, DONE, {})
     assert (server.has_requests(), channel.answer("1")) == (False, {"id": "1", "code": 0, "result": {}})
-    channel.forget("1", pending=False)
+    channel.forget("1")
     assert list(tmp_path.rglob("*.json")) == []
 
 
@@ -124,5 +124,5 @@ def test_what_is_no_request_is_answered_as_wrong(tmp_path: Path, monkeypatch: py
 def test_an_answer_that_nobody_read_is_deleted_in_the_end(tmp_path: Path) -> None:
     old, new = (write(tmp_path / "answers" / f"{name}.json", "{}") for name in ("old", "new"))
     os.utime(old, (time.time() - 2 * stream_control.KEPT_S,) * 2)
-    FolderChannel(tmp_path, "here").forget("mine", pending=False)
+    FolderChannel(tmp_path, "here").forget("mine")
     assert (old.exists(), new.exists()) == (False, True)

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 from lake.aws.cost import estimate, load_prices
 from lake.aws.environment import load_aws_environment
 from lake.cli.main import app
+from lake.config.environment import PROJECT
 from lake.config.errors import BadInput
-from lake.config.home import PROJECT
 
 
 def test_an_instance_without_a_price_is_named() -> None:

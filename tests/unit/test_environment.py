@@ -14,15 +14,15 @@ PROJECT = Path(__file__).parents[2]
 
 def test_the_local_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LAKE_PORT_BASE", raising=False)
-    local = load_environment(PROJECT)
+    local = load_environment()
     assert (local.name, local.bucket, local.kafka.partitions) == ("local", "lake", 1)
     assert (local.bronze.trigger_s, local.bronze.max_records) == (60, 10_000)
-    assert local.data_path == PROJECT / ".lake"
+    assert local.data == PROJECT / ".lake"
 
 
 def test_eight_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKE_PORT_BASE", "28000")
-    ports = load_environment(PROJECT).ports
+    ports = load_environment().ports
     assert (ports.postgres, ports.kafka, ports.kafka_controller) == (28000, 28001, 28002)
     assert (ports.connect, ports.registry, ports.registry_management) == (28003, 28004, 28005)
     assert (ports.s3, ports.metastore) == (28006, 28007)
@@ -31,17 +31,17 @@ def test_eight_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_folder_of_environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "local.yaml").write_text("name: local\nbronze:\n  trigger_s: 7\n")
     monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
-    assert load_environment(PROJECT).bronze.trigger_s == 7
+    assert load_environment().bronze.trigger_s == 7
 
 
 def test_a_budget_of_log_ascends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = tmp_path / "local.yaml"
     monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
     path.write_text("name: local\nwal: {warn_bytes: 10, pause_bytes: 20, drop_bytes: 30}\n")
-    assert load_environment(PROJECT).wal.pause_bytes == 20
+    assert load_environment().wal.pause_bytes == 20
     path.write_text("name: local\nwal: {warn_bytes: 10, pause_bytes: 5, drop_bytes: 30}\n")
     with pytest.raises(BadInput, match="do not ascend"):
-        load_environment(PROJECT)
+        load_environment()
 
 
 def test_history_is_kept_before_it_is_archived() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lake.config.home import Home, load_home
+from lake.config.environment import Environment, load_environment
 from lake.config.lock import locked
 from lake.guardian import supervisors
 from lake.local import stack as stack_module
@@ -19,9 +19,9 @@ from lake.local.supervisor import Supervisor
 
 
 @pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Home:
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Environment:
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
-    found = load_home()
+    found = load_environment()
     found.logs.mkdir()
     return found
 
@@ -36,7 +36,13 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Home:
     ],
 )
 def test_what_lost_its_supervisor_is_started_again_by_a_process_that_is_not_of_the_lake(
-    lost: list[str], at_work: bool, code: int, started: int, well: bool, monkeypatch: pytest.MonkeyPatch, home: Home
+    lost: list[str],
+    at_work: bool,
+    code: int,
+    started: int,
+    well: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    home: Environment,
 ) -> None:
     """What has the marks of a service is ended before a new supervisor of it starts: a guardian without one, too."""
     ran: list[dict[str, Any]] = []
@@ -56,7 +62,7 @@ def test_what_lost_its_supervisor_is_started_again_by_a_process_that_is_not_of_t
     assert [one["start_new_session"] for one in ran] == [True] * started
 
 
-def test_what_cannot_be_started_is_not_tried_all_the_time(monkeypatch: pytest.MonkeyPatch, home: Home) -> None:
+def test_what_cannot_be_started_is_not_tried_all_the_time(monkeypatch: pytest.MonkeyPatch, home: Environment) -> None:
     answers = iter([True, False, False, True, True])
     waited: list[float] = []
     stopping = threading.Event()
@@ -73,7 +79,7 @@ def test_what_cannot_be_started_is_not_tried_all_the_time(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(("supervised", "started"), [("postgres", ["kafka"]), ("postgres kafka", []), ("", [])])
 def test_only_what_lost_its_supervisor_is_started_again(
-    supervised: str, started: list[str], monkeypatch: pytest.MonkeyPatch, home: Home
+    supervised: str, started: list[str], monkeypatch: pytest.MonkeyPatch, home: Environment
 ) -> None:
     """What was stopped by hand has one; a lake that is down, or is stopped right now, has no processes."""
     ran: list[str] = []

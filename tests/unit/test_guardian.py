@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput
-from lake.config.home import load_home
 from lake.guardian import watch
 from lake.guardian.inspect import Inspection
 from lake.guardian.lag import LagTracker
@@ -70,7 +70,7 @@ def enforced(monkeypatch: pytest.MonkeyPatch) -> list[Slot | None]:
 def sees(monkeypatch: pytest.MonkeyPatch, slot: Slot, *drifts: Drift) -> Guardian:
     found = Inspection(DATABASE, Baseline(SERVER, {}), Baseline(SERVER, {}), slot, 500, list(drifts))
     monkeypatch.setattr(watch, "inspect", lambda home, database: found)
-    return Guardian(load_home())
+    return Guardian(load_environment())
 
 
 def test_without_connect_the_last_word_stays_and_the_limit_holds(
@@ -145,7 +145,7 @@ def test_a_definition_that_is_away_is_forgotten_once_nothing_of_it_is_applied(
     kept: list[str],
 ) -> None:
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
-    home = load_home()
+    home = load_environment()
     baseline.save(home, DATABASE, Baseline(SERVER, {}))
     monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
     Guardian(home).forget_departed(defined=set())

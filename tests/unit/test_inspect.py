@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lake.config.home import load_home
+from lake.config.environment import load_environment
 from lake.guardian import inspect
 from lake.sources.postgres import catalog, facts
 from lake.state import baseline
@@ -26,7 +26,7 @@ def test_a_server_is_never_behind_what_was_taken_from_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(facts, "connect_source", lambda *_: nullcontext())
     for name in ("slot", "server", "tables"):
         monkeypatch.setattr(facts, f"read_{name}", reads(name))
-    facts.observe(load_home().environment, DATABASE, reads("connector"))
+    facts.observe(load_environment(), DATABASE, reads("connector"))
     assert [name for name in read if name != "tables"] == ["slot", "connector", "server"]
 
 
@@ -37,7 +37,7 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
     """The first look comes when the snapshot is under way: what it finds may have been rewritten already."""
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
     monkeypatch.setattr(facts, "connect_source", lambda *_: nullcontext())
-    home = load_home()
+    home = load_environment()
     if is_noted:
         monkeypatch.setattr(facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 10})})
         baseline.note(home, DATABASE)

@@ -11,9 +11,8 @@ from typer.testing import CliRunner
 
 from lake.cli import sql
 from lake.cli.main import app
-from lake.config.environment import Environment
+from lake.config.environment import PROJECT, Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import PROJECT, Home
 from lake.config.secrets import Secrets
 from lake.deployments import open as open_
 from lake.local import parity, spark_job
@@ -27,15 +26,15 @@ REFUSES = "import json, sys; open(sys.argv[1][7:], 'w').write(json.dumps({'error
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """A lake with tables, of which no service runs; Spark is a small program in Python."""
-    made = Home(Environment(name="local", root=tmp_path, port_base=PORTS))
+    made = Environment(name="local", root=tmp_path, port_base=PORTS)
     made.logs.mkdir(parents=True)
     made.rendered.mkdir(parents=True, exist_ok=True)
     (made.rendered / "pipeline.json").write_text("{}")
-    made.environment.secrets_path.write_text(json.dumps({one.name: "x" for one in fields(Secrets)}))
-    monkeypatch.setattr(sql, "load_home", lambda: made)
-    monkeypatch.setattr(open_, "load_home", lambda: made)
+    made.secrets_path.write_text(json.dumps({one.name: "x" for one in fields(Secrets)}))
+    monkeypatch.setattr(sql, "load_environment", lambda: made)
+    monkeypatch.setattr(open_, "load_environment", lambda: made)
     monkeypatch.setattr(parity, "load_databases", lambda root: [])
     return made
 
@@ -59,7 +58,7 @@ def spark(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
 
 @pytest.mark.parametrize(("name", "service"), NEEDS)
 def test_a_service_that_does_not_answer_is_named(
-    home: Home, monkeypatch: pytest.MonkeyPatch, name: str, service: str
+    home: Environment, monkeypatch: pytest.MonkeyPatch, name: str, service: str
 ) -> None:
     only(monkeypatch, service)
     refused = CliRunner().invoke(app, COMMANDS[name]).exception
@@ -69,12 +68,14 @@ def test_a_service_that_does_not_answer_is_named(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_lake_that_is_down_is_told_to_come_up(home: Home, name: str) -> None:
+def test_a_lake_that_is_down_is_told_to_come_up(home: Environment, name: str) -> None:
     refused = CliRunner().invoke(app, COMMANDS[name]).exception
     assert isinstance(refused, BadInput) and "does not answer" in str(refused) and "run: lake up" in str(refused)
 
 
-def test_what_is_refused_is_told_of_the_command_that_was_typed(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused_is_told_of_the_command_that_was_typed(
+    home: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spark(monkeypatch, REFUSES)
     with pytest.raises(BadInput, match=r"no such column; lake sql; correct it; lake sql 'show databases'"):
         run_job(home, "query", [])
@@ -82,7 +83,7 @@ def test_what_is_refused_is_told_of_the_command_that_was_typed(home: Home, monke
         run_job(home, "verify", [])
 
 
-def test_of_two_runs_each_tells_its_own_failure(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_runs_each_tells_its_own_failure(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     def beside(log: Path) -> None:
         if not beside_it:
             beside_it.append(log)
@@ -105,7 +106,7 @@ def test_every_job_is_a_script() -> None:
     assert [name for name in JOBS if not (PROJECT / "spark_jobs" / f"{name}.py").exists()] == []
 
 
-def test_the_last_logs_are_kept(home: Home) -> None:
+def test_the_last_logs_are_kept(home: Environment) -> None:
     for run in range(LOGS + 2):
         new_log(home, "query").write_text(str(run))
     kept = sorted(home.logs.glob("job-query-*.log"))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lake.config import secrets
+from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import BadInput
-from lake.config.home import PROJECT, Home, load_home
 from lake.local.endpoints import endpoints, flat
 from lake.local.stack import SERVICES, Stack
 from lake.local.supervisor import SOCKET_PATH_LIMIT
@@ -17,15 +17,15 @@ from lake.local.supervisor import SOCKET_PATH_LIMIT
 FOLDERS = ["plain", "with space", "100%(here)s", "it's"]
 
 
-def make_home(monkeypatch: pytest.MonkeyPatch, data: Path) -> Home:
+def make_home(monkeypatch: pytest.MonkeyPatch, data: Path) -> Environment:
     monkeypatch.setenv("LAKE_DATA_DIR", str(data))
     monkeypatch.setenv("LAKE_PORT_BASE", "29100")
-    home = load_home()
-    secrets.load_or_create(home.environment.secrets_path)
+    home = load_environment()
+    secrets.load_or_create(home.secrets_path)
     return home
 
 
-def section(home: Home, name: str) -> configparser.SectionProxy:
+def section(home: Environment, name: str) -> configparser.SectionProxy:
     """What supervisord is told of the service that it keeps."""
     config = configparser.ConfigParser(interpolation=None)
     config.read_string(Stack(home).supervisors[name].render())

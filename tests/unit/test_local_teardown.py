@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import PROJECT, load_home
 from lake.deployments import rebuild as rebuilding
 from lake.deployments.local import LocalDeployment
 from lake.deployments.teardown import described, plan, teardown
@@ -27,7 +27,7 @@ def deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalDeployme
     (data / "secrets.json").write_text("{}")
     monkeypatch.setenv("LAKE_DATA_DIR", str(data))
     monkeypatch.setenv("LAKE_PORT_BASE", "28900")
-    return LocalDeployment(load_home(root=PROJECT))
+    return LocalDeployment(load_environment())
 
 
 def test_it_shows_what_is_lost(deployment: LocalDeployment) -> None:
@@ -68,7 +68,7 @@ def test_a_folder_that_is_no_lake_is_not_deleted(deployment: LocalDeployment, tm
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAKE_DATA_DIR", str(foreign))
         with pytest.raises(BadInput, match="holds no lake"):
-            teardown(LocalDeployment(load_home(root=PROJECT)), False, say, lambda _: True)
+            teardown(LocalDeployment(load_environment()), False, say, lambda _: True)
     assert (foreign / "letter").read_text() == "dear"
 
 

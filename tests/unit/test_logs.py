@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lake.cli.main import app
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import load_home
 from lake.deployments import local
 from tests.clocks import replace_time
 
@@ -16,7 +16,7 @@ from tests.clocks import replace_time
 def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A log of Connect with three lines."""
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path / "lake"))
-    path = load_home().log("connect")
+    path = load_environment().log("connect")
     path.parent.mkdir(parents=True)
     path.write_bytes(b"one\ntwo \xff\nthree [bold]\n")
     return path

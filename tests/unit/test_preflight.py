@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import BadInput
-from lake.config.home import Home, load_home
 from lake.local import preflight
 from lake.local.service import Program, Service
 
@@ -16,10 +16,10 @@ BASE = 29200
 
 
 @pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Home:
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Environment:
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path / "lake"))
     monkeypatch.setenv("LAKE_PORT_BASE", str(BASE))
-    return load_home()
+    return load_environment()
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ class Wanting(Service):
         return True
 
 
-def test_taken_port_names_service_holder_and_remedy(home: Home, taken: int) -> None:
+def test_taken_port_names_service_holder_and_remedy(home: Environment, taken: int) -> None:
     with pytest.raises(BadInput) as refused:
         preflight.check_ports(home, own=set())
     text = str(refused.value)
@@ -53,11 +53,11 @@ def test_taken_port_names_service_holder_and_remedy(home: Home, taken: int) -> N
     assert f"LAKE_PORT_BASE={BASE + 100}" in text
 
 
-def test_ports_of_our_own_leftovers_do_not_count(home: Home, taken: int) -> None:
+def test_ports_of_our_own_leftovers_do_not_count(home: Environment, taken: int) -> None:
     preflight.check_ports(home, own={os.getpid()})
 
 
-def test_missing_part_of_the_build(home: Home) -> None:
+def test_missing_part_of_the_build(home: Environment) -> None:
     with pytest.raises(BadInput, match=r"wanting has no wanting-\*.jar.*make setup"):
         preflight.check_build([Wanting(home)])
 
@@ -75,7 +75,7 @@ def test_folder_that_is_a_file(tmp_path: Path) -> None:
         preflight.check_folder(file / "lake")
 
 
-def test_refusal_changes_nothing(home: Home, taken: int) -> None:
+def test_refusal_changes_nothing(home: Environment, taken: int) -> None:
     with pytest.raises(BadInput):
         preflight.check(home, [], own=set())
     assert not home.data.exists()

@@ -13,7 +13,6 @@ import typer
 from lake.cli import quarantine
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.resync import quarantine as requests
 from spark_jobs.streaming.control import DONE, DROP, FAILED, REPLAY, Request
 from tests.unit.test_control import control_of
@@ -22,10 +21,10 @@ Serve = Callable[..., list[Request]]
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Environment:
     monkeypatch.setattr(requests, "refuse_stopped", lambda home: None)
-    monkeypatch.setattr(quarantine, "load_home", lambda: made)
-    made = Home(Environment(name="local", root=tmp_path))
+    monkeypatch.setattr(quarantine, "load_environment", lambda: made)
+    made = Environment(name="local", root=tmp_path)
     path = made.rendered / "pipeline.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"quarantine": {"moma": {}, "shop": {}}}))
@@ -33,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 @pytest.fixture
-def serve(home: Home, monkeypatch: pytest.MonkeyPatch) -> Serve:
+def serve(home: Environment, monkeypatch: pytest.MonkeyPatch) -> Serve:
     """A streaming job that answers the next request; returns the list of requests."""
     control = control_of(home.data / "requests", monkeypatch)
 
@@ -52,11 +51,11 @@ def serve(home: Home, monkeypatch: pytest.MonkeyPatch) -> Serve:
     return serve
 
 
-def left(home: Home) -> list[str]:
+def left(home: Environment) -> list[str]:
     return [path.name for path in (home.data / "requests").rglob("*.json")]
 
 
-def test_a_request_and_its_answer(home: Home, serve: Serve) -> None:
+def test_a_request_and_its_answer(home: Environment, serve: Serve) -> None:
     served = serve({"settled": ["a"], "refused": []})
     assert requests.ask(home, "replay", "shop", ["a"], 10) == {"settled": ["a"], "refused": []}
     ((_, verb, arguments),) = served
@@ -65,14 +64,14 @@ def test_a_request_and_its_answer(home: Home, serve: Serve) -> None:
     assert left(home) == []
 
 
-def test_a_job_that_fails_says_why(home: Home, serve: Serve) -> None:
+def test_a_job_that_fails_says_why(home: Environment, serve: Serve) -> None:
     serve({"error": "no such bucket"}, FAILED)
     with pytest.raises(LakeError, match="no such bucket"):
         requests.ask(home, "replay", "shop", ["a"], 10)
     assert left(home) == []
 
 
-def test_what_was_read_again_since_is_dropped(home: Home, serve: Serve) -> None:
+def test_what_was_read_again_since_is_dropped(home: Environment, serve: Serve) -> None:
     served = serve({"settled": ["a"], "refused": []})
     assert requests.give_up(home, "shop", {"shop.public.a": 7}, 10) == ["a"]
     assert [(one.verb, one.arguments["ids"], one.arguments["bounds"]) for one in served] == [
@@ -80,13 +79,13 @@ def test_what_was_read_again_since_is_dropped(home: Home, serve: Serve) -> None:
     ]
 
 
-def test_no_answer(home: Home) -> None:
-    with pytest.raises(LakeError, match="stays requested"):
+def test_no_answer(home: Environment) -> None:
+    with pytest.raises(LakeError, match="stays queued"):
         requests.ask(home, "drop", "shop", [], 0.3)
     assert len(left(home)) == 1
 
 
-def test_what_is_refused_ends_with_one(home: Home, serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused_ends_with_one(home: Environment, serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     serve({"settled": ["a"], "refused": []})
     quarantine.replay("shop", [], 10, True)
     serve({"settled": [], "refused": [{"id": "b", "reason": "no"}]})
@@ -96,7 +95,7 @@ def test_what_is_refused_ends_with_one(home: Home, serve: Serve, capsys: pytest.
     assert "refused: b: no" in capsys.readouterr().err
 
 
-def test_a_database_that_is_not_there(home: Home) -> None:
+def test_a_database_that_is_not_there(home: Environment) -> None:
     with pytest.raises(BadInput, match="there is no database 'shp'; command line; choose from: moma, shop"):
         quarantine.replay("shp", [], 10, False)
 

@@ -4,8 +4,8 @@ from contextlib import AbstractContextManager, nullcontext
 
 import pytest
 
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput
-from lake.config.home import load_home
 from lake.local import status
 from lake.local.status import ServiceStatus, refuse_stopped
 
@@ -21,4 +21,4 @@ def test_who_was_just_started_is_there(
 ) -> None:
     monkeypatch.setattr(status, "services", lambda home: [ServiceStatus("stream", state, 7, 1, 1)])
     with expected:
-        refuse_stopped(load_home())
+        refuse_stopped(load_environment())

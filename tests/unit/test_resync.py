@@ -9,8 +9,8 @@ import pytest
 
 from lake.clients.connect import Connect
 from lake.config.definition import Database
+from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 from lake.resync import finish, recover
 from lake.sources.drift import Drift
 from lake.state import resync
@@ -63,7 +63,7 @@ class Asked:
     """A lake whose topics grow, and a connector that notes what it was asked."""
 
     def __init__(self, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.home = cast("Home", SimpleNamespace(data=data))
+        self.home = cast("Environment", SimpleNamespace(data=data))
         self.end = 0
         self.tables: list[list[str]] = []
         monkeypatch.setattr(resync, "bound", lambda home, table: self.end)

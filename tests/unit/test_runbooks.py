@@ -7,7 +7,7 @@ import pytest
 import typer
 
 from lake.cli.main import app
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from tests.runbooks import FOLDER, blocks, inline, pages, split
 
 TOOLS = {"aws", "git", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sleep"}

@@ -31,7 +31,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return TWICE
 
     monkeypatch.setattr(sql, "run_job", run_job)
-    monkeypatch.setattr(sql, "load_home", lambda: None)
+    monkeypatch.setattr(sql, "load_environment", lambda: None)
     return asked
 
 
@@ -39,7 +39,7 @@ def printed(found: dict[str, Any], monkeypatch: pytest.MonkeyPatch, width: int =
     out = io.StringIO()
     monkeypatch.setattr(options, "out", Console(file=out, width=width, highlight=False))
     monkeypatch.setattr(sql, "run_job", lambda *_: found)
-    monkeypatch.setattr(sql, "load_home", lambda: None)
+    monkeypatch.setattr(sql, "load_environment", lambda: None)
     CliRunner().invoke(app, ["sql", "select 1"])
     return out.getvalue()
 
@@ -106,6 +106,6 @@ def test_json_is_one_object(given: list[list[str]], monkeypatch: pytest.MonkeyPa
 
 def test_help_teaches_what_changed_and_what_a_moment_is() -> None:
     text = " ".join((sql.sql.__doc__ or "").split())
-    for words in ("--since 0/1A2B3C4 --until", "each row that changed once", "An instant is of one table"):
+    for words in ("--since 0/1A2B3C4 --until", "each changed row once", "An instant belongs to one table"):
         assert words in text
-    assert "A time is that of the lake's commit" in text
+    assert "A time is the time of the lake's commit" in text

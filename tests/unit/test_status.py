@@ -17,8 +17,8 @@ from lake.cli.quarantine import messages_table
 from lake.cli.status import overview
 from lake.clients import guardian_report, table_status
 from lake.clients.table_status import SourceStatus, TableStatus
+from lake.config.environment import load_environment
 from lake.config.errors import BadInput
-from lake.config.home import load_home
 from lake.deployments.deployment import Job, Status
 from lake.local import status
 from lake.local.service import Service
@@ -52,7 +52,7 @@ def shown(what: RenderableType) -> str:
     ],
 )
 def test_a_reason_is_shown_as_it_came(facts: dict[str, Any]) -> None:
-    assert REASON in shown(overview(Status(**{"jobs": [], "tables": [], **facts})))
+    assert REASON in shown(overview(Status(False, facts)))
 
 
 def test_so_is_that_of_a_message() -> None:
@@ -65,7 +65,7 @@ def test_so_is_that_of_a_connector_or_a_job(words: list[str], monkeypatch: pytes
         jobs = SimpleNamespace(all=lambda: [Job("stream", True, "stopped", reason=REASON)])
 
         def connectors(self, *_: Any) -> Any:
-            return SimpleNamespace(statuses=lambda: {"source_postgres_shop": FAILED})
+            return lambda verb: {"source_postgres_shop": FAILED}
 
     for module in (connectors, jobs):
         monkeypatch.setattr(module, "open_deployment", lambda env: Broken())
@@ -97,7 +97,7 @@ def test_a_service_that_ends_at_once_is_named(monkeypatch: pytest.MonkeyPatch) -
         Supervisor, "state", lambda self: State(self.service.name, "BACKOFF", 0, 0, "Exited too quickly")
     )
     monkeypatch.setattr(Service, "wanted", lambda self: True)
-    lines = status.services(load_home())
+    lines = status.services(load_environment())
     (line,) = [one for one in lines if one.name == "registry"]
     assert (line.state, "see: lake logs registry" in line.reason) == ("failing", True)
     assert not status.healthy([line])

@@ -4,7 +4,7 @@ import hashlib
 from decimal import Decimal
 
 from lake.config.definition import load_database
-from lake.config.home import PROJECT
+from lake.config.environment import PROJECT
 from lake.samples import tickit
 
 SAMPLE = {

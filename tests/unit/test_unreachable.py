@@ -12,9 +12,8 @@ import pytest
 from lake.clients import kafka
 from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
-from lake.config.environment import load_environment
+from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import PROJECT, Home
 from lake.config.secrets import Secrets
 from lake.deployments.local_jobs import LocalJobs
 from lake.local import status
@@ -54,12 +53,12 @@ def test_postgres_refuses(
 @pytest.mark.parametrize("load", [moma.load, tickit.load])
 @pytest.mark.parametrize(("text", "says"), REFUSALS[::2])
 def test_postgres_refuses_what_would_be_loaded(
-    load: Callable[[Home], object], text: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load: Callable[[Environment], object], text: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refusing(text, tmp_path, monkeypatch)
     (tmp_path / "data").symlink_to(PROJECT / "data")
     with pytest.raises(BadInput) as refused:
-        load(Home(load_environment(tmp_path)))
+        load(load_environment(root=tmp_path))
     for words in says:
         assert words in str(refused.value)
 
@@ -69,9 +68,9 @@ def test_a_service_does_not_wait_for_a_password_to_become_right(
 ) -> None:
     refusing(REFUSALS[0][0], tmp_path, monkeypatch)
     with pytest.raises(LakeError, match=r"refuses the password of this lake; .*secrets.json; restore"):
-        Postgres(Home(load_environment(tmp_path))).ready()
+        Postgres(load_environment(root=tmp_path)).ready()
     refusing(REFUSALS[2][0], tmp_path, monkeypatch)
-    assert not Postgres(Home(load_environment(tmp_path))).ready()
+    assert not Postgres(load_environment(root=tmp_path)).ready()
 
 
 def refusing(text: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +91,7 @@ def test_a_lake_that_was_never_started(tmp_path: Path, monkeypatch: pytest.Monke
     assert_refused(tmp_path, ["never started", "secrets.json", "run: lake up"], monkeypatch, capsys)
     (tmp_path / "data").symlink_to(PROJECT / "data")
     with pytest.raises(BadInput, match="never started"):
-        moma.load(Home(load_environment(tmp_path)))
+        moma.load(load_environment(root=tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -100,10 +99,10 @@ def test_a_lake_that_was_never_started(tmp_path: Path, monkeypatch: pytest.Monke
     [refuse_stopped, lambda home: Stack(home).restart("kafka"), lambda home: LocalJobs(home).submit("stream", print)],
     ids=["a request", "restart", "jobs submit"],
 )
-def test_a_lake_that_is_down(ask: Callable[[Home], object], tmp_path: Path) -> None:
+def test_a_lake_that_is_down(ask: Callable[[Environment], object], tmp_path: Path) -> None:
     lay_out(tmp_path, Case("", []))
     with pytest.raises(BadInput, match=r"does not run; .*; run: lake up"):
-        ask(Home(load_environment(tmp_path)))
+        ask(load_environment(root=tmp_path))
 
 
 @pytest.mark.parametrize("state", ["orphaned", "down"])
@@ -111,7 +110,7 @@ def test_a_job_without_its_supervisor_is_not_called_stopped(
     state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lay_out(tmp_path, Case("", []))
-    jobs = LocalJobs(Home(load_environment(tmp_path)))
+    jobs = LocalJobs(load_environment(root=tmp_path))
     monkeypatch.setattr(status, "services", lambda _: [ServiceStatus("stream", state, 0, 0, 0)])
     if state == "down":
         assert jobs.stop("stream", print).state == "stopped"

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lake.config.environment import Environment
-from lake.config.home import Home
 from lake.config.secrets import Secrets
 from lake.local import parity
 from lake.local.spark_job import END_BYTES, last_progress, new_log
@@ -18,10 +17,10 @@ TOLD = "verify:    3.1 s  shop.public.a: 7 rows of cow\n"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    made = Home(Environment(name="local", root=tmp_path))
+def home(tmp_path: Path) -> Environment:
+    made = Environment(name="local", root=tmp_path)
     made.logs.mkdir(parents=True)
-    made.environment.secrets_path.write_text(json.dumps({one.name: "x" for one in fields(Secrets)}))
+    made.secrets_path.write_text(json.dumps({one.name: "x" for one in fields(Secrets)}))
     return made
 
 
@@ -34,13 +33,13 @@ def home(tmp_path: Path) -> Home:
         pytest.param(TOLD + NOISE * (END_BYTES // len(NOISE) + 1), "", id="too long ago"),
     ],
 )
-def test_the_last_word_of_a_job(home: Home, log: str, told: str) -> None:
+def test_the_last_word_of_a_job(home: Environment, log: str, told: str) -> None:
     path = new_log(home, "verify")
     path.write_text(log)
     assert last_progress(path, "verify") == told
 
 
-def test_a_long_proof_tells_how_far_it_is(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_proof_tells_how_far_it_is(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     def run_job(*_: Any, watch: Any) -> dict[str, Any]:
         log = new_log(home, "verify")
         log.write_text("verify:   9.0 s  waiting: partition 0 [/of x]\n" + NOISE)

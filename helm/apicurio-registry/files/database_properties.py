@@ -2,46 +2,31 @@
 
     python3 database_properties.py <secret.json> <database.properties>
 
-The JSON is removed. Exit codes: 0 written, 2 the secret is not as it must be.
+Deletes the JSON. Exit codes: 0 written, 2 the secret is wrong. No message shows a value.
 """
 
-import json
-import os
 import sys
 from pathlib import Path
 
+from read_secret import BadSecret, credentials, write_private
+
 
 def main(arguments: list[str]) -> int:
-    source, target = Path(arguments[0]), Path(arguments[1])
     try:
-        text = properties(source.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        print(f"the database secret can't be used: {problem}", file=sys.stderr)
+        with credentials(Path(arguments[0]), "database") as (user, password):
+            write_private(Path(arguments[1]), line("username", user) + line("password", password))
+    except BadSecret as problem:
+        print(problem, file=sys.stderr)
         return 2
-    write_private(target, text)
-    source.unlink()
     return 0
 
 
-def properties(secret: str) -> str:
-    """Java properties with the user and the password of the secret."""
-    try:
-        fields = json.loads(secret)
-    except json.JSONDecodeError:
-        raise ValueError("it is not JSON; store username and password as one JSON object") from None
-    if not isinstance(fields, dict):
-        raise ValueError("it is not a JSON object; store username and password in one")
-    return "".join(f"apicurio.datasource.{name}={value(fields, name)}\n" for name in ("username", "password"))
-
-
-def value(fields: dict[str, object], name: str) -> str:
-    """One field, escaped for Java properties. No message shows a value."""
-    text = fields.get(name)
-    if not isinstance(text, str) or not text:
-        raise ValueError(f"it has no '{name}'; add it as text")
-    if "${" in text:
-        raise ValueError(f"'{name}' contains '${{', which the registry would read as a reference; choose another")
-    return escape(text)
+def line(name: str, value: str) -> str:
+    """One property of the data source."""
+    if "${" in value:
+        what = f"'{name}' in the database secret contains '${{'"
+        raise BadSecret(f"{what}, which the registry would read as a reference; choose another")
+    return f"apicurio.datasource.{name}={escape(value)}\n"
 
 
 def escape(text: str) -> str:
@@ -55,12 +40,6 @@ def units(char: str) -> str:
     """\\uXXXX for each UTF-16 code unit, as java.util.Properties wants them."""
     code = char.encode("utf-16-be").hex()
     return "".join("\\u" + code[at : at + 4] for at in range(0, len(code), 4))
-
-
-def write_private(path: Path, text: str) -> None:
-    """A file that only its owner can read, from its first byte on."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 if __name__ == "__main__":

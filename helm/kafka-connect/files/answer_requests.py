@@ -1,4 +1,4 @@
-"""Serves the requests of operators to Kafka Connect, which they cannot reach: files come, and files are left.
+"""Serves requests of operators, who cannot reach Kafka Connect: reads files of requests, writes files of answers.
 
     python3 answer_requests.py <URL of Connect> <owner> <folder with <name>.json declarations> <folder of requests>
         <folder of answers> [seconds to try]
@@ -7,7 +7,7 @@ The files are those of the control channel (lake/clients/control.py). A request 
 {"id", "verb": one of VERBS, "arguments": {"names": [connectors]}}; no names are all. It names declared connectors and
 brings no settings: `apply` puts the declarations of this release. Its answer, a file of the same name, is
 {"id", "code", "result"}: code 0 with the result of the verb; 1 Connect failed or refused, 2 the request is wrong, both
-with {"error": why}. A request older than EXPIRES_S has no answer: whoever sent it does not wait any more, and would not
+with {"error": why}. A request older than EXPIRES_S gets no answer: its sender does not wait any more, and does not
 expect a change now.
 
 Exit code 0: every request that is not too old has its answer.
@@ -29,7 +29,7 @@ Declared = dict[str, Settings]
 
 
 class BadRequest(Exception):
-    """The request can't be meant."""
+    """The request is wrong."""
 
 
 def main(arguments: list[str]) -> int:

@@ -3,7 +3,7 @@
     python3 apply_connectors.py <URL of Connect> <owner> <folder with <name>.json files> [seconds to try]
 
 First Connect itself checks every declared connector. Only when all pass, connectors that are no longer declared are
-deleted and those that are new or changed are put. Twice is the same as once.
+deleted and those that are new or changed are put. Can be repeated.
 
 Each connector that is put here carries the setting `lake.owner`. Only connectors that carry this owner are ever
 deleted: one that was put by hand, or by another release, stays. A declared name is taken over, whoever put it.

@@ -2,7 +2,7 @@
 
     python3 unpack_plugins.py <bundle.tar.gz> <sha256> <target folder>
 
-The archive is removed. Exit codes: 0 unpacked, 2 the bundle is not what was asked for; nothing of it is left.
+Deletes the archive. Exit codes: 0 unpacked, 2 the bundle is wrong; then nothing of it is left.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class BadBundle(Exception):
-    """Raised when the bundle must not be used."""
+    """The bundle must not be used."""
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
 
 
 def check(archive: Path, digest: str) -> None:
-    """Before anything is unpacked: what is not the tested bundle is not even read as an archive."""
+    """BadBundle unless the file has the SHA-256. An untested bundle is not even opened as an archive."""
     with archive.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != digest:
@@ -39,7 +39,7 @@ def check(archive: Path, digest: str) -> None:
 
 
 def unpack(archive: Path, target: Path) -> None:
-    """Into an empty folder: a jar of an older bundle must not stay on the plug-in path."""
+    """Unpacks into an empty folder: a jar of an older bundle must not stay on the plug-in path."""
     shutil.rmtree(target, ignore_errors=True)
     with tarfile.open(archive, "r:gz") as bundle:
         # Refuses absolute names, links and names that lead out of target.

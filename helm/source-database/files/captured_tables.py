@@ -1,14 +1,14 @@
-"""Asks Kafka Connect which tables each connector knows now, between two runs of prepare.sh.
+"""Reads from Kafka Connect which tables each connector knows, between two runs of prepare.sh.
 
-    python3 captured_tables.py <URL of Connect> <folder> <seconds between two looks> <database>=<connector> ...
+    python3 captured_tables.py <URL of Connect> <folder> <seconds between two checks> <database>=<connector> ...
 
-    <folder>/unread/<database>    in: the published tables whose earlier rows are still to be asked for
-    <folder>/captured/<database>  out: all tables of the connector; no file where it does not run, or must not be asked
+    <folder>/unread/<database>    input: the published tables whose existing rows must still be requested
+    <folder>/captured/<database>  output: all tables of the connector; no file if no task runs or must not be restarted
 
-Debezium learns of a table when its task starts, or by a change of a row: a snapshot of a table that it has not learned
-of is skipped for ever. So a task that reads an unread table is started again first, but never during its first
-snapshot, which would begin anew. That nothing answers is no failure: before the first deployment is done there is no
-Connect. Exit code 0, always: what was not done now is done by the next run.
+Debezium learns a table when its task starts, or by a change of a row. It never takes a snapshot of a table that it has
+not learned. So a task with an unread table is restarted first, but never during its first snapshot, which would start
+from the beginning. No answer is no failure: before the first deployment is complete there is no Connect. The exit code
+is always 0: the next run does what this one could not do.
 """
 
 import json
@@ -32,7 +32,7 @@ class Connector:
         self.path = f"{url}/connectors/{urllib.parse.quote(name, safe='')}"
 
     def tables(self) -> str:
-        """Those of its running task; empty where none runs."""
+        """The tables of its running task; empty if none runs."""
         states = [task["state"] for task in self._ask("/status")["tasks"]]
         return str(self._ask("/tasks")[0]["config"]["table.include.list"]) if states == ["RUNNING"] else ""
 
@@ -41,7 +41,7 @@ class Connector:
         return not offsets or any(one.get("snapshot") and not one.get("snapshot_completed") for one in offsets)
 
     def restart(self) -> None:
-        """Returns once the task says that it starts again, so that the old one is not taken for the new."""
+        """Returns once the restart has begun, so that the old task is not mistaken for the new one."""
         self._ask("/restart?includeTasks=true", "POST")
 
     def _ask(self, what: str, method: str = "GET"):  # type: ignore[no-untyped-def]  # whatever JSON says
@@ -70,7 +70,7 @@ def unread(path: Path) -> set[str]:
 
 
 def settled(connector: Connector, unread: set[str], pause: float) -> str:
-    """The tables that the connector knows, twice the same: a task that is being replaced runs until it has stopped."""
+    """The tables that the connector knows, read twice: a task that is being replaced runs until it has stopped."""
     tables = connector.tables()
     if unread & set(tables.split(",")) - {""}:
         if connector.in_first_snapshot():

@@ -3,26 +3,23 @@
     python3 write_logins.py <folder> <host> <port> <sslmode> <file with the authorities, or nothing>
 
     <folder>/<name>/secret.json -> a section [<name>] of <folder>/pg_service.conf
-                                -> <folder>/<name>.verifier, but for the administrator's, which is not ours to set
+                                -> <folder>/<name>.verifier, except for the administrator, who has a password
 
 A verifier is what PostgreSQL keeps instead of a password (RFC 5803), so that a password is in no statement and no log
-of the server. The JSON is removed. Exit codes: 0 written, 2 a secret is not as it must be. No message shows a value.
+of the server. Deletes the JSON. Exit codes: 0 written, 2 a secret is wrong. No message shows a value.
 """
 
 import base64
 import hashlib
 import hmac
-import json
 import os
 import sys
 from pathlib import Path
 
+from read_secret import BadSecret, credentials, write_private
+
 ADMIN = "admin"
 ITERATIONS = 4096  # PostgreSQL's own
-
-
-class BadSecret(Exception):
-    """Raised when a secret has not the fields it must have."""
 
 
 def main(arguments: list[str]) -> int:
@@ -38,36 +35,22 @@ def main(arguments: list[str]) -> int:
 
 
 def login(place: Path, shared: dict[str, str]) -> str:
-    """A section of the service file; writes the verifier beside it."""
-    user, password = credentials(place)
-    if place.name != ADMIN:
-        if user != place.name:
-            raise BadSecret(f"the secret of {place.name} is that of another user")
-        write_private(place.with_suffix(".verifier"), verifier(password, os.urandom(16)))
+    """Returns a section of the service file, and writes the verifier."""
+    with credentials(place / "secret.json", place.name) as (user, password):
+        check_plain(place.name, username=user, password=password)
+        if place.name not in (ADMIN, user):
+            raise BadSecret(f"the {place.name} secret is that of another user")
+        if place.name != ADMIN:
+            write_private(place.with_suffix(".verifier"), verifier(password, os.urandom(16)))
     settings = {**shared, "user": user, "password": password}
     return f"[{place.name}]\n" + "".join(f"{key}={value}\n" for key, value in settings.items())
 
 
-def credentials(place: Path) -> tuple[str, str]:
-    """User name and password of a secret, whose JSON is removed."""
-    path = place / "secret.json"
-    try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError:
-        raise BadSecret(f"the secret of {place.name} is not JSON; store username and password in one object") from None
-    path.unlink()
-    return field(fields, "username", place.name), field(fields, "password", place.name)
-
-
-def field(fields: object, name: str, secret: str) -> str:
-    """One field of a secret, a text that a line of a service file can hold."""
-    value = fields.get(name) if isinstance(fields, dict) else None
-    if not isinstance(value, str) or not value:
-        raise BadSecret(f"the secret of {secret} has no '{name}'; add it as text")
-    # PostgreSQL would normalise other characters before it hashes them (SASLprep).
-    if not value.isascii() or not value.isprintable() or value != value.strip():
-        raise BadSecret(f"'{name}' in the secret of {secret} has a character that is not plain ASCII, or outer spaces")
-    return value
+def check_plain(secret: str, **fields: str) -> None:
+    """BadSecret for a text that PostgreSQL would normalise before it hashes it (SASLprep)."""
+    for name, value in fields.items():
+        if not value.isascii() or not value.isprintable() or value != value.strip():
+            raise BadSecret(f"'{name}' in the {secret} secret has a character that is not plain ASCII, or outer spaces")
 
 
 def verifier(password: str, salt: bytes) -> str:
@@ -77,12 +60,6 @@ def verifier(password: str, salt: bytes) -> str:
     server = hmac.digest(salted, b"Server Key", "sha256")
     salt64, stored64, server64 = (base64.b64encode(part).decode() for part in (salt, stored, server))
     return f"SCRAM-SHA-256${ITERATIONS}:{salt64}${stored64}:{server64}"
-
-
-def write_private(path: Path, text: str) -> None:
-    """A file that only its owner can read, from its first byte on."""
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import psycopg
 
 from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.home import Home
 
 Connection = psycopg.Connection[Any]
 CONNECT_TIMEOUT_S = 5
@@ -28,7 +27,7 @@ def connect_source(environment: Environment, database: str) -> Iterator[Connecti
     BadInput when PostgreSQL can't be reached, LakeError when it refuses a statement.
     """
     try:
-        connected = psycopg.connect(Home(environment).dsn(database), connect_timeout=CONNECT_TIMEOUT_S, **GIVEN_UP)
+        connected = psycopg.connect(environment.dsn(database), connect_timeout=CONNECT_TIMEOUT_S, **GIVEN_UP)
     except psycopg.OperationalError as error:
         raise _connection_problem(str(error), database, environment) from None
     try:

@@ -1,0 +1,1 @@
+../../kafka-connect/files/read_secret.py
