@@ -19,7 +19,6 @@ from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
 
 from lake.aws.authorities import authorities
-from lake.aws.connect import Connect
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
     REQUESTS,
@@ -76,6 +75,8 @@ class ConnectStack(Part):
         to_database = IngressRule(self, "ToDatabase", source=workers, target=source.group, port=source.port)
         IngressRule(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
         self._authorities = authorities(blueprint.root, self.settings)
+        apart = self.settings.network.source_vpc
+        self._networks = [self.settings.network.lake_cidr, *([apart.cidr] if apart else [])]
         preparation = self._preparation()
         preparation.node.add_dependency(to_database)
         registry = self._registry()
@@ -100,7 +101,7 @@ class ConnectStack(Part):
         """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
         users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
         rights = [right for one in users.values() for right in read_secret(one, key)]
-        role = self._role("Preparation", PREPARATION, [*rights, *read_secret(admin, self._source.admin_key)])
+        rights += read_secret(admin, self._source.admin_key)
         secrets = {name: one.secret_arn for name, one in users.items()}
         values = {
             "image": {"tag": versions.POSTGRESQL},
@@ -119,11 +120,10 @@ class ConnectStack(Part):
             "serviceAccount": {"name": PREPARATION},
             "vpcCidrs": self._networks,
         }
-        return self._chart("PreparationChart", PREPARATION, values, role)
+        return self._chart("Preparation", PREPARATION, values, rights)
 
     def _registry(self) -> Chart:
         secret = self._source.users[roles.REGISTRY]
-        role = self._role("Registry", REGISTRY, read_secret(secret, self._source.secrets_key))
         values = {
             "image": {"tag": versions.from_pom(self._root, "apicurio")},
             "replicas": self.settings.connect.registry_replicas,
@@ -139,14 +139,16 @@ class ConnectStack(Part):
             "internalLoadBalancer": {"enabled": True, "sourceRanges": [self.settings.network.lake_cidr]},
             "vpcCidrs": self._networks,
         }
-        return self._chart("RegistryChart", REGISTRY, values, role)
+        return self._chart("Registry", REGISTRY, values, read_secret(secret, self._source.secrets_key))
 
     def _connect(self) -> Chart:
+        memory = f"{self.settings.connect.memory_mb}Mi"
         bundle = PluginBundle(self, "Plugins", archive=self.blueprint.package.plugins)
         sinks = self._sinks()
-        role = self._role(
-            "Connect", CONNECT, [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
-        )
+        rights = [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
+        # The pod that performs operators' requests to Connect; the requests are on S3.
+        requested = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
+        requester = self._role("Requester", REQUESTER, requested)
         values = {
             "image": {"tag": versions.from_pom(self._root, "kafka")},
             "replicas": self.settings.connect.replicas,
@@ -170,14 +172,9 @@ class ConnectStack(Part):
             },
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
-            "resources": resources(self.settings.connect),
+            "resources": {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}},
         }
-        return self._chart("ConnectChart", CONNECT, values, role, self._requester())
-
-    def _requester(self) -> PodRole:
-        """The rights of the pod that performs operators' requests to Connect; the requests are on S3."""
-        rights = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
-        return self._role("Requester", REQUESTER, rights)
+        return self._chart("Connect", CONNECT, values, rights, requester)
 
     def _capture_rights(self) -> list[iam.PolicyStatement]:
         return [
@@ -188,13 +185,9 @@ class ConnectStack(Part):
         ]
 
     def _connector(self, database: Database) -> str:
+        address, checked = Address(self._source.host, self._source.port, PASSWORD), tls(self._authorities)
         settings = source_connector(
-            self._root,
-            database,
-            self.settings,
-            address=Address(self._source.host, self._source.port, PASSWORD),
-            registry=REGISTRY_URL,
-            tls=tls(self._authorities),
+            self._root, database, self.settings, address=address, registry=REGISTRY_URL, tls=checked
         )
         return json.dumps(settings)
 
@@ -216,24 +209,18 @@ class ConnectStack(Part):
             use_key(self._storage.key),
         ]
 
-    @property
-    def _networks(self) -> list[str]:
-        apart = self.settings.network.source_vpc
-        return [self.settings.network.lake_cidr, *([apart.cidr] if apart else [])]
-
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
-        return PodRole(
-            self,
-            f"{id}Role",
-            cluster=self.cluster,
-            namespace=NAMESPACE,
-            service_account=account,
-            statements=statements,
-        )
+        place = {"cluster": self.cluster, "namespace": NAMESPACE, "service_account": account}
+        return PodRole(self, f"{id}Role", statements=statements, **place)
 
-    def _chart(self, id: str, name: str, values: dict[str, object], *roles: PodRole) -> Chart:
-        chart = Chart(self, id, cluster=self.cluster, folder=self._root / "helm" / name, values=values)
-        chart.node.add_dependency(*roles)  # a pod that starts before its role's association never gets the role
+    def _chart(
+        self, id: str, name: str, values: dict[str, object], statements: list[iam.PolicyStatement], *others: PodRole
+    ) -> Chart:
+        """A chart, and the role of its pods. others: roles of further accounts."""
+        role = self._role(id, name, statements)
+        chart = Chart(self, f"{id}Chart", cluster=self.cluster, folder=self._root / "helm" / name, values=values)
+        # A pod that starts before its role's association never gets the role.
+        chart.node.add_dependency(role, *others)
         return chart
 
     def _registry_from_outside(self, registry: Chart) -> str:
@@ -255,8 +242,3 @@ def tls(authorities: str) -> dict[str, str]:
     """TLS settings of Debezium: it verifies the server if the authority is known."""
     checked = {"database.sslmode": "verify-full", "database.sslrootcert": CA_FILE}
     return checked if authorities else {"database.sslmode": "require"}
-
-
-def resources(connect: Connect) -> dict[str, dict[str, str]]:
-    memory = f"{connect.memory_mb}Mi"
-    return {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}}

@@ -4,7 +4,7 @@ from aws_cdk import Tags
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 from lake_constructs.emr_roles import TAG
-from lake_constructs.lake_vpc import ISOLATED, LakeVpc, existing_vpc
+from lake_constructs.lake_vpc import ISOLATED, LakeVpc
 from lake_constructs.peered_vpc import PeeredVpc
 
 from lake.aws.network import ExistingVpc
@@ -40,14 +40,15 @@ class NetworkStack(Part):
         return vpc
 
     def _described(self, existing: ExistingVpc) -> ec2.IVpc:
-        return existing_vpc(
+        """A VPC that others own. Its ids come from the environment, because a look-up would need credentials."""
+        return ec2.Vpc.from_vpc_attributes(
             self,
             "Vpc",
             vpc_id=existing.vpc_id,
-            cidr=existing.cidr,
-            zones=existing.availability_zones,
-            private_subnets=existing.private_subnets,
-            route_tables=existing.route_tables,
+            vpc_cidr_block=existing.cidr,
+            availability_zones=list(existing.availability_zones),
+            private_subnet_ids=list(existing.private_subnets),
+            private_subnet_route_table_ids=list(existing.route_tables),
         )
 
     def _peered(self, cidr: str) -> ec2.Vpc:

@@ -23,17 +23,16 @@ class Alarms(Construct):
         super().__init__(scope, id)
         key = EncryptionKey(self, "Key", purpose="alarms", removal_policy=RemovalPolicy.DESTROY, services=SENDERS)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
-        self.topic.add_to_resource_policy(self._send())
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(sender) for sender in SENDERS],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            )
+        )
         if email:
             sns.Subscription(self, "Email", topic=self.topic, protocol=sns.SubscriptionProtocol.EMAIL, endpoint=email)
-
-    def _send(self) -> iam.PolicyStatement:
-        return iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(sender) for sender in SENDERS],
-            actions=["sns:Publish"],
-            resources=[self.topic.topic_arn],
-            conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
-        )
 
     def raise_on(
         self,
@@ -45,7 +44,7 @@ class Alarms(Construct):
         compare: cloudwatch.ComparisonOperator = ABOVE,
         silence_is_bad: bool = False,
         says: str,
-    ) -> cloudwatch.Alarm:
+    ) -> None:
         """An alarm when the metric is beyond the limit for so many periods; says is the text that tells what to do."""
         silence = cloudwatch.TreatMissingData
         alarm = cloudwatch.Alarm(
@@ -59,7 +58,6 @@ class Alarms(Construct):
             treat_missing_data=silence.BREACHING if silence_is_bad else silence.NOT_BREACHING,
         )
         alarm.add_alarm_action(actions.SnsAction(self.topic))
-        return alarm
 
     def tell_of_failed_steps(self, cluster: str) -> None:
         """Notify of failed steps. A step fails if its job could not start; a later end shows in ReportAge."""
@@ -68,5 +66,4 @@ class Alarms(Construct):
             detail_type=["EMR Step Status Change"],
             detail={"state": ["FAILED"], "clusterId": [cluster]},
         )
-        rule = events.Rule(self, "FailedStep", event_pattern=failed)
-        rule.add_target(targets.SnsTopic(self.topic))
+        events.Rule(self, "FailedStep", event_pattern=failed, targets=[targets.SnsTopic(self.topic)])

@@ -32,21 +32,14 @@ class ServiceRole(iam.Role):
         service = iam.ServicePrincipal("elasticmapreduce.amazonaws.com", conditions=clusters)
         policy = iam.ManagedPolicy.from_aws_managed_policy_name(SERVICE_POLICY)
         super().__init__(scope, id, assumed_by=service, managed_policies=[policy])
-        self.add_to_policy(
-            iam.PolicyStatement(
-                actions=["iam:PassRole"],
-                resources=[nodes.role_arn],
-                conditions={"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
-            )
-        )
-        self.add_to_policy(use_disks_key(disks_key))
-        self.add_to_policy(
-            iam.PolicyStatement(
-                actions=["kms:CreateGrant"],
-                resources=[disks_key.key_arn],
-                conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
-            )
-        )
+        passed = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
+        granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+        for statement in (
+            iam.PolicyStatement(actions=["iam:PassRole"], resources=[nodes.role_arn], conditions=passed),
+            use_disks_key(disks_key),
+            iam.PolicyStatement(actions=["kms:CreateGrant"], resources=[disks_key.key_arn], conditions=granted),
+        ):
+            self.add_to_policy(statement)
 
 
 def use_disks_key(key: kms.IKey) -> iam.PolicyStatement:

@@ -47,6 +47,14 @@ class PostgresSource(rds.DatabaseInstance):
         engine = rds.DatabaseInstanceEngine.postgres(
             version=rds.PostgresEngineVersion.of(version, version.partition(".")[0])
         )
+        parameters = rds.ParameterGroup(
+            scope,
+            f"{id}Parameters",
+            engine=engine,
+            description="Logical replication for the lake",
+            # In MB: PostgreSQL invalidates a slot that nobody reads before it fills the disk.
+            parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
+        )
         self.group = ec2.SecurityGroup(scope, f"{id}Group", vpc=vpc, allow_all_outbound=False)
         super().__init__(
             scope,
@@ -57,7 +65,7 @@ class PostgresSource(rds.DatabaseInstance):
             vpc=vpc,
             vpc_subnets=subnets,
             security_groups=[self.group],
-            parameter_group=capture_parameters(scope, f"{id}Parameters", engine, max_slot_wal_gb),
+            parameter_group=parameters,
             credentials=rds.Credentials.from_generated_secret(
                 admin, encryption_key=secrets_key, exclude_characters=AWKWARD
             ),
@@ -85,17 +93,3 @@ class PostgresSource(rds.DatabaseInstance):
         # RDS would create the group itself, unencrypted and without expiry.
         group = f"/aws/rds/instance/{name}/postgresql"
         self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=group))
-
-
-def capture_parameters(
-    scope: Construct, id: str, engine: rds.IInstanceEngine, max_slot_wal_gb: int
-) -> rds.ParameterGroup:
-    """The server parameters that change capture needs."""
-    return rds.ParameterGroup(
-        scope,
-        id,
-        engine=engine,
-        description="Logical replication for the lake",
-        # In MB: PostgreSQL invalidates a slot that nobody reads before it fills the disk.
-        parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
-    )
