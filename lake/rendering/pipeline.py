@@ -78,7 +78,9 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
         "type": table_type,
         "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
         "hive": table.hive_names(database, table_type),
-        "options": hudi_options(database=database, table=table, table_type=table_type, environment=environment),
+        "options": hudi_options(
+            hive_database=f"{database}_{table_type}", table=table, table_type=table_type, environment=environment
+        ),
     }
 
 

@@ -163,10 +163,9 @@ def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[st
 def base_properties(places: Places) -> dict[str, str]:
     """What all tables share."""
     return {
-        **hudi.stored_order(),
-        **hudi.record_index(),
-        **hudi.small_commits(),
-        **hudi.small_footers(),
+        **hudi.STORED_ORDER,
+        **hudi.RECORD_INDEX,
+        **hudi.SMALL_COMMITS,
         **hudi.retention(HISTORY_COMMITS),
         **hudi.catalogue(places.metastore),
         # No one else serves these tables. hoodie.compact.inline must stay unset: HoodieStreamer sets it by the
@@ -183,9 +182,7 @@ def table_properties(database: str, table: Table, kind: TableType, places: Place
     """What one table has of its own."""
     topic = table.topic(database)
     return {
-        **hudi.record_key(table),
-        **hudi.partitioning(table),
-        **hudi.catalogue_name(hive_database(database, kind), table),
+        **hudi.of_table(hive_database(database, kind), table),
         f"{STREAMER}.source.dfs.root": f"{places.archive}/topics/{topic}",
         f"{STREAMER}.schemaprovider.registry.url": f"{places.registry}/subjects/{topic}-value/versions/latest",
         f"{STREAMER}.schemaprovider.source.schema.file": schema_file(database, table, places),
