@@ -5,13 +5,14 @@ catalog with another name, moma_cow_streamer beside moma_cow.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lake.config.definition import Database, Table, TableType
 from lake.config.environment import HISTORY_COMMITS, Environment
+from lake.config.files import write
 from lake.rendering import hudi
 
 CLASS = "org.apache.hudi.utilities.streamer.HoodieStreamer"
@@ -56,17 +57,24 @@ def streamer_path(environment: Environment) -> Path:
 
 def write_streamer(databases: list[Database], places: Places, path: Path) -> None:
     """Writes streamer.json."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(streamer(databases, places), indent=2) + "\n", encoding="utf-8")
+    write(path, json.dumps(streamer(databases, places), indent=2) + "\n")
 
 
-def streamer_files(databases: list[Database], places: Places) -> dict[str, str]:
-    """Name to content: the base properties, and one small file per table and type."""
-    files = {BASE: properties(base_properties(places))}
-    for database, table, kind in targets(databases):
-        content = table_properties(database, table, kind, places)
-        files[properties_name(database, table, kind)] = f"include={BASE}\n{properties(content)}"
-    return files
+def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
+    """The content of streamer.json: the job writes the files into their folder, where HoodieStreamer finds them.
+
+    files: name to content, the base properties and one small file per table and type. The tables themselves are in the
+    pipeline file.
+    """
+    files, targets = {BASE: properties(base_properties(places))}, []
+    for database in databases:
+        for table in database.tables:
+            for kind in table.types:
+                target = _target(database.database, table, kind, places)
+                content = table_properties(database.database, table, kind, places)
+                files[f"{target['table']}_{kind}.properties"] = f"include={BASE}\n{properties(content)}"
+                targets.append(target)
+    return {"folder": places.files, "files": files, "targets": targets}
 
 
 def properties(settings: dict[str, str]) -> str:
@@ -74,60 +82,40 @@ def properties(settings: dict[str, str]) -> str:
     return "".join(f"{key}={value}\n" for key, value in sorted(settings.items()))
 
 
-def targets(databases: list[Database]) -> Iterator[tuple[str, Table, TableType]]:
-    """Every Hudi table: its database, source table and type."""
-    for database in databases:
-        for table in database.tables:
-            for kind in table.types:
-                yield database.database, table, kind
-
-
-def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
-    """The content of streamer.json: the job writes the files into their folder, where HoodieStreamer finds them.
-
-    The tables themselves are in the pipeline file.
-    """
-    return {
-        "folder": places.files,
-        "files": streamer_files(databases, places),
-        "targets": [
-            {
-                "name": f"{hive_database(database, kind)}.{table.name}",
-                "table": f"{database}.{table.name}",
-                "type": kind,
-                "path": target_path(database, table, kind, places),
-                "schema": schema_file(database, table, places),
-                "sql": sql_file(database, table, kind, places),
-                "arguments": arguments(database, table, kind, places),
-                "schemas": {name: list(words) for name, words in SCHEMAS.items()},
-                "load": list(LOAD),
-                "follow": list(FOLLOW),
-            }
-            for database, table, kind in targets(databases)
-        ],
-    }
-
-
-def arguments(database: str, table: Table, kind: TableType, places: Places) -> list[str]:
-    """HoodieStreamer's command line for one table, without one of SCHEMAS and the operation: LOAD or FOLLOW."""
-    return [
-        *("--target-base-path", target_path(database, table, kind, places)),
+def _target(database: str, table: Table, kind: TableType, places: Places) -> dict[str, Any]:
+    """arguments: HoodieStreamer's command line, without one of the schemas and the operation: load or follow."""
+    path, name = f"{places.tables}/{database}/{table.name}_{kind}", f"{database}.{table.name}"
+    arguments = [
+        *("--target-base-path", path),
         *("--target-table", table.name),
         *("--table-type", hudi.TYPES[kind]),
-        *("--props", f"{places.files}/{properties_name(database, table, kind)}"),
+        *("--props", f"{places.files}/{name}_{kind}.properties"),
         *("--source-class", "org.apache.hudi.utilities.sources.AvroDFSSource"),
         *("--source-ordering-field", hudi.ORDER),
         *("--payload-class", hudi.PAYLOAD),
         *("--transformer-class", "org.apache.hudi.utilities.transform.SqlFileBasedTransformer"),
         "--enable-sync",
     ]
+    return {
+        "name": f"{hive_database(database, kind)}.{table.name}",
+        "table": name,
+        "type": kind,
+        "path": path,
+        "schema": schema_file(database, table, places),
+        "sql": sql_file(database, table, kind, places),
+        "arguments": arguments,
+        "schemas": {name: list(words) for name, words in SCHEMAS.items()},
+        "load": list(LOAD),
+        "follow": list(FOLLOW),
+    }
 
 
 def class_submit(bundle: str, words: Sequence[str], jars: Sequence[str] = ()) -> list[str]:
     """spark-submit's arguments for HoodieStreamer itself, without our job around it.
 
     bundle: the jar that holds the class, on EMR /usr/lib/hudi/hudi-utilities-bundle.jar. jars: lake-streamer.jar, where
-    Spark does not have it. words: arguments(), one of SCHEMAS, LOAD or FOLLOW, and --continuous. The schema and the
+    Spark does not have it. words: of a target, arguments, one of its
+    schemas, load or follow, and --continuous. The schema and the
     SQL of the table must be there: our job writes them in each of its rounds.
     """
     ours = ["--jars", ",".join(jars)] if jars else []
@@ -193,14 +181,6 @@ def table_properties(database: str, table: Table, kind: TableType, places: Place
 def hive_database(database: str, kind: TableType) -> str:
     """Silver's databases end in _cow or _mor, so that no definition can claim this name."""
     return f"{database}_{kind}_streamer"
-
-
-def target_path(database: str, table: Table, kind: TableType, places: Places) -> str:
-    return f"{places.tables}/{database}/{table.name}_{kind}"
-
-
-def properties_name(database: str, table: Table, kind: TableType) -> str:
-    return f"{database}.{table.name}_{kind}.properties"
 
 
 def schema_file(database: str, table: Table, places: Places) -> str:
