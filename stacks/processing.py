@@ -28,7 +28,6 @@ from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
 from lake.aws.source import roles
 from lake.rendering.spark import SESSION
-from lake.rendering.streamer import FILE_NAME
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
@@ -92,7 +91,7 @@ class ProcessingStack(Part):
             streamer=package.streamer,
             scripts=steps.SCRIPTS,
             starters=steps.STARTERS,
-            templates={**templates, STREAMER: package.rendered / FILE_NAME},
+            templates={**templates, STREAMER: package.rendered / f"{STREAMER}.json"},
         )
 
     def _outputs(self, registry: str) -> steps.StackOutputs:

@@ -5,13 +5,13 @@ import time
 from dataclasses import asdict
 from typing import Any
 
+from lake.config.files import replace_file
 from lake.config.home import Home
-from lake.config.secrets import write_private
 from lake.sources.drift import Drift
 
 
 def write(home: Home, drifts: list[Drift]) -> None:
-    write_private(
+    replace_file(
         home.data / "guardian.json", json.dumps({"at": time.time(), "drifts": [asdict(one) for one in drifts]})
     )
 

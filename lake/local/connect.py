@@ -4,8 +4,8 @@ from pathlib import Path
 
 from lake.clients.rest import answers
 from lake.config import files
+from lake.config.files import replace_file
 from lake.config.home import HOST
-from lake.config.secrets import write_private
 from lake.local import java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER, client_overrides
@@ -69,9 +69,9 @@ class Connect(Service):
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "connect-log4j2.properties")
         capture = f"user={roles.CAPTURE}\npassword={self.home.secrets.lake_capture}\n"
-        write_private(self.home.environment.capture_secrets_path, capture)
+        replace_file(self.home.environment.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
-        write_private(self.home.environment.registry_secrets_path, writer)
+        replace_file(self.home.environment.registry_secrets_path, writer)
         return []
 
     def program(self) -> Program:

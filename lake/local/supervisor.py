@@ -20,8 +20,8 @@ import psutil
 from supervisor.xmlrpc import SupervisorTransport
 
 from lake.config.errors import LakeError
+from lake.config.files import replace_file
 from lake.config.home import Home
-from lake.config.secrets import write_private
 from lake.config.waiting import wait_until
 from lake.local.processes import GONE, MARK, SERVICE
 from lake.local.service import Program, Service
@@ -150,7 +150,7 @@ class Supervisor:
         self.home.logs.mkdir(parents=True, exist_ok=True)
         for folder in {self._folder, self.socket.parent}:
             self._make_private(folder)
-        write_private(self.config, self.render())
+        replace_file(self.config, self.render())
         mark = {MARK: str(self.home.data), SERVICE: self.service.name}
         environment = {**_clean_environment(os.environ), **mark, **self.service.secrets()}
         command = [sys.executable, "-m", "supervisor.supervisord", "-c", str(self.config)]

@@ -1,12 +1,12 @@
 """The pipeline file: what the Spark jobs read to know their tables, written from the definition."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
+from lake.config.files import read_json, replace_json
 from lake.rendering.hudi import hudi_options, quarantine_options
 
 FILE_NAME = "pipeline.json"
@@ -35,23 +35,14 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
 def read_pipeline(environment: Environment) -> dict[str, Any]:
     """The file as it stands; {} when there is none or a broken one, which the next apply replaces."""
     try:
-        content = json.loads(pipeline_path(environment).read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        content = read_json(pipeline_path(environment))
+    except json.JSONDecodeError:
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def write_pipeline(content: dict[str, Any], environment: Environment) -> None:
-    """Replaces the file in one step: a job that reads it meanwhile sees the old or the new one, whole."""
-    path = pipeline_path(environment)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".json.new")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(content, file, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    replace_json(pipeline_path(environment), content, mode=0o666)
 
 
 def _table(captured: Database, table: Table, environment: Environment) -> dict[str, Any]:

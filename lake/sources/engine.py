@@ -6,14 +6,13 @@ lake) and identity. What an engine calls them stays in its folder.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.change import Change
 from lake.sources.drift import Drift
 
-Own = TypeVar("Own", bound="TableFacts")
 Offset = Mapping[str, Any]  # of a connector, as Kafka Connect keeps it
 
 
@@ -154,7 +153,7 @@ class TableFacts:
         return {**content, "spoiled": content.pop("loss_reason"), "spoils": content.pop("loss_count")}
 
     @classmethod
-    def from_json(cls: type[Own], content: Mapping[str, Any]) -> Own:
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
         renamed = {"spoiled": "loss_reason", "spoils": "loss_count"}
         return cls(**{renamed.get(key, key): value for key, value in content.items()})
 

@@ -1,14 +1,13 @@
 """What a source was when it was last known to be in order, kept in one file per database."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from lake.config.definition import Database
+from lake.config.files import read_json, replace_json
 from lake.config.home import Home
-from lake.config.secrets import write_private
 from lake.sources.engine import ServerFacts, TableFacts
 from lake.sources.engines import engine_of, guard_of
 
@@ -72,7 +71,7 @@ def _again(expected: TableFacts, before: TableFacts, observed: TableFacts) -> Ta
 
 def load(home: Home, database: Database) -> Baseline | None:
     """None before there is one."""
-    content = _read(_path(home, database.database))
+    content = read_json(_path(home, database.database))
     if content is None:
         return None
     server = guard_of(database).facts.server_from_json(content["server"])
@@ -80,9 +79,9 @@ def load(home: Home, database: Database) -> Baseline | None:
 
 
 def save(home: Home, database: Database, baseline: Baseline) -> None:
-    content = {"server": asdict(baseline.server), "tables": [table.as_json() for table in baseline.tables.values()]}
     if load(home, database) != baseline:
-        write_private(_path(home, database.database), json.dumps(content, indent=2) + "\n")
+        content = {"server": asdict(baseline.server), "tables": _listed(baseline.tables)}
+        replace_json(_path(home, database.database), content)
 
 
 def note(home: Home, database: Database) -> None:
@@ -93,13 +92,12 @@ def note(home: Home, database: Database) -> None:
     if engine_of(database).guard is None:
         return
     tables = guard_of(database).facts.table_facts(home.environment, database)
-    content = [table.as_json() for table in tables.values()]
-    write_private(_unread_path(home, database.database), json.dumps(content, indent=2) + "\n")
+    replace_json(_unread_path(home, database.database), _listed(tables))
 
 
 def noted(home: Home, database: Database) -> dict[str, TableFacts]:
     """By name; {} before anything was noted."""
-    return _by_name(database, _read(_unread_path(home, database.database)) or [])
+    return _by_name(database, read_json(_unread_path(home, database.database)) or [])
 
 
 def forget(home: Home, database: str) -> None:
@@ -112,12 +110,8 @@ def databases(home: Home) -> list[str]:
     return sorted(path.stem for path in (home.data / "guardian").glob("*.json"))
 
 
-def _read(path: Path) -> Any:
-    """None before it was written."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+def _listed(tables: Tables) -> list[dict[str, Any]]:
+    return [table.as_json() for table in tables.values()]
 
 
 def _by_name(database: Database, tables: list[dict[str, Any]]) -> dict[str, TableFacts]:

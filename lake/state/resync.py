@@ -14,9 +14,9 @@ from lake.clients.connect import Connect, states
 from lake.clients.stream_status import end_offsets
 from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.errors import BadInput, LakeError
+from lake.config.files import read_json, replace_json
 from lake.config.home import Home
 from lake.config.report import Report
-from lake.config.secrets import write_private
 from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
@@ -149,11 +149,9 @@ def _path(home: Home, database: str) -> Path:
 
 
 def _keep(home: Home, database: str, wanted: Resync) -> None:
-    write_private(_path(home, database), json.dumps(asdict(wanted)))
+    replace_json(_path(home, database), asdict(wanted))
 
 
 def _kept(home: Home, database: str) -> Resync | None:
-    try:
-        return Resync(**json.loads(_path(home, database).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
+    content = read_json(_path(home, database))
+    return Resync(**content) if content else None

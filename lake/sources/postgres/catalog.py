@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from psycopg.rows import class_row
-
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres import preparation
-from lake.sources.postgres.connection import Connection, connect_source, value
+from lake.sources.postgres.connection import Connection, connect_source, rows, value
 from lake.sources.postgres.relations import leaves
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
@@ -60,7 +58,7 @@ def read_source(environment: Environment, database: Database) -> SourceFacts:
             wal_level=str(value(connection, "SHOW wal_level")),
             missing_roles=value(connection, MISSING_ROLES, READERS),
             may_replicate=bool(value(connection, MAY_REPLICATE, CAPTURE)),
-            tables=_tables(connection, [table.full_name for table in database.tables]),
+            tables=_tables(connection, list(database.by_name)),
         )
         missing = preparation.unmet(connection, database.database, preparation.database_steps(database))
         departed = preparation.unmet(connection, database.database, [preparation.departures(database)])
@@ -121,7 +119,5 @@ CROSS JOIN LATERAL (
 
 
 def _tables(connection: Connection, names: list[str]) -> dict[str, SourceTable]:
-    with connection.cursor(row_factory=class_row(SourceTable)) as cursor:
-        values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
-        found = cursor.execute(TABLES.encode(), values).fetchall()
-    return {table.full_name: table for table in found}
+    values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
+    return {table.full_name: table for table in rows(connection, SourceTable, TABLES, values)}

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from psycopg.rows import class_row
-
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources import engine
 from lake.sources.engine import Observation
 from lake.sources.postgres import names
-from lake.sources.postgres.connection import Connection, connect_source
+from lake.sources.postgres.connection import Connection, connect_source, rows
 from lake.sources.postgres.relations import NARROWED, leaves
 
 # The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
@@ -23,7 +21,7 @@ SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_ident
 SLOT = """
 SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS captured,
   pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader,
-  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent
+  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent, s.active_pid AS pid
 FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
 LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
@@ -61,7 +59,7 @@ class Slot:
     """A replication slot; captured and retained_bytes are None where PostgreSQL has none.
 
     captured: what it calls confirmed_flush_lsn. reader: None if nobody reads. sent: up to where the log was decoded for
-    the reader, None if nobody reads.
+    the reader, None if nobody reads. pid: of the reader's walsender.
     """
 
     plugin: str
@@ -72,6 +70,7 @@ class Slot:
     active: bool
     reader: str | None
     sent: int | None = None
+    pid: int | None = None
 
     @property
     def progress(self) -> tuple[int | None, ...]:
@@ -107,23 +106,17 @@ def table_from_json(content: dict[str, Any]) -> TableFacts:
 
 
 def read_server(connection: Connection) -> ServerFacts:
-    with connection.cursor(row_factory=class_row(ServerFacts)) as cursor:
-        found = cursor.execute(SERVER.encode()).fetchone()
-    assert found is not None  # a SELECT without FROM has one row
+    (found,) = rows(connection, ServerFacts, SERVER)
     return found
 
 
 def read_slot(connection: Connection, database: Database) -> Slot | None:
-    with connection.cursor(row_factory=class_row(Slot)) as cursor:
-        return cursor.execute(SLOT.encode(), [names.slot(database)]).fetchone()
+    return next(iter(rows(connection, Slot, SLOT, [names.slot(database)])), None)
 
 
 def read_tables(connection: Connection, database: Database) -> dict[str, TableFacts]:
-    wanted = [table.full_name for table in database.tables]
-    with connection.cursor(row_factory=class_row(TableFacts)) as cursor:
-        values = {"publication": names.publication(database), "names": wanted}
-        found = cursor.execute(TABLES.encode(), values).fetchall()
-    return {table.full_name: table for table in found}
+    values = {"publication": names.publication(database), "names": list(database.by_name)}
+    return {table.full_name: table for table in rows(connection, TableFacts, TABLES, values)}
 
 
 def read_capture(environment: Environment, database: Database) -> Slot | None:
