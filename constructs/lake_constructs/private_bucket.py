@@ -72,13 +72,9 @@ def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatemen
 
 def answer_requests(bucket: s3.IBucket, prefix: str) -> list[iam.PolicyStatement]:
     """Read and delete requests below <prefix>/requests/, and write answers below <prefix>/answers/."""
-    requests = f"{prefix}/requests/*"
+    requests, listed = f"{prefix}/requests/*", {"StringLike": {"s3:prefix": f"{prefix}/requests/*"}}
     return [
-        iam.PolicyStatement(
-            actions=["s3:ListBucket"],
-            resources=[bucket.bucket_arn],
-            conditions={"StringLike": {"s3:prefix": requests}},
-        ),
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn], conditions=listed),
         iam.PolicyStatement(actions=["s3:GetObject", "s3:DeleteObject"], resources=[bucket.arn_for_objects(requests)]),
         iam.PolicyStatement(actions=["s3:PutObject"], resources=[bucket.arn_for_objects(f"{prefix}/answers/*")]),
     ]

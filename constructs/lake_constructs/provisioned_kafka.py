@@ -49,10 +49,7 @@ class ProvisionedKafka(Kafka):
                 "securityGroups": [self.security_group.security_group_id],
                 "storageInfo": {"ebsStorageInfo": {"volumeSize": volume_gb}},
             },
-            configuration_info={
-                "arn": configuration.attr_arn,
-                "revision": configuration.attr_latest_revision_revision,
-            },
+            configuration_info={"arn": configuration.attr_arn, "revision": configuration.attr_latest_revision_revision},
             client_authentication=IAM_ONLY,
             encryption_info={
                 "encryptionAtRest": {"dataVolumeKmsKeyId": key.key_arn},

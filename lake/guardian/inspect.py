@@ -35,21 +35,18 @@ class Inspection:
 
 def inspect(home: Home, database: Database) -> Inspection:
     """BadInput when the source or Connect does not answer."""
-    pipeline, connect, engine = read_pipeline(home.environment), Connect(home.connect), engine_of(database)
+    environment, partitions = home.environment, home.environment.kafka.partitions
+    pipeline, connect, engine = read_pipeline(environment), Connect(home.connect), engine_of(database)
     applied, database = applied_tables(database, pipeline), captured(database, pipeline)
     seen = guard_of(database).facts.observe(
-        home.environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
+        environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
     )
     expected = _expected(home, database, seen, applied if pipeline else None)
     drifts = [
         *_source_drifts(home, database, expected, seen),
-        *rules.of_definition(
-            database,
-            engine.discovery.read_source(home.environment, database),
-            home.environment.kafka.partitions,
-        ),
+        *rules.of_definition(database, engine.discovery.read_source(environment, database), partitions),
         *rules.of_connectors(database, connect.running()),
-        *guard_of(database).limit.of_limit(home.environment, database, seen.capture),
+        *guard_of(database).limit.of_limit(environment, database, seen.capture),
     ]
     return Inspection(database, Baseline(seen.server, seen.tables), expected, seen.capture, seen.position, drifts)
 

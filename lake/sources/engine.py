@@ -183,9 +183,6 @@ class Facts(Protocol):
     def read_capture(self, environment: Environment, database: Database) -> Any:
         """CaptureFacts, or None where the source has no capture of that name."""
 
-    def table_facts(self, environment: Environment, database: Database) -> Mapping[str, TableFacts]:
-        """Those of the defined tables that exist, by name."""
-
 
 class Rules(Protocol):
     """Which of the facts are drift. Engines give their own facts back."""

@@ -91,8 +91,8 @@ def note(home: Home, database: Database) -> None:
     """
     if engine_of(database).guard is None:
         return
-    tables = guard_of(database).facts.table_facts(home.environment, database)
-    replace_json(_unread_path(home, database.database), _listed(tables))
+    seen = guard_of(database).facts.observe(home.environment, database, lambda: 0)
+    replace_json(_unread_path(home, database.database), _listed(seen.tables))
 
 
 def noted(home: Home, database: Database) -> dict[str, TableFacts]:

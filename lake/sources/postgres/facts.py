@@ -124,11 +124,6 @@ def read_capture(environment: Environment, database: Database) -> Slot | None:
         return read_slot(connection, database)
 
 
-def table_facts(environment: Environment, database: Database) -> dict[str, TableFacts]:
-    with connect_source(environment, database.database) as connection:
-        return read_tables(connection, database)
-
-
 def observe(environment: Environment, database: Database, position: Callable[[], int]) -> Observation:
     """The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot
     that is ahead of a position read later is not the one that the connector left. The server is read after it: its log

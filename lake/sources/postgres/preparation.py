@@ -30,7 +30,6 @@ LAKE_TABLES = {
 }
 # Debezium writes its watermarks of incremental snapshots into the signal table.
 LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DELETE"}
-TABLE_RIGHTS = "SELECT"
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
 PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 
@@ -93,7 +92,8 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
         yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
     rds = f"to_regrole({literal(RDS_REPLICATION)})"
     member = f"pg_has_role({literal(CAPTURE)}, {rds}, 'MEMBER')"
-    yield _grant(RDS_REPLICATION, CAPTURE, RDS_REPLICATION, f"{rds} IS NULL OR {member}")
+    grant = f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}"
+    yield _step(RDS_REPLICATION, f"grant to {CAPTURE}", grant, f"{rds} IS NULL OR {member}")
     allowed = f"(SELECT rolreplication FROM pg_roles WHERE rolname = {literal(CAPTURE)})"
     statement = f"ALTER ROLE {name(CAPTURE)} REPLICATION"
     yield _step(CAPTURE, "allow replication", statement, f"{rds} IS NOT NULL OR {allowed}")
@@ -106,7 +106,8 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
         yield _create_database(database)
         for user in (CAPTURE, VERIFY):
             held = f"has_database_privilege({literal(user)}, {literal(database)}, 'CONNECT')"
-            yield _grant(database, user, f"CONNECT ON DATABASE {name(database)}", held)
+            grant = f"GRANT CONNECT ON DATABASE {name(database)} TO {name(user)}"
+            yield _step(database, f"grant to {user}", grant, held)
 
 
 def database_steps(database: Database) -> Iterator[Step]:
@@ -145,7 +146,7 @@ def _is_database(database: str) -> str:
 def _identities(database: Database) -> Step:
     """On the relations that hold the rows."""
     identities = [table.replica_identity.upper() for table in database.tables]
-    wanted = _rows((table.full_name for table in database.tables), identities)
+    wanted = _rows(database.by_name, identities)
     return Step(
         "n.nspname || '.' || c.relname",
         "'replica identity ' || lower(identity)",
@@ -182,11 +183,11 @@ def _dropped(database: Database, action: str, condition: str) -> Step:
 
 
 def _published(database: Database) -> str:
-    return _array([*(table.full_name for table in database.tables), *LAKE_TABLES])
+    return _array([*database.by_name, *LAKE_TABLES])
 
 
 def _rights(database: Database) -> Iterator[Step]:
-    tables = dict.fromkeys((table.full_name for table in database.tables), TABLE_RIGHTS)
+    tables = dict.fromkeys(database.by_name, "SELECT")
     needed = [(table, CAPTURE, rights) for table, rights in {**tables, **LAKE_RIGHTS}.items()]
     needed += [(table, VERIFY, rights) for table, rights in tables.items()]
     schemas = dict.fromkeys((table.partition(".")[0], user) for table, user, _ in needed)
@@ -220,10 +221,6 @@ def _rows(*columns: Iterable[str]) -> str:
 
 def _array(texts: Iterable[str]) -> str:
     return f"ARRAY[{', '.join(map(literal, texts))}]::text[]"
-
-
-def _grant(object_: str, user: str, right: str, held: str) -> Step:
-    return _step(object_, f"grant to {user}", f"GRANT {right} TO {name(user)}", held)
 
 
 def _step(object_: str, action: str, statement: str, condition: str) -> Step:

@@ -48,14 +48,24 @@ def scripts(databases: list[Database]) -> dict[str, Any]:
 
 def server_script(databases: Iterable[str]) -> str:
     """For the database `postgres`; outside of a transaction, as CREATE DATABASE must be."""
-    return _script([START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, server_steps(databases))])
+    return "\n".join([START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, server_steps(databases)), ""])
 
 
 def database_script(database: Database) -> str:
     """For the database, in one transaction."""
-    parts = [START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL]
-    parts += [*map(_carried_out, database_steps(database)), _snapshots(database), *_departures(database)]
-    return _script([*parts, _waiting(database), "COMMIT;", _left_unread(database)])
+    listed = ", ".join(map(literal, database.by_name))
+    waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
+    parts = [
+        *(START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
+        *(*map(_carried_out, database_steps(database)), _snapshots(database), *_departures(database)),
+        f"SELECT {waiting} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;",
+        "COMMIT;",
+        # The published tables whose rows are still to be requested, into the file that the variable names.
+        "\\o :unread",
+        f"SELECT coalesce(string_agg(name, ','), '') {_unread(database)};",
+        "\\o\n",
+    ]
+    return "\n".join(parts)
 
 
 def _carried_out(step: Step) -> str:
@@ -79,12 +89,6 @@ def _snapshots(database: Database) -> str:
     )
 
 
-def _left_unread(database: Database) -> str:
-    """The published tables whose rows are still to be asked for, into the file that the variable `unread` names."""
-    query = f"SELECT coalesce(string_agg(name, ','), '') {_unread(database)};"
-    return f"\\o :unread\n{query}\n\\o"
-
-
 def _unread(database: Database) -> str:
     """The published tables that no note says anything of, as the rest of a query; streams: there is a slot."""
     epochs = ", ".join(f"({literal(table.full_name)}, {table.epoch})" for table in database.tables)
@@ -104,13 +108,3 @@ def _departures(database: Database) -> list[str]:
     leaving = replace(step, condition=f"{step.condition} OR :'captured' = '' OR {read}")
     notes = f"SELECT format('snapshot-%s-%%', r.prrelid) {step.each} WHERE ({leaving.condition}) IS NOT TRUE"
     return [f"DELETE FROM lake.signal WHERE id LIKE ANY (ARRAY(\n  {notes}));", _carried_out(leaving)]
-
-
-def _waiting(database: Database) -> str:
-    listed = ", ".join(literal(table.full_name) for table in database.tables)
-    said = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
-    return f"SELECT {said} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;"
-
-
-def _script(parts: Iterable[str]) -> str:
-    return "\n".join(parts) + "\n"
