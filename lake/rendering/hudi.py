@@ -79,16 +79,6 @@ def hudi_options(
     }
 
 
-def quarantine_options(database: str, environment: Environment) -> dict[str, str]:
-    """All options of the table <database>_quarantine.messages; nobody waits for it, so it serves itself."""
-    hive_database = f"{database}_quarantine"
-    return {
-        **hudi_options(hive_database=hive_database, table=MESSAGES, table_type="cow", environment=environment),
-        "hoodie.clean.automatic": "true",
-        "hoodie.archive.automatic": "true",
-    }
-
-
 def of_table(hive_database: str, table: Table) -> dict[str, str]:
     """The field that Hudi knows a row by, the partition column if there is one, and the table's name in the catalog."""
     partition = table.partition or ""

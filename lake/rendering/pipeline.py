@@ -7,7 +7,7 @@ from typing import Any
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
-from lake.rendering.hudi import hudi_options, quarantine_options
+from lake.rendering.hudi import MESSAGES, hudi_options
 
 FILE_NAME = "pipeline.json"
 
@@ -76,10 +76,15 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
 
 
 def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
-    """Where the messages of a database are set aside: one table for all of its tables."""
+    """Where the messages of a database are set aside: one table for all of its tables.
+
+    Nobody waits for it, so its writer cleans and archives it.
+    """
+    name = f"{database}_quarantine"
+    options = hudi_options(hive_database=name, table=MESSAGES, table_type="cow", environment=environment)
     return {
         "type": "cow",
         "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: those end in their type
-        "hive": [f"{database}_quarantine.messages"],
-        "options": quarantine_options(database, environment),
+        "hive": [f"{name}.messages"],
+        "options": {**options, "hoodie.clean.automatic": "true", "hoodie.archive.automatic": "true"},
     }

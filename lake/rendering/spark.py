@@ -4,24 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 # PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
-REBASE = (
-    "spark.sql.parquet.datetimeRebaseModeInRead",
-    "spark.sql.parquet.datetimeRebaseModeInWrite",
-    "spark.sql.parquet.int96RebaseModeInRead",
-    "spark.sql.parquet.int96RebaseModeInWrite",
-    "spark.sql.avro.datetimeRebaseModeInRead",
-    "spark.sql.avro.datetimeRebaseModeInWrite",
-)
-# Whoever merges a file slice, a query or a compaction, opens all its log files at once, each with a connection, and
-# waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There
-# are as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
-CONNECTIONS = "1000"
-# A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task at
-# once and whatever the heap is, and the rest on disk. By default 0.75. What it has merged it holds in memory once more,
-# all of it: spark_jobs/hudi/table_services.py sees to it that it is not much.
-MERGED = "0.1"
-# So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
-ROWS_HELD = "32"
+REBASE = [
+    f"spark.sql.{kind}RebaseModeIn{way}"
+    for kind in ("parquet.datetime", "parquet.int96", "avro.datetime")
+    for way in ("Read", "Write")
+]
 # Of every job that reads or writes the lake.
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -35,9 +22,16 @@ SESSION = {
     "spark.sql.optimizer.nestedSchemaPruning.enabled": "false",
     # The old structure cannot hold a NULL element.
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
-    "spark.hadoop.fs.s3a.connection.maximum": CONNECTIONS,
-    "spark.hadoop.compaction.memory.fraction": MERGED,
-    "spark.sql.parquet.columnarReaderBatchSize": ROWS_HELD,
+    # A query or a compaction that merges a file slice opens all its log files at once, each with a connection, and
+    # waits for the next one while it holds all of them (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767).
+    # There are as many as commits between two compactions, for each task of an executor: with too few, none ends.
+    "spark.hadoop.fs.s3a.connection.maximum": "1000",
+    # A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task
+    # at once and whatever the heap is, and the rest on disk. By default 0.75. It holds the merged rows in memory once
+    # more, all of them: spark_jobs/hudi/table_services.py keeps them few.
+    "spark.hadoop.compaction.memory.fraction": "0.1",
+    # So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
+    "spark.sql.parquet.columnarReaderBatchSize": "32",
 }
 # Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {
@@ -57,17 +51,6 @@ STREAMING = {
     "spark.sql.streaming.minBatchesToRetain": "20",
     "spark.locality.wait": "0",
 }
-# What keeps such an application running on YARN; where there is no YARN it means nothing.
-KEPT_BY_YARN = {
-    # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
-    "spark.yarn.submit.waitAppCompletion": "false",
-    # Started again for ever, but for a job that fails more often than five times in an hour.
-    "spark.yarn.maxAppAttempts": "5",
-    "spark.yarn.am.attemptFailuresValidityInterval": "1h",
-    "spark.yarn.max.executor.failures": "100",
-    "spark.yarn.executor.failuresValidityInterval": "1h",
-}
-CONTINUOUS = ("stream",)  # the scripts of spark_jobs/ that are many queries at once, and never end
 
 
 @dataclass(frozen=True)
@@ -87,7 +70,9 @@ class Place:
 
 def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str]) -> list[str]:
     """What follows `spark-submit` for spark_jobs/<script>.py, started as <name>. No argument is a secret."""
-    settings = {**SESSION, **place.settings, **(_continuous(name, place) if script in CONTINUOUS else {})}
+    settings = {**SESSION, **place.settings}
+    if script == "stream":  # many queries at once, and it never ends
+        settings |= {**STREAMING, **kept_by_yarn(name), "spark.scheduler.allocation.file": place.pools}
     flags = [flag for key in sorted(settings) for flag in ("--conf", f"{key}={settings[key]}")]
     package = ["--py-files", place.package] if place.package else []
     jars = ["--jars", ",".join(place.jars)] if place.jars else []
@@ -105,9 +90,14 @@ def name_tag(name: str) -> str:
 
 
 def kept_by_yarn(name: str) -> dict[str, str]:
-    """The settings of an application that never ends, known by its tag."""
-    return {**KEPT_BY_YARN, "spark.yarn.tags": name_tag(name)}
-
-
-def _continuous(name: str, place: Place) -> dict[str, str]:
-    return {**STREAMING, **kept_by_yarn(name), "spark.scheduler.allocation.file": place.pools}
+    """The settings of an application that never ends, known by its tag; without YARN they have no effect."""
+    return {
+        # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
+        "spark.yarn.submit.waitAppCompletion": "false",
+        # Started again for ever, but for a job that fails more often than five times in an hour.
+        "spark.yarn.maxAppAttempts": "5",
+        "spark.yarn.am.attemptFailuresValidityInterval": "1h",
+        "spark.yarn.max.executor.failures": "100",
+        "spark.yarn.executor.failuresValidityInterval": "1h",
+        "spark.yarn.tags": name_tag(name),
+    }

@@ -6,7 +6,7 @@ lake) and identity. What an engine calls them stays in its folder.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
@@ -44,13 +44,6 @@ class Preparation(Protocol):
 
     def execute(self, environment: Environment, database: str, statements: list[str]) -> None:
         """The statements of changes, all or none."""
-
-
-class Scripts(Protocol):
-    """The same preparation for the chart source-database."""
-
-    def scripts(self, databases: list[Database]) -> dict[str, Any]:
-        """{"server": script, "databases": {name: script}}."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +99,11 @@ class Capture(Protocol):
         """The position of the last change that Kafka has, by an offset."""
 
 
-class ServerFacts(Protocol):
-    """Which server this is; a dataclass. position: where its log ends."""
+@dataclass(frozen=True)
+class ServerFacts:
+    """Which server this is; an engine adds fields of its own. position: where its log ends."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def position(self) -> int: ...
+    position: int
 
 
 class CaptureFacts(Protocol):
@@ -171,12 +162,6 @@ class Observation:
 class Facts(Protocol):
     """What a guardian reads."""
 
-    def server_from_json(self, content: dict[str, Any]) -> ServerFacts:
-        """Of a baseline, as dataclasses.asdict gave it."""
-
-    def table_from_json(self, content: dict[str, Any]) -> TableFacts:
-        """Of a baseline, as TableFacts.as_json gave it."""
-
     def observe(self, environment: Environment, database: Database, position: Callable[[], int]) -> Observation:
         """position() asks the connector; the engine knows in which order that and the rest are to be read."""
 
@@ -217,8 +202,10 @@ class Limit(Protocol):
 
 @dataclass(frozen=True)
 class Guard:
-    """What a guardian needs."""
+    """What a guardian needs. server, table: the engine's own classes of facts, which a baseline keeps as JSON."""
 
+    server: type[ServerFacts]
+    table: type[TableFacts]
     facts: Facts
     rules: Rules
     limit: Limit
@@ -226,8 +213,11 @@ class Guard:
 
 @dataclass(frozen=True)
 class Engine:
-    """One engine. types: those that the lake can keep. Without scripts it can't be prepared by the chart, without guard
-    its sources are not watched.
+    """One engine.
+
+    types: those that the lake can keep. scripts: the preparation for the chart source-database, {"server": script,
+    "databases": {name: script}}; without it the chart can't prepare a source. Without guard, its sources are not
+    watched.
     """
 
     name: str
@@ -237,5 +227,5 @@ class Engine:
     connector: ConnectorSettings
     capture: Capture
     types: frozenset[str]
-    scripts: Scripts | None = None
+    scripts: Callable[[list[Database]], dict[str, Any]] | None = None
     guard: Guard | None = None

@@ -74,7 +74,7 @@ def load(home: Home, database: Database) -> Baseline | None:
     content = read_json(_path(home, database.database))
     if content is None:
         return None
-    server = guard_of(database).facts.server_from_json(content["server"])
+    server = guard_of(database).server(**content["server"])
     return Baseline(server, _by_name(database, content["tables"]))
 
 
@@ -115,7 +115,7 @@ def _listed(tables: Tables) -> list[dict[str, Any]]:
 
 
 def _by_name(database: Database, tables: list[dict[str, Any]]) -> dict[str, TableFacts]:
-    read = guard_of(database).facts.table_from_json
+    read = guard_of(database).table.from_json
     return {one["full_name"]: read(one) for one in tables}
 
 

@@ -17,7 +17,7 @@ from lake.state.baseline import Baseline
 from tests.unit.test_plan import shop, source
 
 DATABASE: Database = shop(a={"key": ["id"]})
-SERVER = ServerFacts("7", "00000001", 1000)
+SERVER = ServerFacts(1000, "7", "00000001")
 GRANT = Change("source", "shop", "public.a", "grant to lake_capture", "GRANT SELECT")
 SLOT = Slot("pgoutput", "shop", "reserved", 500, 100, True, "lake_capture")
 TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
@@ -29,7 +29,7 @@ TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
         (SERVER, 1000, []),
         (replace(SERVER, position=900), 1000, ["the server's log ends before"]),
         (replace(SERVER, timeline="00000002"), 500, ["the server was restored or promoted"]),
-        (ServerFacts("8", "00000002", 10), 500, ["this is another server"]),
+        (ServerFacts(10, "8", "00000002"), 500, ["this is another server"]),
     ],
 )
 def test_server(server: ServerFacts, position: int, told: list[str]) -> None:

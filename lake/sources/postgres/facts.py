@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
@@ -46,12 +45,11 @@ FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
 
 
 @dataclass(frozen=True)
-class ServerFacts:
+class ServerFacts(engine.ServerFacts):
     """Which server this is (kept across restarts), its timeline, and the end of its log in bytes."""
 
     system_identifier: str
     timeline: str
-    position: int
 
 
 @dataclass(frozen=True)
@@ -95,14 +93,6 @@ class TableFacts(engine.TableFacts):
     published: bool = True
     narrowed: bool = False
     identities: list[str] = field(default_factory=list)
-
-
-def server_from_json(content: dict[str, Any]) -> ServerFacts:
-    return ServerFacts(**content)
-
-
-def table_from_json(content: dict[str, Any]) -> TableFacts:
-    return TableFacts.from_json(content)
 
 
 def read_server(connection: Connection) -> ServerFacts:
