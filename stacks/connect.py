@@ -1,6 +1,7 @@
 """Kafka Connect and the schema registry on Kubernetes, from this repository's charts."""
 
 import json
+from collections.abc import Iterable
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
@@ -66,8 +67,18 @@ class ConnectStack(Part):
     ) -> None:
         super().__init__(scope, blueprint)
         self._databases, self._root = blueprint.databases, blueprint.root
-        self._network, self._source, self._kafka, self._storage = network, source, streaming.kafka, storage
-        self.cluster = self._kubernetes()
+        self._source, self._kafka, self._storage = source, streaming.kafka, storage
+        self.cluster = KubernetesCluster(
+            self,
+            "Kubernetes",
+            name=blueprint.name,
+            version=versions.KUBERNETES,
+            vpc=network.vpc,
+            api_access=self.settings.connect.api_access,
+            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=blueprint.removal),
+            log_settings=storage.log_settings,
+            removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
+        )
         self.logs = ContainerLogs(
             self, "Logs", cluster=self.cluster, cluster_name=blueprint.name, log_settings=storage.log_settings
         )
@@ -83,19 +94,6 @@ class ConnectStack(Part):
         registry.node.add_dependency(preparation)  # the registry needs its user and its database
         self._connect().node.add_dependency(registry)
         self.registry_url = self._registry_from_outside(registry)
-
-    def _kubernetes(self) -> KubernetesCluster:
-        return KubernetesCluster(
-            self,
-            "Kubernetes",
-            name=self.blueprint.name,
-            version=versions.KUBERNETES,
-            vpc=self._network.vpc,
-            api_access=self.settings.connect.api_access,
-            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=self.blueprint.removal),
-            log_settings=self._storage.log_settings,
-            removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
-        )
 
     def _preparation(self) -> Chart:
         """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
@@ -145,7 +143,8 @@ class ConnectStack(Part):
         memory = f"{self.settings.connect.memory_mb}Mi"
         bundle = PluginBundle(self, "Plugins", archive=self.blueprint.package.plugins)
         sinks = self._sinks()
-        rights = [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
+        connectors = {**{one.connector: self._connector(one) for one in self._databases}, **sinks}
+        rights = [*self._capture_rights(), *(self._sink_rights(sinks) if sinks else []), read_asset(bundle)]
         # The pod that performs operators' requests to Connect; the requests are on S3.
         requested = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
         requester = self._role("Requester", REQUESTER, requested)
@@ -164,7 +163,7 @@ class ConnectStack(Part):
             "databaseSecret": self._source.users[roles.CAPTURE].secret_arn,
             "databasePort": self._source.port,
             "databaseCaBundle": self._authorities,
-            "connectors": {**{one.connector: self._connector(one) for one in self._databases}, **sinks},
+            "connectors": {name: json.dumps(settings) for name, settings in connectors.items()},
             "requests": {
                 "bucket": self._storage.artifacts.bucket_name,
                 "prefix": REQUESTS,
@@ -184,24 +183,19 @@ class ConnectStack(Part):
             *read_secret(self._source.users[roles.CAPTURE], self._source.secrets_key),
         ]
 
-    def _connector(self, database: Database) -> str:
+    def _connector(self, database: Database) -> dict[str, str]:
         address, checked = Address(self._source.host, self._source.port, PASSWORD), tls(self._authorities)
-        settings = source_connector(
+        return source_connector(
             self._root, database, self.settings, address=address, registry=REGISTRY_URL, tls=checked
         )
-        return json.dumps(settings)
 
-    def _sinks(self) -> dict[str, str]:
+    def _sinks(self) -> dict[str, dict[str, str]]:
         """The connectors that archive on S3, if the operator provides their plug-in."""
-        if not self.settings.connect.s3_sink:
-            return {}
         places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
-        rendered = [sink_connector(self._root, one, **places) for one in self._databases]
-        return {name: json.dumps(settings) for name, settings in rendered}
+        databases = self._databases if self.settings.connect.s3_sink else []
+        return dict(sink_connector(self._root, one, **places) for one in databases)
 
-    def _sink_rights(self, sinks: list[str]) -> list[iam.PolicyStatement]:
-        if not sinks:
-            return []
+    def _sink_rights(self, sinks: Iterable[str]) -> list[iam.PolicyStatement]:
         groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
         return [
             *kafka_statements.read(self._kafka, table_topics(self._databases), groups),

@@ -52,11 +52,5 @@ class NetworkStack(Part):
         )
 
     def _peered(self, cidr: str) -> ec2.Vpc:
-        return PeeredVpc(
-            self,
-            "SourceVpc",
-            cidr=cidr,
-            lake=self.vpc,
-            lake_cidr=self.settings.network.lake_cidr,
-            log_settings=self._storage.log_settings,
-        )
+        lake_cidr, logs = self.settings.network.lake_cidr, self._storage.log_settings
+        return PeeredVpc(self, "SourceVpc", cidr=cidr, lake=self.vpc, lake_cidr=lake_cidr, log_settings=logs)

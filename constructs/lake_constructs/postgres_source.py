@@ -1,5 +1,7 @@
 """The source database: PostgreSQL on RDS with logical replication."""
 
+from typing import Any
+
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
@@ -20,7 +22,7 @@ PARAMETERS = {
 
 
 class PostgresSource(rds.DatabaseInstance):
-    """One instance, reachable by TLS from the allowed security groups only."""
+    """One instance, reachable by TLS from the allowed security groups only; properties are DatabaseInstance's own."""
 
     def __init__(
         self,
@@ -31,17 +33,15 @@ class PostgresSource(rds.DatabaseInstance):
         version: str,
         instance_type: str,
         vpc: ec2.IVpc,
-        subnets: ec2.SubnetSelection,
-        database: str,
         admin: str,
         storage_gb: int,
         max_slot_wal_gb: int,
-        multi_az: bool,
         backup_days: int,
         key: kms.IKey,
         secrets_key: kms.IKey,
         log_settings: LogSettings,
         removal_policy: RemovalPolicy,
+        **properties: Any,
     ) -> None:
         keep = removal_policy is RemovalPolicy.RETAIN
         engine = rds.DatabaseInstanceEngine.postgres(
@@ -63,20 +63,17 @@ class PostgresSource(rds.DatabaseInstance):
             engine=engine,
             instance_type=ec2.InstanceType(instance_type.removeprefix("db.")),
             vpc=vpc,
-            vpc_subnets=subnets,
             security_groups=[self.group],
             parameter_group=parameters,
             credentials=rds.Credentials.from_generated_secret(
                 admin, encryption_key=secrets_key, exclude_characters=AWKWARD
             ),
-            database_name=database,
             port=PORT,
             allocated_storage=storage_gb,
             max_allocated_storage=storage_gb * 2,
             storage_type=rds.StorageType.GP3,
             storage_encrypted=True,
             storage_encryption_key=key,
-            multi_az=multi_az,
             backup_retention=Duration.days(backup_days),
             delete_automated_backups=not keep,
             deletion_protection=keep,
@@ -89,6 +86,7 @@ class PostgresSource(rds.DatabaseInstance):
             iam_authentication=True,
             copy_tags_to_snapshot=True,
             removal_policy=RemovalPolicy.SNAPSHOT if keep else removal_policy,
+            **properties,
         )
         # RDS would create the group itself, unencrypted and without expiry.
         group = f"/aws/rds/instance/{name}/postgresql"
