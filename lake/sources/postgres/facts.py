@@ -25,22 +25,20 @@ FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
 LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
 TABLES = f"""
-SELECT name AS full_name, c.oid::bigint AS relation,
-  (SELECT r.oid::bigint FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s) AS membership,
-  (SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) FROM pg_class leaf
-   WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) AS files,
-  ARRAY(SELECT a.attname::text FROM pg_attribute a
-        WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted,
-  (SELECT coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') FROM pg_attribute a
-   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
-  (SELECT pubinsert AND pubupdate AND pubdelete AND pubviaroot FROM pg_publication
-   WHERE pubname = %(publication)s) IS NOT FALSE AS published,
-  coalesce((SELECT {NARROWED} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s), false) AS narrowed,
-  ARRAY(SELECT DISTINCT leaf.relreplident::text FROM pg_class leaf WHERE leaf.relkind = 'r'
-     AND leaf.oid IN ({leaves("c.oid")}) ORDER BY 1) AS identities
+SELECT name AS full_name, c.oid::bigint AS relation, r.oid::bigint AS membership, leaf.files, leaf.identities,
+  own.defaulted, own.columns, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
+  coalesce({NARROWED}, false) AS narrowed
 FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
+LEFT JOIN pg_publication p ON p.pubname = %(publication)s
+LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid
+CROSS JOIN LATERAL (
+    SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) AS files,
+      coalesce(array_agg(DISTINCT leaf.relreplident::text), '{{}}') AS identities
+    FROM pg_class leaf WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) leaf
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.atthasmissing), '{{}}') AS defaulted,
+      coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns
+    FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
 """
 
 
