@@ -7,6 +7,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from lake_constructs.encryption_key import USE
+
 # AWS's policy for the service lets it touch only what carries this tag.
 TAG = ("for-use-with-amazon-emr-managed-policies", "true")
 SERVICE_POLICY = "service-role/AmazonEMRServicePolicy_v2"
@@ -44,11 +46,5 @@ class ServiceRole(iam.Role):
 
 def use_disks_key(key: kms.IKey) -> iam.PolicyStatement:
     """Encrypt and decrypt the nodes' disks."""
-    actions = [
-        "kms:Encrypt",
-        "kms:Decrypt",
-        "kms:DescribeKey",
-        "kms:GenerateDataKey",
-        "kms:GenerateDataKeyWithoutPlaintext",
-    ]
+    actions = [*USE, "kms:Encrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"]
     return iam.PolicyStatement(actions=actions, resources=[key.key_arn])

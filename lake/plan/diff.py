@@ -7,7 +7,7 @@ from lake.config.definition import Database, Table
 from lake.config.environment import Environment
 from lake.plan.facts import Facts
 from lake.rendering.pipeline import FILE_NAME, pipeline
-from lake.rendering.topics import Topic
+from lake.rendering.topics import topics
 from lake.sources.change import Change
 from lake.sources.connector import source_connector
 
@@ -30,28 +30,22 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
 def _of_database(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
     source = facts.sources[database.database]
     yield from source.missing
-    yield from _topic_changes(database, facts)
+    yield from _topic_changes(database, environment, facts)
     yield from _connector_changes(database, environment, facts)
     yield from _snapshot_changes(database, facts)
     yield from source.departed
 
 
-def _topic_changes(database: Database, facts: Facts) -> Iterator[Change]:
-    own = {database.heartbeat_topic, *(table.topic(database.database) for table in database.tables)}
-    for topic in facts.wanted_topics:
+def _topic_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
+    for topic in topics(database, environment):
         found = facts.topics.get(topic.name)
-        if topic.name in own and (found is None or found.config != topic.config):
-            yield _topic_change(database, topic, found)
-
-
-def _topic_change(database: Database, topic: Topic, found: Topic | None) -> Change:
-    before = found.config if found else {}
-    settings = {key: value for key, value in topic.config.items() if before.get(key) != value}
-    listed = ", ".join(f"{key}={value}" for key, value in settings.items())
-    if found:
-        return Change("topic", database.database, topic.name, "set", listed)
-    size = f"partitions={topic.partitions}, replication={topic.replication_factor}"
-    return Change("topic", database.database, topic.name, "create", f"{size}, {listed}")
+        before = found.config if found else {}
+        settings = [f"{key}={value}" for key, value in topic.config.items() if before.get(key) != value]
+        size = [f"partitions={topic.partitions}", f"replication={topic.replication_factor}"]
+        if found is None:
+            yield Change("topic", database.database, topic.name, "create", ", ".join([*size, *settings]))
+        elif found.config != topic.config:
+            yield Change("topic", database.database, topic.name, "set", ", ".join(settings))
 
 
 def _connector_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:

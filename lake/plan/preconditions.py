@@ -6,11 +6,11 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.plan.facts import Facts
+from lake.rendering.hudi import BUCKETS
 from lake.rendering.pipeline import pipeline
 from lake.sources.engines import engine_of
 
 FIXED = {"keys": "key", "partition": "partition"}
-BUCKETS = "hoodie.bucket.index.num.buckets"
 
 
 def check(databases: list[Database], environment: Environment, facts: Facts) -> None:
@@ -19,7 +19,10 @@ def check(databases: list[Database], environment: Environment, facts: Facts) -> 
         catalog = facts.sources[database.database].catalog
         engine_of(database).checks.check_source(database, catalog, environment.kafka.partitions)
     _check_topics(facts)
-    _check_rebuilds(pipeline(databases, environment)["tables"], facts)
+    for table in pipeline(databases, environment)["tables"]:
+        before = facts.applied.get((table["database"], table["schema"], table["table"]))
+        if before:
+            _check_rebuild(before, table, facts)
 
 
 def _check_topics(facts: Facts) -> None:
@@ -37,15 +40,8 @@ def _check_topics(facts: Facts) -> None:
         raise BadInput(what, "environments, key kafka.partitions", now)
 
 
-def _check_rebuilds(tables: list[dict[str, Any]], facts: Facts) -> None:
-    """What is fixed for the life of a lake table, compared with what the last apply wrote."""
-    for table in tables:
-        before = facts.applied.get((table["database"], table["schema"], table["table"]))
-        if before:
-            _check_rebuild(before, table, facts)
-
-
 def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
+    """What is fixed for the life of a lake table, compared with what the last apply wrote."""
     where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
     for field, key in FIXED.items():
         if before[field] != table[field]:
