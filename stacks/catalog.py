@@ -21,14 +21,10 @@ class CatalogStack(Part):
             entry = {"name": name, "locationUri": f"s3://{storage.silver.bucket_name}/{folder}"}
             id = name.title().replace("_", "")
             glue.CfnDatabase(self, id, catalog_id=Aws.ACCOUNT_ID, database_input=entry)
+        results = f"s3://{storage.artifacts.bucket_name}/{RESULTS}/"
+        limit_gb = self.settings.catalog.scan_limit_gb
         self.group = QueryGroup(
-            self,
-            "Queries",
-            name=blueprint.name,
-            results=storage.artifacts,
-            prefix=RESULTS,
-            key=storage.key,
-            limit_gb=self.settings.catalog.scan_limit_gb,
+            self, "Queries", name=blueprint.name, results=results, key=storage.key, limit_gb=limit_gb
         )
         for database in blueprint.databases:
             self._name_queries(database)

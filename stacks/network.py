@@ -26,14 +26,8 @@ class NetworkStack(Part):
 
     def _new(self) -> ec2.Vpc:
         network = self.settings.network
-        vpc = LakeVpc(
-            self,
-            "Vpc",
-            cidr=network.cidr,
-            zones=network.availability_zones,
-            nat_gateways=network.nat_gateways,
-            log_settings=self._storage.log_settings,
-        )
+        zones, logs = network.availability_zones, self._storage.log_settings
+        vpc = LakeVpc(self, "Vpc", cidr=network.cidr, zones=zones, nat_gateways=network.nat_gateways, log_settings=logs)
         Tags.of(vpc).add(*TAG)
         if network.interface_endpoints:
             vpc.add_interface_endpoints()

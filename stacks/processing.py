@@ -127,14 +127,8 @@ class ProcessingStack(Part):
     def _emr(self, groups: EmrSecurityGroups, subnet: str) -> EmrCluster:
         processing, storage, name = self.settings.processing, self._storage, self.blueprint.name
         nodes = NodeRole(self, "Nodes", statements=self._rights())
-        encryption = EmrEncryption(
-            self,
-            "Encryption",
-            name=name,
-            data_key=storage.key,
-            disks_key=self._disks_key,
-            certificates=processing.certificates,
-        )
+        keys = {"data_key": storage.key, "disks_key": self._disks_key}
+        encryption = EmrEncryption(self, "Encryption", name=name, certificates=processing.certificates, **keys)
         return EmrCluster(
             self,
             "Cluster",

@@ -4,7 +4,6 @@ from aws_cdk import Aws
 from aws_cdk import aws_athena as athena
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 READ = ["glue:GetDatabase", "glue:GetTable", "glue:GetTables", "glue:GetPartition", "glue:GetPartitions"]
@@ -21,11 +20,9 @@ WRITE = [
 
 
 class QueryGroup(athena.CfnWorkGroup):
-    """Athena with encrypted results in one place, and a limit on what a query may read."""
+    """Athena with encrypted results in one place (an URL), and a limit on what a query may read."""
 
-    def __init__(
-        self, scope: Construct, id: str, *, name: str, results: s3.IBucket, prefix: str, key: kms.IKey, limit_gb: int
-    ) -> None:
+    def __init__(self, scope: Construct, id: str, *, name: str, results: str, key: kms.IKey, limit_gb: int) -> None:
         super().__init__(
             scope,
             id,
@@ -37,7 +34,7 @@ class QueryGroup(athena.CfnWorkGroup):
                 "publishCloudWatchMetricsEnabled": True,
                 "engineVersion": {"selectedEngineVersion": "Athena engine version 3"},
                 "resultConfiguration": {
-                    "outputLocation": f"s3://{results.bucket_name}/{prefix}/",
+                    "outputLocation": results,
                     "encryptionConfiguration": {"encryptionOption": "SSE_KMS", "kmsKey": key.key_arn},
                 },
             },

@@ -17,9 +17,8 @@ def of_definition(database: Database, source: SourceFacts, partitions: int) -> I
         yield Drift(database.database, "", f"{problem.what} ({problem.where})", problem.now)
         return
     for change in source.missing:
-        yield Drift(
-            database.database, "", f"differs from the definition: {change.object}", f"{change.action}: lake apply"
-        )
+        what = f"differs from the definition: {change.object}"
+        yield Drift(database.database, "", what, f"{change.action}: lake apply")
 
 
 def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:

@@ -103,7 +103,9 @@ class Guardian:
         progress = self._progress.setdefault(database.database, CaptureProgress())
         is_still = progress.still_s(found.capture, found.position) >= limit.STILL_S and not at_work
         reasons = [*gaps, *limit.reasons_to_stop(environment, database, found.capture, is_still)]
-        if reasons and self._goes_on(database):
+        found_states = states(self._connect.status(database.connector)) if reasons else []
+        # One that failed says why, and would not say it any more once it is stopped.
+        if "RUNNING" in found_states and "FAILED" not in found_states:
             LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
             self._connect.tell(database.connector, "stop")
         if not reasons and not at_work:
@@ -115,11 +117,6 @@ class Guardian:
         environment, guard = self._home.environment, guard_of(database)
         with suppress(LakeError):
             guard.limit.enforce(environment, database, guard.facts.read_capture(environment, database))
-
-    def _goes_on(self, database: Database) -> bool:
-        """Whether it reads; one that failed says why, and would not say it any more once it is stopped."""
-        found = states(self._connect.status(database.connector))
-        return "RUNNING" in found and "FAILED" not in found
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ from lake.config.errors import BadInput
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
 
-PERMANENT = "p"
 BYTES = "bytea"
 # A folder's name must lead back to the value, for Hudi, Spark and the metastore alike; these are tried.
 PARTITION_TYPES = (
@@ -38,8 +37,10 @@ def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
         found = catalog.tables.get(table.full_name)
         if found is None:
             raise BadInput(f"PostgreSQL has no table {table.full_name}", where, "create it, or correct the name")
-        for rules in (_of_table(table, found), _of_columns(table, found), _of_large_values(table, found, partitions)):
-            _check(where, rules)
+        _check(where, _of_table(table, found))
+        _check(where, _of_columns(table, found))
+        _check(where, _of_names(found.columns))
+        _check(where, _of_large_values(table, found, partitions))
 
 
 def _check(where: str, rules: Iterator[Rule]) -> None:
@@ -61,7 +62,7 @@ def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
     name, key = found.full_name, ", ".join(found.key)
     yield found.kind not in ORDINARY_KINDS, f"{name} is not a table", "", "capture the tables that it is made of"
     unlogged = f"{name} is not in the write-ahead log (unlogged or temporary)"
-    yield found.persistence != PERMANENT, unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
+    yield found.persistence != "p", unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
     now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
     yield not found.key, f"{name} has no primary key", "", now
     other = f"the primary key of {name} is ({key}), not ({', '.join(table.key)})"
@@ -80,7 +81,6 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     unmapped = f"{name} has columns of types that the lake can't keep: {', '.join(found.unmapped)}"
     now = f"change the type (text holds anything), {LEAVE_OUT}; docs/types.md lists what the lake keeps"
     yield found.unmapped, unmapped, "", now
-    yield from _of_names(found.columns)
     kind = found.types.get(partition or "", "text")
     now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
     no_folder = f"column {partition} is {kind}, which no folder can be named by"
