@@ -126,6 +126,8 @@ class ProcessingStack(Part):
 
     def _emr(self, groups: EmrSecurityGroups, subnet: str) -> EmrCluster:
         processing, storage, name = self.settings.processing, self._storage, self.blueprint.name
+        artifacts = storage.artifacts.bucket_name
+        reported = [steps.remembered(artifacts, job, "status.json") for job in processing.jobs]
         nodes = NodeRole(self, "Nodes", statements=self._rights())
         keys = {"data_key": storage.key, "disks_key": self._disks_key}
         encryption = EmrEncryption(self, "Encryption", name=name, certificates=processing.certificates, **keys)
@@ -140,7 +142,7 @@ class ProcessingStack(Part):
             service=ServiceRole(self, "Service", nodes=nodes, disks_key=self._disks_key),
             security_configuration=encryption.ref,
             settings=configurations(spark=SESSION, glue=processing.metastore == "glue"),
-            bootstrap={self._code.bootstrap: self._reported()},
+            bootstrap={self._code.bootstrap: [self._code.reporter, Aws.REGION, self.settings.name, *reported]},
             primary=processing.primary,
             core=processing.core,
             minimum=processing.nodes.minimum,
@@ -149,11 +151,6 @@ class ProcessingStack(Part):
             step_concurrency_level=processing.step_concurrency,
             log_uri=f"s3://{storage.logs.bucket_name}/{EMR_LOGS}/",
         )
-
-    def _reported(self) -> list[str]:
-        bucket = self._storage.artifacts.bucket_name
-        files = [steps.remembered(bucket, name, "status.json") for name in self.settings.processing.jobs]
-        return [self._code.reporter, Aws.REGION, self.settings.name, *files]
 
     def _rights(self) -> list[iam.PolicyStatement]:
         """What the nodes, and so the jobs, may do."""

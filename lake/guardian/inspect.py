@@ -10,7 +10,7 @@ from lake.config.home import Home
 from lake.guardian import rules
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
-from lake.sources.engine import CaptureFacts, Observation, TableFacts
+from lake.sources.engine import CaptureFacts, Observation
 from lake.sources.engines import engine_of, guard_of
 from lake.state import baseline
 from lake.state.baseline import Baseline
@@ -87,19 +87,13 @@ def captured(database: Database, pipeline: dict[str, Any]) -> Database:
 
 def _losses(database: Database, known: Baseline, seen: Observation, applied: Applied) -> dict[str, str]:
     """By table why its changes are being lost."""
-    found = {
-        name: _loss(database, known.tables[name], seen.tables[name], entry["replica_identity"])
-        for name, entry in applied.items()
-        if name in seen.tables
-    }
+    of_source, found = guard_of(database).rules, {}
+    for name in applied.keys() & seen.tables.keys():
+        # An apply under way may make another identity than was applied.
+        identities = {applied[name]["replica_identity"], database.by_name[name].replica_identity}
+        reason = of_source.loss_reason(seen.tables[name], identities)
+        found[name] = reason or rules.moved_columns(known.tables[name], seen.tables[name])
     return {name: why for name, why in found.items() if why}
-
-
-def _loss(database: Database, expected: TableFacts, observed: TableFacts, applied: str) -> str:
-    """An apply under way may make another identity than was applied."""
-    identities = {applied, database.by_name[observed.full_name].replica_identity}
-    reason = guard_of(database).rules.loss_reason(observed, identities)
-    return reason or rules.moved_columns(expected, observed)
 
 
 def accept(home: Home, before: Inspection, names: list[str]) -> None:

@@ -55,7 +55,7 @@ def begin(home: Home, command: str, tables: Tables, request: Request) -> dict[st
 
     request: makes the connector of a database read the tables (schema.table); returns a position after that.
     """
-    return {name: _begun(home, command, name, own, request) for name, own in sorted(_by_database(tables).items())}
+    return {name: _begun(home, command, name, own, request) for name, own in _by_database(tables).items()}
 
 
 def check_interrupted(home: Home, command: str, tables: Tables) -> None:
@@ -102,10 +102,8 @@ def end(home: Home, database: str) -> None:
 
 
 def _by_database(tables: Tables) -> dict[str, Tables]:
-    own: dict[str, Tables] = {}
-    for table in tables:
-        own.setdefault(table["database"], []).append(table)
-    return own
+    names = sorted({table["database"] for table in tables})
+    return {name: [table for table in tables if table["database"] == name] for name in names}
 
 
 def _topics(tables: Tables) -> set[str]:

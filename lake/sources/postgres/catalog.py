@@ -6,7 +6,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres import preparation
-from lake.sources.postgres.connection import Connection, connect_source, rows, value
+from lake.sources.postgres.connection import connect_source, rows, value
 from lake.sources.postgres.relations import leaves
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
@@ -52,13 +52,15 @@ class Catalog:
 
 def read_source(environment: Environment, database: Database) -> SourceFacts:
     """All facts of one database, read in one transaction that writes nothing."""
+    names = list(database.by_name)
+    values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
     with connect_source(environment, database.database) as connection:
         connection.read_only = True
         catalog = Catalog(
             wal_level=str(value(connection, "SHOW wal_level")),
             missing_roles=value(connection, MISSING_ROLES, READERS),
             may_replicate=bool(value(connection, MAY_REPLICATE, CAPTURE)),
-            tables=_tables(connection, list(database.by_name)),
+            tables={table.full_name: table for table in rows(connection, SourceTable, TABLES, values)},
         )
         missing = preparation.unmet(connection, database.database, preparation.database_steps(database))
         departed = preparation.unmet(connection, database.database, [preparation.departures(database)])
@@ -111,8 +113,3 @@ CROSS JOIN LATERAL (
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
     WHERE t.typtype <> 'd') typed
 """
-
-
-def _tables(connection: Connection, names: list[str]) -> dict[str, SourceTable]:
-    values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
-    return {table.full_name: table for table in rows(connection, SourceTable, TABLES, values)}
