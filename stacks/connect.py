@@ -14,6 +14,7 @@ from lake_constructs.database_users import read_secret
 from lake_constructs.encryption_key import EncryptionKey, use_key
 from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.kafka import PORT as KAFKA_PORT
+from lake_constructs.kafka import Kafka
 from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
@@ -93,7 +94,7 @@ class ConnectStack(Part):
         registry = self._registry()
         registry.node.add_dependency(preparation)  # the registry needs its user and its database
         self._connect().node.add_dependency(registry)
-        self.registry_url = self._registry_from_outside(registry)
+        self.registry_url = registry_from_outside(self, self.cluster, registry)
 
     def _preparation(self) -> Chart:
         """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
@@ -144,7 +145,8 @@ class ConnectStack(Part):
         bundle = PluginBundle(self, "Plugins", archive=self.blueprint.package.plugins)
         sinks = self._sinks()
         connectors = {**{one.connector: self._connector(one) for one in self._databases}, **sinks}
-        rights = [*self._capture_rights(), *(self._sink_rights(sinks) if sinks else []), read_asset(bundle)]
+        rights = capture_rights(self._kafka, self._databases, self._source)
+        rights += sink_rights(self._kafka, self._databases, sinks, self._storage) if sinks else []
         # The pod that performs operators' requests to Connect; the requests are on S3.
         requested = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
         requester = self._role("Requester", REQUESTER, requested)
@@ -173,15 +175,7 @@ class ConnectStack(Part):
             "vpcCidrs": self._networks,
             "resources": {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}},
         }
-        return self._chart("Connect", CONNECT, values, rights, requester)
-
-    def _capture_rights(self) -> list[iam.PolicyStatement]:
-        return [
-            kafka_statements.connect(self._kafka, produce=True),
-            kafka_statements.write(self._kafka, written_topics(self._databases)),
-            *kafka_statements.keep_state(self._kafka, INTERNAL_TOPICS, GROUP),
-            *read_secret(self._source.users[roles.CAPTURE], self._source.secrets_key),
-        ]
+        return self._chart("Connect", CONNECT, values, [*rights, read_asset(bundle)], requester)
 
     def _connector(self, database: Database) -> dict[str, str]:
         address, checked = Address(self._source.host, self._source.port, PASSWORD), tls(self._authorities)
@@ -194,14 +188,6 @@ class ConnectStack(Part):
         places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
         databases = self._databases if self.settings.connect.s3_sink else []
         return dict(sink_connector(self._root, one, **places) for one in databases)
-
-    def _sink_rights(self, sinks: Iterable[str]) -> list[iam.PolicyStatement]:
-        groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
-        return [
-            *kafka_statements.read(self._kafka, table_topics(self._databases), groups),
-            *write_objects(self._storage.bronze, SINK),
-            use_key(self._storage.key),
-        ]
 
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
         place = {"cluster": self.cluster, "namespace": NAMESPACE, "service_account": account}
@@ -217,22 +203,43 @@ class ConnectStack(Part):
         chart.node.add_dependency(role, *others)
         return chart
 
-    def _registry_from_outside(self, registry: Chart) -> str:
-        """The address of the internal load balancer, which Kubernetes creates and CloudFormation cannot name."""
-        address = eks.KubernetesObjectValue(
-            self,
-            "RegistryAddress",
-            cluster=self.cluster,
-            object_type="service",
-            object_name=f"{REGISTRY}-internal",
-            object_namespace=NAMESPACE,
-            json_path=".status.loadBalancer.ingress[0].hostname",
-        )
-        address.node.add_dependency(registry)
-        return f"http://{address.value}:{REGISTRY_PORT}"
-
 
 def tls(authorities: str) -> dict[str, str]:
     """TLS settings of Debezium: it verifies the server if the authority is known."""
     checked = {"database.sslmode": "verify-full", "database.sslrootcert": CA_FILE}
     return checked if authorities else {"database.sslmode": "require"}
+
+
+def capture_rights(kafka: Kafka, databases: list[Database], source: SourceStack) -> list[iam.PolicyStatement]:
+    return [
+        kafka_statements.connect(kafka, produce=True),
+        kafka_statements.write(kafka, written_topics(databases)),
+        *kafka_statements.keep_state(kafka, INTERNAL_TOPICS, GROUP),
+        *read_secret(source.users[roles.CAPTURE], source.secrets_key),
+    ]
+
+
+def sink_rights(
+    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack
+) -> list[iam.PolicyStatement]:
+    groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
+    return [
+        *kafka_statements.read(kafka, table_topics(databases), groups),
+        *write_objects(storage.bronze, SINK),
+        use_key(storage.key),
+    ]
+
+
+def registry_from_outside(scope: Construct, cluster: eks.Cluster, registry: Chart) -> str:
+    """The address of the internal load balancer, which Kubernetes creates and CloudFormation cannot name."""
+    address = eks.KubernetesObjectValue(
+        scope,
+        "RegistryAddress",
+        cluster=cluster,
+        object_type="service",
+        object_name=f"{REGISTRY}-internal",
+        object_namespace=NAMESPACE,
+        json_path=".status.loadBalancer.ingress[0].hostname",
+    )
+    address.node.add_dependency(registry)
+    return f"http://{address.value}:{REGISTRY_PORT}"

@@ -21,7 +21,10 @@ class NetworkStack(Part):
         existing, apart = self.settings.network.existing, self.settings.network.source_vpc
         self.vpc: ec2.IVpc = self._described(existing) if existing else self._new()
         self.data_subnets = ec2.SubnetSelection(subnets=self.vpc.private_subnets) if existing else ISOLATED
-        self.source_vpc: ec2.IVpc = self._peered(apart.cidr) if apart else self.vpc
+        self.source_vpc = self.vpc
+        if apart:
+            lake = {"lake": self.vpc, "lake_cidr": self.settings.network.lake_cidr}
+            self.source_vpc = PeeredVpc(self, "SourceVpc", cidr=apart.cidr, log_settings=storage.log_settings, **lake)
         self.source_subnets = ISOLATED if apart else self.data_subnets
 
     def _new(self) -> ec2.Vpc:
@@ -44,7 +47,3 @@ class NetworkStack(Part):
             private_subnet_ids=list(existing.private_subnets),
             private_subnet_route_table_ids=list(existing.route_tables),
         )
-
-    def _peered(self, cidr: str) -> ec2.Vpc:
-        lake_cidr, logs = self.settings.network.lake_cidr, self._storage.log_settings
-        return PeeredVpc(self, "SourceVpc", cidr=cidr, lake=self.vpc, lake_cidr=lake_cidr, log_settings=logs)

@@ -15,6 +15,7 @@ from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
 
 GIB = 1024**3
+BAD = cloudwatch.TreatMissingData.BREACHING
 Graphs = dict[str, list[cloudwatch.IMetric]]
 
 
@@ -69,7 +70,7 @@ class OperationsStack(Part):
         limit = self.settings.operations.freshness_s
         self._alarms.raise_on("Freshness", lag, limit, says="Changes arrive late: are there enough executors?")
         silent = "A job reports nothing: see its step and its application."
-        self._alarms.raise_on("SilentJob", age, 120, silence_is_bad=True, says=silent)
+        self._alarms.raise_on("SilentJob", age, 120, silence=BAD, says=silent)
         self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is not written: its reason is in lake status.")
         self._alarms.tell_of_failed_steps(processing.cluster.ref)
         return {

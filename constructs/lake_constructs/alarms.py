@@ -42,11 +42,10 @@ class Alarms(Construct):
         *,
         minutes: int = 5,
         compare: cloudwatch.ComparisonOperator = ABOVE,
-        silence_is_bad: bool = False,
+        silence: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
         says: str,
     ) -> None:
         """An alarm when the metric is beyond the limit for so many periods; says is the text that tells what to do."""
-        silence = cloudwatch.TreatMissingData
         alarm = cloudwatch.Alarm(
             self,
             id,
@@ -55,7 +54,7 @@ class Alarms(Construct):
             comparison_operator=compare,
             evaluation_periods=minutes,
             alarm_description=says,
-            treat_missing_data=silence.BREACHING if silence_is_bad else silence.NOT_BREACHING,
+            treat_missing_data=silence,
         )
         alarm.add_alarm_action(actions.SnsAction(self.topic))
 

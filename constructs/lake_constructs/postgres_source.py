@@ -19,6 +19,17 @@ PARAMETERS = {
     "max_wal_senders": "16",
     "wal_sender_timeout": "60000",  # ms; then the slot of a connector that disconnected is released
 }
+ALWAYS: dict[str, Any] = {
+    "storage_type": rds.StorageType.GP3,
+    "storage_encrypted": True,
+    "publicly_accessible": False,
+    "auto_minor_version_upgrade": True,
+    "cloudwatch_logs_exports": ["postgresql"],
+    "enable_performance_insights": True,
+    "monitoring_interval": Duration.minutes(1),
+    "iam_authentication": True,
+    "copy_tags_to_snapshot": True,
+}
 
 
 class PostgresSource(rds.DatabaseInstance):
@@ -71,21 +82,13 @@ class PostgresSource(rds.DatabaseInstance):
             port=PORT,
             allocated_storage=storage_gb,
             max_allocated_storage=storage_gb * 2,
-            storage_type=rds.StorageType.GP3,
-            storage_encrypted=True,
             storage_encryption_key=key,
             backup_retention=Duration.days(backup_days),
             delete_automated_backups=not keep,
             deletion_protection=keep,
-            publicly_accessible=False,
-            auto_minor_version_upgrade=True,
-            cloudwatch_logs_exports=["postgresql"],
-            enable_performance_insights=True,
             performance_insight_encryption_key=key,
-            monitoring_interval=Duration.minutes(1),
-            iam_authentication=True,
-            copy_tags_to_snapshot=True,
             removal_policy=RemovalPolicy.SNAPSHOT if keep else removal_policy,
+            **ALWAYS,
             **properties,
         )
         # RDS would create the group itself, unencrypted and without expiry.

@@ -13,9 +13,9 @@ from lake.config.home import Home
 
 Row = TypeVar("Row")
 Connection = psycopg.Connection[Any]
-CONNECT_TIMEOUT_S = 5
 # A server behind a broken network is given up after 20 s, not after the hours of the kernel's defaults.
 GIVEN_UP: dict[str, Any] = {
+    "connect_timeout": 5,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 2,
@@ -30,7 +30,7 @@ def connect_source(environment: Environment, database: str) -> Iterator[Connecti
     BadInput when PostgreSQL can't be reached, LakeError when it refuses a statement.
     """
     try:
-        connected = psycopg.connect(Home(environment).dsn(database), connect_timeout=CONNECT_TIMEOUT_S, **GIVEN_UP)
+        connected = psycopg.connect(Home(environment).dsn(database), **GIVEN_UP)
     except psycopg.OperationalError as error:
         raise _connection_problem(str(error), database, environment) from None
     try:
