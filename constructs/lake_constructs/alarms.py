@@ -45,7 +45,7 @@ class Alarms(Construct):
         silence: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
         says: str,
     ) -> None:
-        """An alarm when the metric is beyond the limit for so many periods; says is the text that tells what to do."""
+        """An alarm when the metric is beyond the limit for `minutes` periods. says: its text, with what to do."""
         alarm = cloudwatch.Alarm(
             self,
             id,

@@ -58,7 +58,7 @@ def load_or_create(path: Path) -> Secrets:
     if not path.exists():
         replace_json(path, {field.name: _new() for field in fields(Secrets)})
     elif LATER not in (text := _read(path)):
-        with suppress(ValueError, TypeError):  # load() tells of a broken file
+        with suppress(ValueError, TypeError):  # load() reports a broken file
             replace_json(path, {**json.loads(text), LATER: _new()})
     return load(path)
 

@@ -1,4 +1,4 @@
-"""Every version the AWS lake runs on, once: what Maven fetches is read from pom.xml, what AWS manages stands here."""
+"""Every version of the AWS lake, once: those that Maven fetches are in pom.xml, those that AWS manages are here."""
 
 import re
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ def _syntax_problem(error: YAMLError) -> str:
 def _place(path: Path, error: YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     lines = len(_text(path).splitlines())
-    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie after the end
+    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may be after the last line
 
 
 def _key_place(path: Path, error: ErrorDetails) -> str:

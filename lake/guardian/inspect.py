@@ -1,4 +1,4 @@
-"""One inspection of one source: all facts, judged."""
+"""One inspection of one source: reads all facts and finds the drift."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def inspect(home: Home, database: Database) -> Inspection:
 
 
 def _expected(home: Home, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
-    """The baseline, with what was found just now that it can't forget. applied: None where no pipeline is there yet."""
+    """The baseline, with the losses that were found now. applied: None if there is no pipeline file yet."""
     unread = {name: one for name, one in baseline.noted(home, database).items() if name in seen.tables}
     known = (baseline.load(home, database) or Baseline(seen.server, {})).with_new({**seen.tables, **unread})
     if applied is not None:
@@ -79,14 +79,14 @@ def applied_tables(database: Database, pipeline: dict[str, Any]) -> Applied:
 
 
 def captured(database: Database, pipeline: dict[str, Any]) -> Database:
-    """The database with those of its tables that `lake apply` has captured: the others can't have lost anything."""
+    """The database with those of its tables that `lake apply` has captured: the others can't have lost changes."""
     applied = applied_tables(database, pipeline)
     kept = {name: table for name, table in database.by_name.items() if name in applied}
     return database.model_copy(update={"by_name": kept})
 
 
 def _losses(database: Database, known: Baseline, seen: Observation, applied: Applied) -> dict[str, str]:
-    """By table why its changes are being lost."""
+    """Why changes are being lost, by table."""
     of_source, found = guard_of(database).rules, {}
     for name in applied.keys() & seen.tables.keys():
         # An apply under way may make another identity than was applied.
@@ -97,12 +97,12 @@ def _losses(database: Database, known: Baseline, seen: Observation, applied: App
 
 
 def accept(home: Home, before: Inspection, names: list[str]) -> None:
-    """Makes what was observed before the tables were proven equal their baseline, not what was found since."""
+    """Takes the observation from before the proof as the baseline of these tables, without losses found later."""
     known = (baseline.load(home, before.database) or before.expected).with_new(before.expected.tables)
     baseline.save(home, before.database, known.in_order(names, before.expected, before.observed.tables))
 
 
 def accept_server(home: Home, found: Inspection) -> None:
-    """Makes the server that was found the one with which capture begins again."""
+    """Takes the observed server as the baseline: capture begins again with it."""
     known = baseline.load(home, found.database) or found.observed
     baseline.save(home, found.database, Baseline(found.observed.server, known.tables))

@@ -1,4 +1,4 @@
-"""Starts connectors again whose tasks failed or hang: Kafka Connect leaves them as they are (F41)."""
+"""Restarts connectors whose tasks failed or hang: Kafka Connect does not (F41)."""
 
 import logging
 import time
@@ -44,7 +44,7 @@ class Restarts:
             del self._waits[connector]
 
     def _trouble(self, connector: str, is_read: bool, wait: Wait, now: float) -> str:
-        """'' when there is none."""
+        """Why the connector must be restarted; '' if it works."""
         status = self._connect.status(connector)
         if "FAILED" in states(status):
             return f"failed: {failure(status)}"

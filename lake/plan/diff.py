@@ -18,8 +18,8 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
     """All changes; none when what runs is what is defined.
 
     Order: a table is prepared and has its topic before the connector may name it, is snapshotted once the
-    connector streams, and leaves the capture only after the connector has let go of it. The pipeline file
-    comes last: a table stands in it only when all before is done, so the apply after a broken one resumes.
+    connector streams, and leaves the capture only after the connector has stopped to read it. The pipeline file
+    comes last: a table is in it only when all earlier changes are done, so an apply after a failed one resumes.
     """
     return [
         *(change for database in databases for change in _of_database(database, environment, facts)),
@@ -67,8 +67,8 @@ def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]
 
 
 def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
-    """A new connector reads all its tables itself; a table that comes later, or again, or is to stand in the lake in
-    one more type needs a signal: Kafka does not keep its messages for ever.
+    """A new connector reads all its tables itself. A table that is added later, returns, or gets one more type needs a
+    request: Kafka does not keep its messages for ever.
     """
     found = facts.connectors[database.database]
     if found is None:
@@ -76,7 +76,7 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
     captured = found.get("table.include.list", "").split(",")
     for table in database.tables:
         if table.full_name not in captured or not _is_applied(database, table, facts):
-            detail = f"existing rows of {table.full_name}, beside the stream of changes"
+            detail = f"existing rows of {table.full_name}, while changes are streamed"
             yield Change("snapshot", database.database, table.full_name, "read", detail)
 
 

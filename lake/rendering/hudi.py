@@ -42,7 +42,7 @@ SMALL_COMMITS = {
     # Base files without the filter of their keys, which only the index BLOOM reads. Its default size is 430 kB in the
     # footer of each file, which each reader gets twice and each writer fills with 30 hashes per row: a table of 200
     # small files took 40 s to read. Hudi 0.15 can leave it out (HUDI-7278); 0.14 can make it as small as this. It then
-    # says of each key that the file may hold it, which is still true.
+    # answers for each key that the file may hold it, which is still true.
     "hoodie.bloom.index.filter.type": "SIMPLE",
     "hoodie.index.bloom.num_entries": "1",
     "hoodie.index.bloom.fpp": "0.5",
@@ -66,13 +66,13 @@ def hudi_options(
         # A block of a log file is in memory three times while it is written; the default is 256 MiB.
         "hoodie.logfile.data.block.max.size": str(32 * 1024 * 1024),
         "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
-        # Everything that is not the commit itself is off here; the table services run beside the writer.
+        # Everything that is not the commit itself is off here; the table services run in threads of their own.
         "hoodie.compact.inline": "false",
         "hoodie.clean.automatic": "false",
         "hoodie.archive.automatic": "false",
         # The writer and the table services of one job complete one commit at a time. Each of them replaces
-        # hoodie.properties, by way of a backup that only one can have; and in a table with a metadata table each rolls
-        # back what another one has begun there. A compaction's commit failed so, beside the writer's.
+        # hoodie.properties, through a backup that only one can have; and in a table with a metadata table each rolls
+        # back what another one has begun there. The commit of a compaction failed because of that.
         "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
         **retention(environment.silver.history_commits),
         **catalogue(environment.metastore_uri),
@@ -110,7 +110,7 @@ def _index(table: Table) -> dict[str, str]:
 def retention(commits: int) -> dict[str, str]:
     """For how many commits back a table can be read as it was."""
     # Each commit lists the timeline several times, so its length is paid for in every commit (docs/measured.md).
-    # Archived commits can't be travelled to, so the archive starts behind the cleaner (F33).
+    # Archived commits can't be read any more, so archiving starts after the commits that are kept (F33).
     return {
         "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
         "hoodie.cleaner.commits.retained": str(commits),

@@ -33,7 +33,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
 
 
 def read_pipeline(environment: Environment) -> dict[str, Any]:
-    """The file as it stands; {} when there is none or a broken one, which the next apply replaces."""
+    """The content of the file; {} when there is none, or a broken one, which the next apply replaces."""
     try:
         content = read_json(pipeline_path(environment))
     except json.JSONDecodeError:
@@ -84,7 +84,7 @@ def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
     options = hudi_options(hive_database=name, table=MESSAGES, table_type="cow", environment=environment)
     return {
         "type": "cow",
-        "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: those end in their type
+        "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: that ends in its type
         "hive": [f"{name}.messages"],
         "options": {**options, "hoodie.clean.automatic": "true", "hoodie.archive.automatic": "true"},
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
+# PostgreSQL's calendar is Spark 3's own: dates before 1900 are written and read without a shift.
 REBASE = [
     f"spark.sql.{kind}RebaseModeIn{way}"
     for kind in ("parquet.datetime", "parquet.int96", "avro.datetime")
@@ -17,8 +17,8 @@ SESSION = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
     "spark.sql.session.timeZone": "UTC",
     **dict.fromkeys(REBASE, "CORRECTED"),
-    # With it, a query of a merge-on-read table skips the log behind the commit that was the newest when the query was
-    # written down, and lists the files of a later one: base files of a commit without its log blocks (ADR 24).
+    # With it, a query of a merge-on-read table skips the log after the commit that was the newest when the query was
+    # planned, but lists the files of a later one: base files of a commit without its log blocks (ADR 24).
     "spark.sql.optimizer.nestedSchemaPruning.enabled": "false",
     # The old structure cannot hold a NULL element.
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
@@ -35,18 +35,18 @@ SESSION = {
 }
 # Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {
-    # It names tables by their paths, and must commit while the metastore is away: Hudi would ask it at a first commit.
+    # It names tables by their paths, and must commit while the metastore is down: Hudi calls it at a first commit.
     "spark.sql.catalogImplementation": "in-memory",
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
-    "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
+    "spark.sql.adaptive.enabled": "false",  # planning each stage again costs small batches more than it saves
     # A window holds so many rows before it may spill. Some are over messages, values and all (changes.outliving): at
     # 1 MB each the default, 4096, is more than any heap.
     "spark.sql.windowExec.buffer.in.memory.threshold": "64",
-    # Spark keeps so many classes of generated code, by default 100: a few tables have more, and each commit compiled
-    # its own anew.
+    # Spark keeps so many classes of generated code, by default 100: a few tables have more, and each commit
+    # compiled its classes again.
     "spark.sql.codegen.cache.maxEntries": "2000",
-    "spark.sql.ui.explainMode": "simple",  # each query of a commit is written down for a page that nobody reads
-    "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
+    "spark.sql.ui.explainMode": "simple",  # the plan of each query is kept for a page that nobody reads
+    "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table polls Kafka 100 times a second
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "20",
     "spark.locality.wait": "0",
@@ -55,7 +55,7 @@ STREAMING = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job runs: who schedules it, where its files lie, and the settings of that place alone.
+    """Where a job runs: its scheduler, the place of its files, and the settings of that place alone.
 
     flags are spark-submit's own (--master, --deploy-mode, sizes); package is "" where the folder is on Python's path.
     """
@@ -69,7 +69,7 @@ class Place:
 
 
 def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str]) -> list[str]:
-    """What follows `spark-submit` for spark_jobs/<script>.py, started as <name>. No argument is a secret."""
+    """The arguments of `spark-submit` for spark_jobs/<script>.py, started as <name>. No argument is a secret."""
     settings = {**SESSION, **place.settings}
     if script == "stream":  # many queries at once, and it never ends
         settings |= {**STREAMING, **kept_by_yarn(name), "spark.scheduler.allocation.file": place.pools}
@@ -80,7 +80,7 @@ def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str])
 
 
 def continuous_arguments(pipeline: str, layers: Sequence[str]) -> list[str]:
-    """Of stream.py: its pipeline file, and which layers it writes."""
+    """The arguments of stream.py: its pipeline file, and the layers that it writes."""
     return ["--config", pipeline, "--layers", ",".join(layers)]
 
 

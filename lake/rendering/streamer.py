@@ -1,7 +1,7 @@
 """HoodieStreamer over the archive: its properties files, its command line, and the file that its job reads.
 
-The tables of this path never meet those that silver writes: they lie below another folder, and in databases of the
-catalog with another name, moma_cow_streamer beside moma_cow.
+Its tables are apart from the tables of silver: in another folder, and in databases of the catalog with another name,
+moma_cow_streamer and moma_cow.
 """
 
 import json
@@ -22,7 +22,7 @@ STATUS = "status.json"
 STREAMER = "hoodie.streamer"
 LOAD = ("--op", "BULK_INSERT", "--filter-dupes")
 FOLLOW = ("--op", "UPSERT")
-# Neither gives the table's schema, which is that of the rows the SQL yields.
+# Neither names the schema of the table: the table has the schema of the rows that the SQL returns.
 SCHEMAS = {
     "file": ("--schemaprovider-class", "lake.streamer.SourceSchemaFile"),
     "registry": ("--schemaprovider-class", "org.apache.hudi.utilities.schema.NullTargetSchemaRegistryProvider"),
@@ -41,7 +41,7 @@ class Places:
 
 
 def local_places(environment: Environment) -> Places:
-    """Those of the lake on this machine."""
+    """The places of the lake on this machine."""
     return Places(
         archive=f"{environment.bucket_uri}/bronze",
         tables=f"{environment.bucket_uri}/streamer",
@@ -78,7 +78,7 @@ def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
 
 
 def properties(settings: dict[str, str]) -> str:
-    """Hudi reads a line up to the first '=' as the key, and the rest as it stands."""
+    """Hudi reads a line up to the first '=' as the key, and the rest of the line as the value."""
     return "".join(f"{key}={value}\n" for key, value in sorted(settings.items()))
 
 
@@ -124,7 +124,7 @@ def class_submit(bundle: str, words: Sequence[str], jars: Sequence[str] = ()) ->
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run shall do: which tables, of which types, with whose schemas; names: none are all."""
+    """The options of a run. names: of databases and tables; none means all. schemas: a key of SCHEMAS."""
 
     names: Sequence[str] = ()
     kinds: Sequence[str] = ("cow", "mor")
@@ -135,12 +135,12 @@ class RunOptions:
 
 
 def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[str]:
-    """The arguments of spark_jobs/streamer.py beside --config and --output; streamer and status are files, as URIs."""
+    """The arguments of spark_jobs/streamer.py except --config and --output; streamer and status are URIs of files."""
     flags = [flag for flag, given in (("--once", options.once), ("--replay", options.replay)) if given]
     return [
         *("--streamer", streamer),
         *("--status", status),
-        *(("--tables", ",".join(options.names)) if options.names else ()),  # a step of EMR takes no empty word
+        *(("--tables", ",".join(options.names)) if options.names else ()),  # a step of EMR takes no empty argument
         *("--types", ",".join(options.kinds)),
         *("--schemas", options.schemas),
         *("--interval-s", str(options.interval_s)),
@@ -149,7 +149,7 @@ def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[st
 
 
 def base_properties(places: Places) -> dict[str, str]:
-    """What all tables share."""
+    """The properties of all tables."""
     return {
         **hudi.STORED_ORDER,
         **hudi.RECORD_INDEX,
@@ -167,7 +167,7 @@ def base_properties(places: Places) -> dict[str, str]:
 
 
 def table_properties(database: str, table: Table, kind: TableType, places: Places) -> dict[str, str]:
-    """What one table has of its own."""
+    """The properties of one table."""
     topic = table.topic(database)
     return {
         **hudi.of_table(hive_database(database, kind), table),
@@ -188,5 +188,5 @@ def schema_file(database: str, table: Table, places: Places) -> str:
 
 
 def sql_file(database: str, table: Table, kind: TableType, places: Places) -> str:
-    # Per type: new columns go behind those that a table has, and the two tables may have met them in another order.
+    # One per type: new columns come after those that a table has, and their order may differ between the two tables.
     return f"{places.files}/{database}.{table.name}_{kind}.sql"

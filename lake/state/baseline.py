@@ -1,4 +1,4 @@
-"""What a source was when it was last known to be in order, kept in one file per database."""
+"""The last state of a source that was known to be in order, kept in one file per database."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -22,11 +22,11 @@ class Baseline:
     tables: Tables
 
     def with_new(self, tables: Tables) -> "Baseline":
-        """The same, and the tables that it did not have."""
+        """A copy with the tables that it did not have."""
         return Baseline(self.server, {**tables, **self.tables})
 
     def with_losses(self, reasons: Mapping[str, str]) -> "Baseline":
-        """The same, with why tables have lost changes: the first reason stays."""
+        """A copy with the reasons why tables lost changes; a table keeps its first reason."""
         found = {name: self.tables[name] for name in reasons if name in self.tables}
         lost = {
             name: replace(table, loss_reason=table.loss_reason or reasons[name], loss_count=table.loss_count + 1)
@@ -35,8 +35,8 @@ class Baseline:
         return Baseline(self.server, {**self.tables, **lost})
 
     def with_columns(self, observed: Tables) -> "Baseline":
-        """The same, with the columns that are observed. One that was dropped stays until its name is given again: the
-        lake keeps its values.
+        """A copy with the observed columns. A dropped column stays until its name is used again: the lake keeps its
+        values.
         """
         seen = {
             name: replace(table, columns=_columns(table, observed.get(name, table)))
@@ -45,7 +45,7 @@ class Baseline:
         return Baseline(self.server, seen)
 
     def in_order(self, names: Iterable[str], before: "Baseline", observed: Tables) -> "Baseline":
-        """The same, where tables are as an inspection observed them, but for what was found after it.
+        """A copy in which tables are as an inspection observed them, except for losses that were found later.
 
         before: the baseline of that inspection.
         """
@@ -55,7 +55,7 @@ class Baseline:
         return Baseline(self.server, {**self.tables, **again})
 
     def with_only(self, names: Iterable[str]) -> "Baseline":
-        """The same; tables that are no longer captured lose what happens until they come back."""
+        """A copy in which all other tables lost changes: they are not captured now."""
         return self.with_losses(dict.fromkeys(set(self.tables) - set(names), "was not captured for a while"))
 
 
@@ -85,9 +85,9 @@ def save(home: Home, database: Database, baseline: Baseline) -> None:
 
 
 def note(home: Home, database: Database) -> None:
-    """Keeps what tables are before `lake apply` has them read: what happens to them from then on is reported.
+    """Keeps the state of tables before their first snapshot, so that later changes without events are reported.
 
-    A first inspection of what is read already would take values that came without an event for what was always there.
+    A first inspection after the snapshot would take such changes for the original state.
     """
     if engine_of(database).guard is None:
         return
@@ -96,17 +96,17 @@ def note(home: Home, database: Database) -> None:
 
 
 def noted(home: Home, database: Database) -> dict[str, TableFacts]:
-    """By name; {} before anything was noted."""
+    """The noted tables by name; {} if there is no note."""
     return _by_name(database, read_json(_unread_path(home, database.database)) or [])
 
 
 def forget(home: Home, database: str) -> None:
-    """A database that is captured again later is another one."""
+    """Deletes the baseline: a database that is captured again later starts with a new one."""
     _path(home, database).unlink(missing_ok=True)
 
 
 def databases(home: Home) -> list[str]:
-    """Those that have a baseline."""
+    """The names of the databases that have a baseline."""
     return sorted(path.stem for path in (home.data / "guardian").glob("*.json"))
 
 

@@ -53,7 +53,7 @@ def status(environment: Environment, database: Database) -> tuple[str, int | Non
 
 
 def request_snapshot(environment: Environment, database: str, tables: list[str]) -> int:
-    """By the signal table; commits before it takes the position."""
+    """Writes into the signal table, and commits before it reads the position."""
     data = {"data-collections": tables, "type": "incremental"}
     with connect_source(environment, database) as connection:
         connection.execute(REQUEST, [f"lake-{uuid.uuid4()}", json.dumps(data)])

@@ -1,4 +1,4 @@
-"""What PostgreSQL says about itself: the facts that the definition is checked against."""
+"""The catalog of PostgreSQL: the facts that the definition is checked against."""
 
 from dataclasses import dataclass, field
 
@@ -23,8 +23,8 @@ class SourceTable:
     toastable: the non-key columns that PostgreSQL may store out of line in this table (F8); unmarked: those
     of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake can't keep.
-    hidden_from: those of the lake's roles that row-level security may show less than all rows.
-    types: of each column, a domain's being the one behind it; "enum" for every enum.
+    hidden_from: the roles of the lake from which row-level security may hide rows.
+    types: of each column; for a domain, its base type; "enum" for every enum.
     """
 
     full_name: str

@@ -13,7 +13,7 @@ from lake.config.home import Home
 
 Row = TypeVar("Row")
 Connection = psycopg.Connection[Any]
-# A server behind a broken network is given up after 20 s, not after the hours of the kernel's defaults.
+# If the network breaks, a connection ends after 20 s; with the kernel's defaults it would take hours.
 GIVEN_UP: dict[str, Any] = {
     "connect_timeout": 5,
     "keepalives_idle": 10,

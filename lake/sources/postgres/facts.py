@@ -1,4 +1,4 @@
-"""What the guardian reads of a source: its server, the slot, and of each table what changes when rows do unseen."""
+"""What the guardian reads of a source: its server, the slot, and of each table signs of changes without events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, rows
 from lake.sources.postgres.relations import NARROWED, leaves
 
-# The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
+# The first eight digits of a log file's name are its timeline; pg_control_checkpoint() shows a new one only later.
 SERVER = """
 SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_identifier,
   left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) AS timeline,
@@ -70,19 +70,19 @@ class Slot:
 
     @property
     def progress(self) -> tuple[int | None, ...]:
-        """A large transaction moves the first while PostgreSQL decodes it."""
+        """The first one moves while PostgreSQL decodes a large transaction."""
         return self.sent, self.captured
 
 
 @dataclass(frozen=True)
 class TableFacts(engine.TableFacts):
-    """What changes when rows of a table change without events.
+    """Signs of rows that changed without events.
 
-    membership: its entry in the publication, another one each time it is put in.
-    files: by oid of what holds rows, its file, another one when all rows are written anew (TRUNCATE, ALTER TYPE).
-    defaulted: columns whose DEFAULT stands for rows that were there before them.
-    published: the publication tells of all that happens to rows. narrowed: by a row filter or a column list, of some.
-    identities: those of what holds rows, as PostgreSQL abbreviates them ("f", "d", "i", "n").
+    membership: its entry in the publication; it is another one each time the table is added.
+    files: the file of each relation that holds rows, by oid; it is another one after a rewrite (TRUNCATE, ALTER TYPE).
+    defaulted: columns whose DEFAULT is the value of rows that are older than the column.
+    published: the publication publishes all changes. narrowed: a row filter or a column list leaves some out.
+    identities: the replica identities of the relations that hold rows, by PostgreSQL's letters ("f", "d", "i", "n").
     """
 
     membership: int | None
@@ -113,9 +113,9 @@ def read_capture(environment: Environment, database: Database) -> Slot | None:
 
 
 def observe(environment: Environment, database: Database, position: Callable[[], int]) -> Observation:
-    """The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot
-    that is ahead of a position read later is not the one that the connector left. The server is read after it: its log
-    is always ahead of what was taken from it, and grows meanwhile.
+    """The slot is read before the connector's position. A slot never confirms what Kafka has not acknowledged, so one
+    that is ahead of a position read later is not the slot that the connector used. The server is read after the
+    position: its log is always ahead of what was read from it.
     """
     with connect_source(environment, database.database) as connection:
         slot, acknowledged = read_slot(connection, database), position()

@@ -1,6 +1,6 @@
-"""What capture needs of a PostgreSQL server: one list. `lake plan` asks it, `lake apply` and the chart carry it out.
+"""All that capture needs in a PostgreSQL server, as one list of steps.
 
-Nothing else knows what is needed, and asking neither writes nor locks.
+`lake plan` evaluates their conditions, which neither writes nor locks; `lake apply` and the chart execute them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,13 +19,13 @@ from lake.sources.postgres.relations import NARROWED, leaves
 from lake.sources.postgres.roles import CAPTURE, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
 
 LOCK_TIMEOUT = "5s"
-RDS_REPLICATION = "rds_replication"  # RDS gives nobody the attribute REPLICATION: it has a role instead
+RDS_REPLICATION = "rds_replication"  # on RDS no role can have the attribute REPLICATION; this role replaces it
 OPTIONS = "publish = 'insert, update, delete, truncate', publish_via_partition_root = true"
 AS_WANTED = "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
 LAKE_TABLES = {
     # Debezium updates its one row, so that the slot moves on while the captured tables are idle (F15).
     HEARTBEAT: "CREATE TABLE lake.heartbeat (id int PRIMARY KEY, at timestamptz NOT NULL)",
-    # Rows inserted here ask the running connector for an incremental snapshot.
+    # A row inserted here makes the running connector read tables (an incremental snapshot).
     SIGNAL: "CREATE TABLE lake.signal (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)",
 }
 # Debezium writes its watermarks of incremental snapshots into the signal table.
@@ -49,20 +49,20 @@ class Step:
 
     @property
     def unmet(self) -> str:
-        """The query of what is to be done: object, action, statement."""
+        """The query for what is not done: object, action, statement."""
         columns = f"{self.object} AS object, {self.action} AS action, {self.statement} AS statement"
         return f"SELECT {columns} {self.each}\n  WHERE ({self.condition}) IS NOT TRUE ORDER BY 1, 2"
 
 
 def unmet(connection: Connection, database: str, steps: Iterable[Step]) -> list[Change]:
-    """What is still to be done, in the order of the steps; one question, so that all answers are of one moment."""
-    asked = (f"SELECT {n} AS n, * FROM ({step.unmet}) step_{n}" for n, step in enumerate(steps))
-    rows = connection.execute(f"{' UNION ALL '.join(asked)} ORDER BY n, object, action".encode()).fetchall()
+    """The steps that are not done, in their order. One query, so that all answers are from the same moment."""
+    queries = (f"SELECT {n} AS n, * FROM ({step.unmet}) step_{n}" for n, step in enumerate(steps))
+    rows = connection.execute(f"{' UNION ALL '.join(queries)} ORDER BY n, object, action".encode()).fetchall()
     return [Change("source", database, *row[1:]) for row in rows]
 
 
 def carry_out(connection: Connection, steps: Iterable[Step]) -> None:
-    """Step by step, as the scripts do it."""
+    """Executes the steps one after the other, as the scripts do."""
     for step in steps:
         for change in unmet(connection, "", [step]):
             connection.execute(change.detail.encode())
@@ -111,7 +111,7 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
 
 
 def database_steps(database: Database) -> Iterator[Step]:
-    """What makes one database capturable; for that database. Its tables may be still to come."""
+    """The steps in one database. Its tables may be created later."""
     yield _step("lake", "create schema", "CREATE SCHEMA IF NOT EXISTS lake", "to_regnamespace('lake') IS NOT NULL")
     for table, create in LAKE_TABLES.items():
         yield _step(table, "create table", create, f"to_regclass({literal(table)}) IS NOT NULL")
@@ -144,7 +144,7 @@ def _is_database(database: str) -> str:
 
 
 def _identities(database: Database) -> Step:
-    """On the relations that hold the rows."""
+    """The replica identity of the relations that hold the rows."""
     identities = [table.replica_identity.upper() for table in database.tables]
     wanted = _rows(database.by_name, identities)
     return Step(
@@ -158,7 +158,7 @@ def _identities(database: Database) -> Step:
 
 
 def _publication(database: Database) -> Iterator[Step]:
-    """It is made empty: a table may be still to come."""
+    """The publication starts empty, because a table may be created later."""
     published_as, quoted = names.publication(database), name(names.publication(database))
     found = f"FROM pg_publication WHERE pubname = {literal(published_as)}"
     create = f"CREATE PUBLICATION {quoted} WITH ({OPTIONS})"
@@ -210,7 +210,7 @@ def _rights(database: Database) -> Iterator[Step]:
 
 
 def _once_there(condition: str) -> str:
-    """Nothing is needed of a table that does not exist yet. The lake's own do, by the steps before."""
+    """True also for a table that does not exist yet; the lake's own tables are made by earlier steps."""
     own = ", ".join(map(literal, LAKE_TABLES))
     return f"(name NOT IN ({own}) AND to_regclass(name) IS NULL) OR {condition}"
 

@@ -1,8 +1,8 @@
 """The preparation of a PostgreSQL server as scripts for psql, which a pod runs where no command line is.
 
-A script can be repeated at any time, and shows each statement before it runs. What only the running lake knows enters
-as the psql variable `captured`: the tables that the connector of the database knows now, separated by commas, or
-nothing where it does not run. What it is to learn leaves by the file `unread`.
+A script can be repeated at any time, and shows each statement before it runs. The psql variable
+`captured` lists the tables that the running connector of the database knows, separated by commas; it is empty if no
+connector runs. The script writes the tables that the connector must still read into the file `unread`.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from lake.sources.postgres.preparation import (
     server_steps,
 )
 
-LOCK = 7163  # of all scripts, so that a deployment and the schedule wait for each other; any number will do
+LOCK = 7163  # any number; the same in all scripts, so that a deployment and the schedule wait for each other
 # shown: psql runs both columns of each row, one after the other.
 START = f"""\
 \\set ON_ERROR_STOP on
@@ -73,10 +73,10 @@ def _carried_out(step: Step) -> str:
 
 
 def _snapshots(database: Database) -> str:
-    """Asks the connector for the rows that a table had before it was published; once per table and epoch.
+    """Requests the rows that a table had before it was published; once per table and epoch.
 
-    A connector that has no slot yet reads all tables at its first start: they are only noted. The note's type is one
-    that Debezium takes for a line of its log.
+    A connector that has no slot yet reads all tables at its first start: they only get a note. Debezium
+    writes a note of this type to its log.
     """
     return (
         "INSERT INTO lake.signal (id, type, data)\n"
@@ -90,7 +90,7 @@ def _snapshots(database: Database) -> str:
 
 
 def _unread(database: Database) -> str:
-    """The published tables that no note says anything of, as the rest of a query; streams: there is a slot."""
+    """The published tables without a note, as the end of a query; streams: the slot exists."""
     epochs = ", ".join(f"({literal(table.full_name)}, {table.epoch})" for table in database.tables)
     slot = f"EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = {literal(names.slot(database))})"
     member = f"SELECT format('snapshot-%s-%s', r.prrelid, epoch) AS note, {slot} AS streams"
@@ -102,7 +102,7 @@ def _unread(database: Database) -> str:
 
 
 def _departures(database: Database) -> list[str]:
-    """A table that is no longer defined leaves once the connector has let go of it; its return is a new arrival."""
+    """A table that is no longer defined leaves once the connector does not read it; if it returns, it is new."""
     step = departures(database)
     read = "n.nspname || '.' || c.relname = ANY (string_to_array(:'captured', ','))"
     leaving = replace(step, condition=f"{step.condition} OR :'captured' = '' OR {read}")
