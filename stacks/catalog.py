@@ -1,10 +1,13 @@
 """The catalog: the Glue databases and the work group of Athena."""
 
+from aws_cdk import Aws
+from aws_cdk import aws_athena as athena
+from aws_cdk import aws_glue as glue
 from constructs import Construct
-from lake_constructs.catalog import GlueDatabase, QueryGroup, name_queries
+from lake_constructs.catalog import QueryGroup
 
 from lake.aws.rendering import glue_databases
-from lake.config.definition import Database, Table
+from lake.config.definition import Database
 from stacks.part import Blueprint, Part
 from stacks.storage import RESULTS, StorageStack
 
@@ -15,24 +18,29 @@ class CatalogStack(Part):
     def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack) -> None:
         super().__init__(scope, blueprint)
         for name, folder in glue_databases(blueprint.databases).items():
-            location = f"s3://{storage.silver.bucket_name}/{folder}"
-            GlueDatabase(self, name.title().replace("_", ""), name=name, location=location)
+            entry = {"name": name, "locationUri": f"s3://{storage.silver.bucket_name}/{folder}"}
+            id = name.title().replace("_", "")
+            glue.CfnDatabase(self, id, catalog_id=Aws.ACCOUNT_ID, database_input=entry)
+        results = f"s3://{storage.artifacts.bucket_name}/{RESULTS}/"
+        limit_gb = self.settings.catalog.scan_limit_gb
         self.group = QueryGroup(
-            self,
-            "Queries",
-            name=blueprint.name,
-            results=storage.artifacts,
-            prefix=RESULTS,
-            key=storage.key,
-            limit_gb=self.settings.catalog.scan_limit_gb,
+            self, "Queries", name=blueprint.name, results=results, key=storage.key, limit_gb=limit_gb
         )
         for database in blueprint.databases:
-            table = database.tables[0]
-            name_queries(self, self.group, f"{database.database}_{table.types[0]}", queries(database, table))
+            self._name_queries(database)
+
+    def _name_queries(self, database: Database) -> None:
+        place = f"{database.database}_{database.tables[0].types[0]}"
+        for name, text in queries(database).items():
+            query = athena.CfnNamedQuery(
+                self, name, name=name, database=place, query_string=text, work_group=self.group.name
+            )
+            query.add_dependency(self.group)
 
 
-def queries(database: Database, table: Table) -> dict[str, str]:
+def queries(database: Database) -> dict[str, str]:
     """Three queries to start with, on the first table."""
+    table = database.tables[0]
     name, prefix = table.hive_names(database.database, table.types[0])[0], database.database.title()
     return {
         f"{prefix}Rows": f"SELECT count(*) AS rows FROM {name} WHERE __deleted = 'false'",

@@ -1,6 +1,7 @@
 """Kafka Connect and the schema registry on Kubernetes, from this repository's charts."""
 
 import json
+from collections.abc import Iterable
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_eks_v2 as eks
@@ -13,13 +14,13 @@ from lake_constructs.database_users import read_secret
 from lake_constructs.encryption_key import EncryptionKey, use_key
 from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.kafka import PORT as KAFKA_PORT
+from lake_constructs.kafka import Kafka
 from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
 
 from lake.aws.authorities import authorities
-from lake.aws.connect import Connect
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
     REQUESTS,
@@ -67,8 +68,18 @@ class ConnectStack(Part):
     ) -> None:
         super().__init__(scope, blueprint)
         self._databases, self._root = blueprint.databases, blueprint.root
-        self._network, self._source, self._kafka, self._storage = network, source, streaming.kafka, storage
-        self.cluster = self._kubernetes()
+        self._source, self._kafka, self._storage = source, streaming.kafka, storage
+        self.cluster = KubernetesCluster(
+            self,
+            "Kubernetes",
+            name=blueprint.name,
+            version=versions.KUBERNETES,
+            vpc=network.vpc,
+            api_access=self.settings.connect.api_access,
+            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=blueprint.removal),
+            log_settings=storage.log_settings,
+            removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
+        )
         self.logs = ContainerLogs(
             self, "Logs", cluster=self.cluster, cluster_name=blueprint.name, log_settings=storage.log_settings
         )
@@ -76,31 +87,20 @@ class ConnectStack(Part):
         to_database = IngressRule(self, "ToDatabase", source=workers, target=source.group, port=source.port)
         IngressRule(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
         self._authorities = authorities(blueprint.root, self.settings)
+        apart = self.settings.network.source_vpc
+        self._networks = [self.settings.network.lake_cidr, *([apart.cidr] if apart else [])]
         preparation = self._preparation()
         preparation.node.add_dependency(to_database)
         registry = self._registry()
         registry.node.add_dependency(preparation)  # the registry needs its user and its database
         self._connect().node.add_dependency(registry)
-        self.registry_url = self._registry_from_outside(registry)
-
-    def _kubernetes(self) -> KubernetesCluster:
-        return KubernetesCluster(
-            self,
-            "Kubernetes",
-            name=self.blueprint.name,
-            version=versions.KUBERNETES,
-            vpc=self._network.vpc,
-            api_access=self.settings.connect.api_access,
-            key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=self.blueprint.removal),
-            log_settings=self._storage.log_settings,
-            removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
-        )
+        self.registry_url = registry_from_outside(self, self.cluster, registry)
 
     def _preparation(self) -> Chart:
         """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
         users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
         rights = [right for one in users.values() for right in read_secret(one, key)]
-        role = self._role("Preparation", PREPARATION, [*rights, *read_secret(admin, self._source.admin_key)])
+        rights += read_secret(admin, self._source.admin_key)
         secrets = {name: one.secret_arn for name, one in users.items()}
         values = {
             "image": {"tag": versions.POSTGRESQL},
@@ -119,11 +119,10 @@ class ConnectStack(Part):
             "serviceAccount": {"name": PREPARATION},
             "vpcCidrs": self._networks,
         }
-        return self._chart("PreparationChart", PREPARATION, values, role)
+        return self._chart("Preparation", PREPARATION, values, rights)
 
     def _registry(self) -> Chart:
         secret = self._source.users[roles.REGISTRY]
-        role = self._role("Registry", REGISTRY, read_secret(secret, self._source.secrets_key))
         values = {
             "image": {"tag": versions.from_pom(self._root, "apicurio")},
             "replicas": self.settings.connect.registry_replicas,
@@ -139,14 +138,18 @@ class ConnectStack(Part):
             "internalLoadBalancer": {"enabled": True, "sourceRanges": [self.settings.network.lake_cidr]},
             "vpcCidrs": self._networks,
         }
-        return self._chart("RegistryChart", REGISTRY, values, role)
+        return self._chart("Registry", REGISTRY, values, read_secret(secret, self._source.secrets_key))
 
     def _connect(self) -> Chart:
+        memory = f"{self.settings.connect.memory_mb}Mi"
         bundle = PluginBundle(self, "Plugins", archive=self.blueprint.package.plugins)
         sinks = self._sinks()
-        role = self._role(
-            "Connect", CONNECT, [*self._capture_rights(), *self._sink_rights(list(sinks)), read_asset(bundle)]
-        )
+        connectors = {**{one.connector: self._connector(one) for one in self._databases}, **sinks}
+        rights = capture_rights(self._kafka, self._databases, self._source)
+        rights += sink_rights(self._kafka, self._databases, sinks, self._storage) if sinks else []
+        # The pod that performs operators' requests to Connect; the requests are on S3.
+        requested = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
+        requester = self._role("Requester", REQUESTER, requested)
         values = {
             "image": {"tag": versions.from_pom(self._root, "kafka")},
             "replicas": self.settings.connect.replicas,
@@ -162,7 +165,7 @@ class ConnectStack(Part):
             "databaseSecret": self._source.users[roles.CAPTURE].secret_arn,
             "databasePort": self._source.port,
             "databaseCaBundle": self._authorities,
-            "connectors": {**{one.connector: self._connector(one) for one in self._databases}, **sinks},
+            "connectors": {name: json.dumps(settings) for name, settings in connectors.items()},
             "requests": {
                 "bucket": self._storage.artifacts.bucket_name,
                 "prefix": REQUESTS,
@@ -170,85 +173,35 @@ class ConnectStack(Part):
             },
             "serviceAccount": {"name": CONNECT},
             "vpcCidrs": self._networks,
-            "resources": resources(self.settings.connect),
+            "resources": {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}},
         }
-        return self._chart("ConnectChart", CONNECT, values, role, self._requester())
+        return self._chart("Connect", CONNECT, values, [*rights, read_asset(bundle)], requester)
 
-    def _requester(self) -> PodRole:
-        """The rights of the pod that performs operators' requests to Connect; the requests are on S3."""
-        rights = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key)]
-        return self._role("Requester", REQUESTER, rights)
-
-    def _capture_rights(self) -> list[iam.PolicyStatement]:
-        return [
-            kafka_statements.connect(self._kafka, produce=True),
-            kafka_statements.write(self._kafka, written_topics(self._databases)),
-            *kafka_statements.keep_state(self._kafka, INTERNAL_TOPICS, GROUP),
-            *read_secret(self._source.users[roles.CAPTURE], self._source.secrets_key),
-        ]
-
-    def _connector(self, database: Database) -> str:
-        settings = source_connector(
-            self._root,
-            database,
-            self.settings,
-            address=Address(self._source.host, self._source.port, PASSWORD),
-            registry=REGISTRY_URL,
-            tls=tls(self._authorities),
+    def _connector(self, database: Database) -> dict[str, str]:
+        address, checked = Address(self._source.host, self._source.port, PASSWORD), tls(self._authorities)
+        return source_connector(
+            self._root, database, self.settings, address=address, registry=REGISTRY_URL, tls=checked
         )
-        return json.dumps(settings)
 
-    def _sinks(self) -> dict[str, str]:
+    def _sinks(self) -> dict[str, dict[str, str]]:
         """The connectors that archive on S3, if the operator provides their plug-in."""
-        if not self.settings.connect.s3_sink:
-            return {}
         places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": REGISTRY_URL}
-        rendered = [sink_connector(self._root, one, **places) for one in self._databases]
-        return {name: json.dumps(settings) for name, settings in rendered}
-
-    def _sink_rights(self, sinks: list[str]) -> list[iam.PolicyStatement]:
-        if not sinks:
-            return []
-        groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
-        return [
-            *kafka_statements.read(self._kafka, table_topics(self._databases), groups),
-            *write_objects(self._storage.bronze, SINK),
-            use_key(self._storage.key),
-        ]
-
-    @property
-    def _networks(self) -> list[str]:
-        apart = self.settings.network.source_vpc
-        return [self.settings.network.lake_cidr, *([apart.cidr] if apart else [])]
+        databases = self._databases if self.settings.connect.s3_sink else []
+        return dict(sink_connector(self._root, one, **places) for one in databases)
 
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
-        return PodRole(
-            self,
-            f"{id}Role",
-            cluster=self.cluster,
-            namespace=NAMESPACE,
-            service_account=account,
-            statements=statements,
-        )
+        place = {"cluster": self.cluster, "namespace": NAMESPACE, "service_account": account}
+        return PodRole(self, f"{id}Role", statements=statements, **place)
 
-    def _chart(self, id: str, name: str, values: dict[str, object], *roles: PodRole) -> Chart:
-        chart = Chart(self, id, cluster=self.cluster, folder=self._root / "helm" / name, values=values)
-        chart.node.add_dependency(*roles)  # a pod that starts before its role's association never gets the role
+    def _chart(
+        self, id: str, name: str, values: dict[str, object], statements: list[iam.PolicyStatement], *others: PodRole
+    ) -> Chart:
+        """A chart, and the role of its pods. others: roles of further accounts."""
+        role = self._role(id, name, statements)
+        chart = Chart(self, f"{id}Chart", cluster=self.cluster, folder=self._root / "helm" / name, values=values)
+        # A pod that starts before its role's association never gets the role.
+        chart.node.add_dependency(role, *others)
         return chart
-
-    def _registry_from_outside(self, registry: Chart) -> str:
-        """The address of the internal load balancer, which Kubernetes creates and CloudFormation cannot name."""
-        address = eks.KubernetesObjectValue(
-            self,
-            "RegistryAddress",
-            cluster=self.cluster,
-            object_type="service",
-            object_name=f"{REGISTRY}-internal",
-            object_namespace=NAMESPACE,
-            json_path=".status.loadBalancer.ingress[0].hostname",
-        )
-        address.node.add_dependency(registry)
-        return f"http://{address.value}:{REGISTRY_PORT}"
 
 
 def tls(authorities: str) -> dict[str, str]:
@@ -257,6 +210,36 @@ def tls(authorities: str) -> dict[str, str]:
     return checked if authorities else {"database.sslmode": "require"}
 
 
-def resources(connect: Connect) -> dict[str, dict[str, str]]:
-    memory = f"{connect.memory_mb}Mi"
-    return {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}}
+def capture_rights(kafka: Kafka, databases: list[Database], source: SourceStack) -> list[iam.PolicyStatement]:
+    return [
+        kafka_statements.connect(kafka, produce=True),
+        kafka_statements.write(kafka, written_topics(databases)),
+        *kafka_statements.keep_state(kafka, INTERNAL_TOPICS, GROUP),
+        *read_secret(source.users[roles.CAPTURE], source.secrets_key),
+    ]
+
+
+def sink_rights(
+    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack
+) -> list[iam.PolicyStatement]:
+    groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
+    return [
+        *kafka_statements.read(kafka, table_topics(databases), groups),
+        *write_objects(storage.bronze, SINK),
+        use_key(storage.key),
+    ]
+
+
+def registry_from_outside(scope: Construct, cluster: eks.Cluster, registry: Chart) -> str:
+    """The address of the internal load balancer, which Kubernetes creates and CloudFormation cannot name."""
+    address = eks.KubernetesObjectValue(
+        scope,
+        "RegistryAddress",
+        cluster=cluster,
+        object_type="service",
+        object_name=f"{REGISTRY}-internal",
+        object_namespace=NAMESPACE,
+        json_path=".status.loadBalancer.ingress[0].hostname",
+    )
+    address.node.add_dependency(registry)
+    return f"http://{address.value}:{REGISTRY_PORT}"

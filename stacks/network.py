@@ -4,7 +4,7 @@ from aws_cdk import Tags
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 from lake_constructs.emr_roles import TAG
-from lake_constructs.lake_vpc import ISOLATED, LakeVpc, existing_vpc
+from lake_constructs.lake_vpc import ISOLATED, LakeVpc
 from lake_constructs.peered_vpc import PeeredVpc
 
 from lake.aws.network import ExistingVpc
@@ -21,41 +21,29 @@ class NetworkStack(Part):
         existing, apart = self.settings.network.existing, self.settings.network.source_vpc
         self.vpc: ec2.IVpc = self._described(existing) if existing else self._new()
         self.data_subnets = ec2.SubnetSelection(subnets=self.vpc.private_subnets) if existing else ISOLATED
-        self.source_vpc: ec2.IVpc = self._peered(apart.cidr) if apart else self.vpc
+        self.source_vpc = self.vpc
+        if apart:
+            lake = {"lake": self.vpc, "lake_cidr": self.settings.network.lake_cidr}
+            self.source_vpc = PeeredVpc(self, "SourceVpc", cidr=apart.cidr, log_settings=storage.log_settings, **lake)
         self.source_subnets = ISOLATED if apart else self.data_subnets
 
     def _new(self) -> ec2.Vpc:
         network = self.settings.network
-        vpc = LakeVpc(
-            self,
-            "Vpc",
-            cidr=network.cidr,
-            zones=network.availability_zones,
-            nat_gateways=network.nat_gateways,
-            log_settings=self._storage.log_settings,
-        )
+        zones, logs = network.availability_zones, self._storage.log_settings
+        vpc = LakeVpc(self, "Vpc", cidr=network.cidr, zones=zones, nat_gateways=network.nat_gateways, log_settings=logs)
         Tags.of(vpc).add(*TAG)
         if network.interface_endpoints:
             vpc.add_interface_endpoints()
         return vpc
 
     def _described(self, existing: ExistingVpc) -> ec2.IVpc:
-        return existing_vpc(
+        """A VPC that others own. Its ids come from the environment, because a look-up would need credentials."""
+        return ec2.Vpc.from_vpc_attributes(
             self,
             "Vpc",
             vpc_id=existing.vpc_id,
-            cidr=existing.cidr,
-            zones=existing.availability_zones,
-            private_subnets=existing.private_subnets,
-            route_tables=existing.route_tables,
-        )
-
-    def _peered(self, cidr: str) -> ec2.Vpc:
-        return PeeredVpc(
-            self,
-            "SourceVpc",
-            cidr=cidr,
-            lake=self.vpc,
-            lake_cidr=self.settings.network.lake_cidr,
-            log_settings=self._storage.log_settings,
+            vpc_cidr_block=existing.cidr,
+            availability_zones=list(existing.availability_zones),
+            private_subnet_ids=list(existing.private_subnets),
+            private_subnet_route_table_ids=list(existing.route_tables),
         )

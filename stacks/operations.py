@@ -15,6 +15,7 @@ from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
 
 GIB = 1024**3
+BAD = cloudwatch.TreatMissingData.BREACHING
 Graphs = dict[str, list[cloudwatch.IMetric]]
 
 
@@ -40,14 +41,8 @@ class OperationsStack(Part):
             **(self._watch_brokers(name) if environment.streaming.kind == "provisioned" else {}),
         }
         LakeDashboard(self, "Dashboard", name=name, graphs=graphs)
-        MonthlyBudget(
-            self,
-            "Budget",
-            name=name,
-            usd=environment.operations.budget_usd,
-            environment=environment.name,
-            topic=self._alarms.topic,
-        )
+        usd, topic = environment.operations.budget_usd, self._alarms.topic
+        MonthlyBudget(self, "Budget", name=name, usd=usd, environment=environment.name, topic=topic)
 
     def _watch_source(self, instance: PostgresSource) -> Graphs:
         minutes = Duration.minutes(1)
@@ -57,27 +52,16 @@ class OperationsStack(Part):
         slot, disk = self.settings.source.max_slot_wal_gb * GIB, self.settings.source.storage_gb * GIB
         self._alarms.raise_on("SlotLag", lag, slot / 4, says="A slot falls behind: is the connector running?")
         self._alarms.raise_on("WriteAheadLog", logs, slot / 2, says="The log grows: find the slot that nobody reads.")
-        self._alarms.raise_on(
-            "FreeStorage",
-            free,
-            disk / 5,
-            compare=BELOW,
-            says="A fifth of the disk is left: enlarge it, or free a slot.",
-        )
+        scarce = "A fifth of the disk is left: enlarge it, or free a slot."
+        self._alarms.raise_on("FreeStorage", free, disk / 5, compare=BELOW, says=scarce)
         return {"Slot lag and log (bytes)": [lag, logs], "Free storage (bytes)": [free]}
 
     def _watch_capture(self, connect: ConnectStack) -> Graphs:
         failed, unprepared = connect.logs.failed_tasks, connect.logs.failed_preparations
-        self._alarms.raise_on(
-            "FailedTask", failed, 0, minutes=1, says="A connector task ended: see its log, restart it."
-        )
-        self._alarms.raise_on(
-            "UnpreparedSource",
-            unprepared,
-            0,
-            minutes=1,
-            says="A table or a user of the source could not be set up: see the log of source-database.",
-        )
+        ended = "A connector task ended: see its log, restart it."
+        self._alarms.raise_on("FailedTask", failed, 0, minutes=1, says=ended)
+        incomplete = "A table or a user of the source could not be set up: see the log of source-database."
+        self._alarms.raise_on("UnpreparedSource", unprepared, 0, minutes=1, says=incomplete)
         return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
     def _watch_jobs(self, processing: ProcessingStack) -> Graphs:
@@ -85,9 +69,8 @@ class OperationsStack(Part):
         lag, age, stopped = (metrics.reported(name, metric) for metric in ("Lag", "ReportAge", "StoppedTables"))
         limit = self.settings.operations.freshness_s
         self._alarms.raise_on("Freshness", lag, limit, says="Changes arrive late: are there enough executors?")
-        self._alarms.raise_on(
-            "SilentJob", age, 120, silence_is_bad=True, says="A job reports nothing: see its step and its application."
-        )
+        silent = "A job reports nothing: see its step and its application."
+        self._alarms.raise_on("SilentJob", age, 120, silence=BAD, says=silent)
         self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is not written: its reason is in lake status.")
         self._alarms.tell_of_failed_steps(processing.cluster.ref)
         return {

@@ -40,8 +40,8 @@ class SourceStack(Part):
             version=versions.POSTGRESQL,
             instance_type=source.instance,
             vpc=network.source_vpc,
-            subnets=network.source_subnets,
-            database=self.blueprint.databases[0].database,
+            vpc_subnets=network.source_subnets,
+            database_name=self.blueprint.databases[0].database,
             admin=roles.ADMIN,
             storage_gb=source.storage_gb,
             max_slot_wal_gb=source.max_slot_wal_gb,
@@ -60,9 +60,9 @@ class SourceStack(Part):
 
     def _adopt(self, existing: ExistingDatabase) -> None:
         self.admin = secretsmanager.Secret.from_secret_name_v2(self, "Admin", existing.admin_secret)
-        self.admin_key = self._key(existing.admin_key) if existing.admin_key else None
+        self.admin_key = None
+        if existing.admin_key:
+            arn = self.format_arn(service="kms", resource="key", resource_name=existing.admin_key)
+            self.admin_key = kms.Key.from_key_arn(self, "AdminKey", arn)
         self.group = ec2.SecurityGroup.from_security_group_id(self, "Group", existing.security_group)
         self.host, self.port = existing.host, existing.port
-
-    def _key(self, id: str) -> kms.IKey:
-        return kms.Key.from_key_arn(self, "AdminKey", self.format_arn(service="kms", resource="key", resource_name=id))

@@ -28,7 +28,9 @@ class StorageStack(Part):
         self.logs = PrivateBucket(self, "Logs", removal_policy=removal, rules=[expire(days)])
         self.bronze = self._data("Bronze")
         self.silver = self._data("Silver")
-        results, state = expire(self.settings.catalog.results_days, RESULTS), forget_versions(1, STATE)
+        results = expire(self.settings.catalog.results_days, RESULTS)
+        # Old versions expire soon, because the status file is written every second.
+        state = s3.LifecycleRule(noncurrent_version_expiration=Duration.days(1), prefix=f"{STATE}/")
         # An interrupted command leaves its request and its answer.
         self.artifacts = self._data("Artifacts", results, state, expire(1, REQUESTS))
 
@@ -39,8 +41,3 @@ class StorageStack(Part):
 
 def expire(days: int, prefix: str | None = None) -> s3.LifecycleRule:
     return s3.LifecycleRule(expiration=Duration.days(days), prefix=f"{prefix}/" if prefix else None)
-
-
-def forget_versions(days: int, prefix: str) -> s3.LifecycleRule:
-    """Old versions expire soon, because the status file is written every second."""
-    return s3.LifecycleRule(noncurrent_version_expiration=Duration.days(days), prefix=f"{prefix}/")

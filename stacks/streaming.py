@@ -20,22 +20,19 @@ class StreamingStack(Part):
 
     def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack, network: NetworkStack) -> None:
         super().__init__(scope, blueprint)
-        place = {"vpc": network.vpc, "subnets": network.data_subnets, "log_settings": storage.log_settings}
-        serverless = self.settings.streaming.kind == "serverless"
-        self.kafka: Kafka = (
-            ServerlessKafka(self, "Kafka", name=blueprint.name, **place) if serverless else self._provisioned(place)
-        )
-
-    def _provisioned(self, place: dict[str, Any]) -> Kafka:
-        return ProvisionedKafka(
+        place: dict[str, Any] = {"vpc": network.vpc, "subnets": network.data_subnets}
+        place |= {"name": blueprint.name, "log_settings": storage.log_settings}
+        if self.settings.streaming.kind == "serverless":
+            self.kafka: Kafka = ServerlessKafka(self, "Kafka", **place)
+            return
+        self.kafka = ProvisionedKafka(
             self,
             "Kafka",
-            name=self.blueprint.name,
             version=versions.MSK,
             broker=self.settings.streaming.broker,
             brokers=self.settings.brokers,
             volume_gb=self.settings.streaming.volume_gb,
             server_properties=broker_settings(self.settings),
-            key=EncryptionKey(self, "Key", purpose="streaming", removal_policy=self.blueprint.removal),
+            key=EncryptionKey(self, "Key", purpose="streaming", removal_policy=blueprint.removal),
             **place,
         )

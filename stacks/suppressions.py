@@ -15,7 +15,7 @@ SHORT = {
 
 
 def acknowledge(stacks: dict[str, Stack], environment: str, databases: list[str], *, keep_data: bool) -> None:
-    """Acknowledges each finding where it stands: the same elsewhere is an error. databases are those of the catalog."""
+    """Acknowledges each finding at its construct only: elsewhere it is an error. databases: names in the catalog."""
     for accepted in ACCEPTED:
         stack = stacks[accepted["part"]]
         place = found(stack, accepted["path"])

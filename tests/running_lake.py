@@ -143,7 +143,7 @@ class RunningLake:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with the lab, the museum or the ticket sales come last: all of them stay to the end, and load what runs beside them."""
+    """Tests with the lab, the museum or the ticket sales come last: these stay, and load what runs beside them."""
     heavy = {"lab", "museum", "tickets"}
     items.sort(key=lambda item: bool(heavy & set(getattr(item, "fixturenames", ()))))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lake.config.environment import load_environment
 from lake.local.spark_submit import ARCHIVE, JVM_OPTIONS, spark_environment, spark_home
-from lake.rendering.hudi import stored_order
+from lake.rendering.hudi import STORED_ORDER
 from lake.rendering.spark import SESSION
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +22,7 @@ WITHIN_S = 600
 OPTIONS = {
     "hoodie.table.name": "t",
     "hoodie.datasource.write.recordkey.field": "id",
-    **stored_order(),
+    **STORED_ORDER,
     "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
     "hoodie.embed.timeline.server": "false",
     "hoodie.upsert.shuffle.parallelism": "2",

@@ -23,17 +23,16 @@ class Alarms(Construct):
         super().__init__(scope, id)
         key = EncryptionKey(self, "Key", purpose="alarms", removal_policy=RemovalPolicy.DESTROY, services=SENDERS)
         self.topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=True)
-        self.topic.add_to_resource_policy(self._send())
+        self.topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal(sender) for sender in SENDERS],
+                actions=["sns:Publish"],
+                resources=[self.topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            )
+        )
         if email:
             sns.Subscription(self, "Email", topic=self.topic, protocol=sns.SubscriptionProtocol.EMAIL, endpoint=email)
-
-    def _send(self) -> iam.PolicyStatement:
-        return iam.PolicyStatement(
-            principals=[iam.ServicePrincipal(sender) for sender in SENDERS],
-            actions=["sns:Publish"],
-            resources=[self.topic.topic_arn],
-            conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
-        )
 
     def raise_on(
         self,
@@ -43,11 +42,10 @@ class Alarms(Construct):
         *,
         minutes: int = 5,
         compare: cloudwatch.ComparisonOperator = ABOVE,
-        silence_is_bad: bool = False,
+        silence: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
         says: str,
-    ) -> cloudwatch.Alarm:
-        """An alarm when the metric is beyond the limit for so many periods; says is the text that tells what to do."""
-        silence = cloudwatch.TreatMissingData
+    ) -> None:
+        """An alarm when the metric is beyond the limit for `minutes` periods. says: its text, with what to do."""
         alarm = cloudwatch.Alarm(
             self,
             id,
@@ -56,10 +54,9 @@ class Alarms(Construct):
             comparison_operator=compare,
             evaluation_periods=minutes,
             alarm_description=says,
-            treat_missing_data=silence.BREACHING if silence_is_bad else silence.NOT_BREACHING,
+            treat_missing_data=silence,
         )
         alarm.add_alarm_action(actions.SnsAction(self.topic))
-        return alarm
 
     def tell_of_failed_steps(self, cluster: str) -> None:
         """Notify of failed steps. A step fails if its job could not start; a later end shows in ReportAge."""
@@ -68,5 +65,4 @@ class Alarms(Construct):
             detail_type=["EMR Step Status Change"],
             detail={"state": ["FAILED"], "clusterId": [cluster]},
         )
-        rule = events.Rule(self, "FailedStep", event_pattern=failed)
-        rule.add_target(targets.SnsTopic(self.topic))
+        events.Rule(self, "FailedStep", event_pattern=failed, targets=[targets.SnsTopic(self.topic)])

@@ -20,13 +20,12 @@ class DatabaseUsers(Construct):
         self, scope: Construct, id: str, *, names: Sequence[str], key: kms.IKey, removal_policy: RemovalPolicy
     ) -> None:
         super().__init__(scope, id)
-        self.by_name = {name: self._user(name, key, removal_policy) for name in names}
-
-    def _user(self, name: str, key: kms.IKey, removal_policy: RemovalPolicy) -> secretsmanager.ISecret:
-        id = name.removeprefix("lake_").capitalize()
-        secret = rds.DatabaseSecret(self, id, username=name, encryption_key=key, exclude_characters=AWKWARD)
-        secret.apply_removal_policy(removal_policy)
-        return secret
+        self.by_name: dict[str, secretsmanager.ISecret] = {}
+        for name in names:
+            id = name.removeprefix("lake_").capitalize()
+            secret = rds.DatabaseSecret(self, id, username=name, encryption_key=key, exclude_characters=AWKWARD)
+            secret.apply_removal_policy(removal_policy)
+            self.by_name[name] = secret
 
 
 def read_secret(secret: secretsmanager.ISecret, key: kms.IKey | None) -> list[iam.PolicyStatement]:

@@ -4,15 +4,10 @@ from collections.abc import Mapping
 
 GLUE = "com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory"
 FACTORY = {"hive.metastore.client.factory.class": GLUE}
+# The external shuffle service inside YARN must ask for the same secret as Spark.
+SECRET = {"spark.authenticate": "true"}
 # Traffic between Spark's own parts is encrypted with or without certificates.
-ENCRYPTION = {
-    "spark.authenticate": "true",
-    "spark.network.crypto.enabled": "true",
-    "spark.io.encryption.enabled": "true",
-}
-# The external shuffle service inside YARN must ask for the same secret.
-YARN = {"spark.authenticate": "true"}
-HUDI = {"hoodie.datasource.hive_sync.mode": "hms"}
+ENCRYPTION = {**SECRET, "spark.network.crypto.enabled": "true", "spark.io.encryption.enabled": "true"}
 
 
 def configurations(*, spark: Mapping[str, str], glue: bool) -> dict[str, Mapping[str, str]]:
@@ -22,10 +17,10 @@ def configurations(*, spark: Mapping[str, str], glue: bool) -> dict[str, Mapping
     """
     shared: dict[str, Mapping[str, str]] = {
         "spark-defaults": {**spark, **ENCRYPTION},
-        "yarn-site": YARN,
+        "yarn-site": SECRET,
         # EMRFS serves s3:// before EMR 7.10. It has a connection pool of its own, with its own name for the size.
         "emrfs-site": {"fs.s3.maxConnections": spark["spark.hadoop.fs.s3a.connection.maximum"]},
-        "hudi-defaults": HUDI,
+        "hudi-defaults": {"hoodie.datasource.hive_sync.mode": "hms"},
         "livy-conf": {"livy.spark.deploy-mode": "cluster"},
     }
     return shared | ({"hive-site": FACTORY, "spark-hive-site": FACTORY} if glue else {})

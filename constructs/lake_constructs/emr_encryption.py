@@ -11,19 +11,19 @@ class EmrEncryption(emr.CfnSecurityConfiguration):
     """Always encrypted at rest; TLS between nodes if the operator provides certificates (Spark needs none)."""
 
     def __init__(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        name: str,
-        data_key: kms.IKey,
-        disks_key: kms.IKey,
-        certificates: str | None,
+        self, scope: Construct, id: str, *, name: str, data_key: kms.IKey, disks_key: kms.IKey, certificates: str | None
     ) -> None:
         encryption: dict[str, Any] = {
             "EnableAtRestEncryption": True,
             "EnableInTransitEncryption": bool(certificates),
-            "AtRestEncryptionConfiguration": at_rest(data_key, disks_key),
+            "AtRestEncryptionConfiguration": {
+                "S3EncryptionConfiguration": {"EncryptionMode": "SSE-KMS", "AwsKmsKey": data_key.key_arn},
+                "LocalDiskEncryptionConfiguration": {
+                    "EncryptionKeyProviderType": "AwsKms",
+                    "AwsKmsKey": disks_key.key_arn,
+                    "EnableEbsEncryption": True,
+                },
+            },
         }
         if certificates:
             provider = {"CertificateProviderType": "PEM", "S3Object": certificates}
@@ -31,14 +31,3 @@ class EmrEncryption(emr.CfnSecurityConfiguration):
         metadata = {"MinimumInstanceMetadataServiceVersion": 2, "HttpPutResponseHopLimit": 1}
         content = {"EncryptionConfiguration": encryption, "InstanceMetadataServiceConfiguration": metadata}
         super().__init__(scope, id, name=name, security_configuration=content)
-
-
-def at_rest(data_key: kms.IKey, disks_key: kms.IKey) -> dict[str, Any]:
-    return {
-        "S3EncryptionConfiguration": {"EncryptionMode": "SSE-KMS", "AwsKmsKey": data_key.key_arn},
-        "LocalDiskEncryptionConfiguration": {
-            "EncryptionKeyProviderType": "AwsKms",
-            "AwsKmsKey": disks_key.key_arn,
-            "EnableEbsEncryption": True,
-        },
-    }

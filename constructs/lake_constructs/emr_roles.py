@@ -7,6 +7,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from lake_constructs.encryption_key import USE
+
 # AWS's policy for the service lets it touch only what carries this tag.
 TAG = ("for-use-with-amazon-emr-managed-policies", "true")
 SERVICE_POLICY = "service-role/AmazonEMRServicePolicy_v2"
@@ -32,30 +34,17 @@ class ServiceRole(iam.Role):
         service = iam.ServicePrincipal("elasticmapreduce.amazonaws.com", conditions=clusters)
         policy = iam.ManagedPolicy.from_aws_managed_policy_name(SERVICE_POLICY)
         super().__init__(scope, id, assumed_by=service, managed_policies=[policy])
-        self.add_to_policy(
-            iam.PolicyStatement(
-                actions=["iam:PassRole"],
-                resources=[nodes.role_arn],
-                conditions={"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}},
-            )
-        )
-        self.add_to_policy(use_disks_key(disks_key))
-        self.add_to_policy(
-            iam.PolicyStatement(
-                actions=["kms:CreateGrant"],
-                resources=[disks_key.key_arn],
-                conditions={"Bool": {"kms:GrantIsForAWSResource": "true"}},
-            )
-        )
+        passed = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
+        granted = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+        for statement in (
+            iam.PolicyStatement(actions=["iam:PassRole"], resources=[nodes.role_arn], conditions=passed),
+            use_disks_key(disks_key),
+            iam.PolicyStatement(actions=["kms:CreateGrant"], resources=[disks_key.key_arn], conditions=granted),
+        ):
+            self.add_to_policy(statement)
 
 
 def use_disks_key(key: kms.IKey) -> iam.PolicyStatement:
     """Encrypt and decrypt the nodes' disks."""
-    actions = [
-        "kms:Encrypt",
-        "kms:Decrypt",
-        "kms:DescribeKey",
-        "kms:GenerateDataKey",
-        "kms:GenerateDataKeyWithoutPlaintext",
-    ]
+    actions = [*USE, "kms:Encrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"]
     return iam.PolicyStatement(actions=actions, resources=[key.key_arn])

@@ -25,14 +25,14 @@ class EncryptionKey(kms.Key):
             pending_window=Duration.days(7),
         )
         for service in services:
-            self.add_to_resource_policy(
-                iam.PolicyStatement(
-                    principals=[iam.ServicePrincipal(service)],
-                    actions=USE,
-                    resources=["*"],  # in a key policy: this key
-                    conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
-                )
-            )
+            self.allow(service, USE, {"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}})
+
+    def allow(self, service: str, actions: list[str], conditions: dict[str, dict[str, str]]) -> None:
+        """Lets an AWS service use the key; in the policy of a key, "*" is this key."""
+        user = iam.ServicePrincipal(service)
+        self.add_to_resource_policy(
+            iam.PolicyStatement(principals=[user], actions=actions, resources=["*"], conditions=conditions)
+        )
 
 
 class LogsKey(EncryptionKey):
@@ -41,14 +41,8 @@ class LogsKey(EncryptionKey):
     def __init__(self, scope: Construct, id: str, *, removal_policy: RemovalPolicy) -> None:
         super().__init__(scope, id, purpose="logs", removal_policy=removal_policy)
         groups = f"arn:{Aws.PARTITION}:logs:{Aws.REGION}:{Aws.ACCOUNT_ID}:log-group:*"
-        self.add_to_resource_policy(
-            iam.PolicyStatement(
-                principals=[iam.ServicePrincipal(f"logs.{Aws.REGION}.amazonaws.com")],
-                actions=[*USE, "kms:Encrypt", "kms:DescribeKey"],
-                resources=["*"],  # in a key policy: this key
-                conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
-            )
-        )
+        within = {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}}
+        self.allow(f"logs.{Aws.REGION}.amazonaws.com", [*USE, "kms:Encrypt", "kms:DescribeKey"], within)
 
 
 def use_key(key: kms.IKey) -> iam.PolicyStatement:

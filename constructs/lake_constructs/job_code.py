@@ -1,6 +1,6 @@
 """The uploaded files of the jobs: the PySpark package, the scripts, the jars and the start scripts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aws_cdk import aws_s3_assets as assets
@@ -10,7 +10,10 @@ SCRIPTS = Path(__file__).parent / "scripts"
 
 
 class JobCode(Construct):
-    """The zipped folder spark_jobs/, unchanged from the local lake, and the jars that are missing on the cluster."""
+    """The zipped folder spark_jobs/, unchanged from the local lake, and the jars that are missing on the cluster.
+
+    Each file is known by its URL; parts are all of them.
+    """
 
     def __init__(
         self,
@@ -23,20 +26,21 @@ class JobCode(Construct):
         streamer: Path,
         scripts: Sequence[str],
         starters: Sequence[str],
+        templates: Mapping[str, Path],
     ) -> None:
         super().__init__(scope, id)
-        self.package = assets.Asset(self, "Package", path=str(package))
-        self.pools = assets.Asset(self, "Pools", path=str(jobs / "pools.xml"))
-        self.jars = [assets.Asset(self, jar.name, path=str(jar)) for jar in jars]
-        self.streamer = assets.Asset(self, streamer.name, path=str(streamer))
-        self.scripts = {name: assets.Asset(self, f"Script-{name}", path=str(jobs / f"{name}.py")) for name in scripts}
-        self.starters = {name: script(self, name, f"{name}.sh") for name in starters}
+        self.parts: list[assets.Asset] = []
+        self.package = self._url("Package", package)
+        self.pools = self._url("Pools", jobs / "pools.xml")
+        self.jars = [self._url(jar.name, jar) for jar in jars]
+        self.streamer = self._url(streamer.name, streamer)
+        self.scripts = {name: self._url(f"Script-{name}", jobs / f"{name}.py") for name in scripts}
+        self.starters = {name: self._url(name, SCRIPTS / f"{name}.sh") for name in starters}
+        self.templates = {name: self._url(f"Template-{name}", path) for name, path in templates.items()}
+        self.reporter = self._url("Reporter", SCRIPTS / "report_freshness.py")
+        self.bootstrap = self._url("Bootstrap", SCRIPTS / "report_on_primary.sh")
 
-    @property
-    def parts(self) -> list[assets.Asset]:
-        return [self.package, self.pools, *self.jars, self.streamer, *self.scripts.values(), *self.starters.values()]
-
-
-def script(scope: Construct, id: str, name: str) -> assets.Asset:
-    """A script of this package, uploaded."""
-    return assets.Asset(scope, id, path=str(SCRIPTS / name))
+    def _url(self, id: str, path: Path) -> str:
+        """Uploads the file."""
+        self.parts.append(assets.Asset(self, id, path=str(path)))
+        return self.parts[-1].s3_object_url

@@ -9,6 +9,7 @@ from constructs import Construct
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 PORT = 9098  # IAM over TLS, the only listener
+ADDRESSES = "BootstrapBrokerStringSaslIam"
 
 
 class Kafka(Construct):
@@ -21,10 +22,33 @@ class Kafka(Construct):
         self.arn = ""
         self.bootstrap_brokers = ""
 
+    @staticmethod
+    def subnet_ids(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> list[str]:
+        return vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids
+
     def opened(self, arn: str) -> None:
-        """Called once by the subclass, when the cluster's ARN is known."""
+        """Called once by the subclass, when the cluster's ARN is known.
+
+        CloudFormation has no attribute for the addresses of the brokers, so a custom resource queries them.
+        """
         self.arn = arn
-        self.bootstrap_brokers = self._asked_for_brokers()
+        call = custom.AwsSdkCall(
+            service="Kafka",
+            action="getBootstrapBrokers",
+            parameters={"ClusterArn": arn},
+            physical_resource_id=custom.PhysicalResourceId.of(arn),
+            output_paths=[ADDRESSES],
+        )
+        statement = iam.PolicyStatement(actions=["kafka:GetBootstrapBrokers"], resources=[arn])
+        brokers = custom.AwsCustomResource(
+            self,
+            "Brokers",
+            on_update=call,  # on_create, too
+            policy=custom.AwsCustomResourcePolicy.from_statements([statement]),
+            install_latest_aws_sdk=False,
+            log_group=self._call_log,
+        )
+        self.bootstrap_brokers = brokers.get_response_field(ADDRESSES)
 
     def topic(self, name: str) -> str:
         """The ARN of one topic."""
@@ -38,24 +62,3 @@ class Kafka(Construct):
         # arn:aws:kafka:<region>:<account>:cluster/<name>/<uuid>; IAM names the parts <kind>/<name>/<uuid>/<part>.
         cluster = Fn.select(1, Fn.split(":cluster/", self.arn))
         return f"arn:{Aws.PARTITION}:kafka:{Aws.REGION}:{Aws.ACCOUNT_ID}:{kind}/{cluster}/{name}"
-
-    def _asked_for_brokers(self) -> str:
-        """The broker addresses. CloudFormation has no attribute for them, so a custom resource queries them."""
-        call = custom.AwsSdkCall(
-            service="Kafka",
-            action="getBootstrapBrokers",
-            parameters={"ClusterArn": self.arn},
-            physical_resource_id=custom.PhysicalResourceId.of(self.arn),
-            output_paths=["BootstrapBrokerStringSaslIam"],
-        )
-        statement = iam.PolicyStatement(actions=["kafka:GetBootstrapBrokers"], resources=[self.arn])
-        asked = custom.AwsCustomResource(
-            self,
-            "Brokers",
-            on_create=call,
-            on_update=call,
-            policy=custom.AwsCustomResourcePolicy.from_statements([statement]),
-            install_latest_aws_sdk=False,
-            log_group=self._call_log,
-        )
-        return asked.get_response_field("BootstrapBrokerStringSaslIam")

@@ -28,6 +28,7 @@ class KubernetesCluster(eks.Cluster):
         log_settings: LogSettings,
         removal_policy: RemovalPolicy,
     ) -> None:
+        public = eks.EndpointAccess.PUBLIC_AND_PRIVATE
         super().__init__(
             scope,
             id,
@@ -36,7 +37,8 @@ class KubernetesCluster(eks.Cluster):
             vpc=vpc,
             vpc_subnets=[ec2.SubnetSelection(subnets=vpc.private_subnets)],
             default_capacity_type=eks.DefaultCapacityType.AUTOMODE,
-            endpoint_access=endpoint_access(api_access),
+            # From inside the VPC only, unless the operators' networks are given.
+            endpoint_access=public.only_from(*api_access) if api_access else eks.EndpointAccess.PRIVATE,
             secrets_encryption_key=key,
             cluster_logging=list(eks.ClusterLoggingTypes),
             kubectl_provider_options=eks.KubectlProviderOptions(
@@ -47,10 +49,3 @@ class KubernetesCluster(eks.Cluster):
         # EKS would create the group itself, unencrypted and without expiry.
         group = EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
         self.node.add_dependency(group)
-
-
-def endpoint_access(networks: Sequence[str]) -> eks.EndpointAccess:
-    """Access from inside the VPC only, unless the operators' networks are given."""
-    if not networks:
-        return eks.EndpointAccess.PRIVATE
-    return eks.EndpointAccess.PUBLIC_AND_PRIVATE.only_from(*networks)

@@ -1,7 +1,5 @@
 """The network of a lake: public subnets for NAT alone, private ones for programs, isolated ones for data."""
 
-from collections.abc import Sequence
-
 from aws_cdk import Fn
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
@@ -62,25 +60,3 @@ def log_flows(vpc: ec2.Vpc, settings: LogSettings) -> None:
     """Log all connections, accepted and refused."""
     group = EncryptedLogGroup(vpc, "Flows", settings=settings)
     vpc.add_flow_log("FlowLog", destination=ec2.FlowLogDestination.to_cloud_watch_logs(group))
-
-
-def existing_vpc(
-    scope: Construct,
-    id: str,
-    *,
-    vpc_id: str,
-    cidr: str,
-    zones: Sequence[str],
-    private_subnets: Sequence[str],
-    route_tables: Sequence[str],
-) -> ec2.IVpc:
-    """A VPC that others own. Its ids come from the environment, because a look-up would need credentials."""
-    return ec2.Vpc.from_vpc_attributes(
-        scope,
-        id,
-        vpc_id=vpc_id,
-        vpc_cidr_block=cidr,
-        availability_zones=list(zones),
-        private_subnet_ids=list(private_subnets),
-        private_subnet_route_table_ids=list(route_tables),
-    )

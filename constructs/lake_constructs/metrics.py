@@ -1,7 +1,5 @@
 """The metrics that monitor a lake, and the right to report them."""
 
-from collections.abc import Mapping
-
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
@@ -20,26 +18,19 @@ def report_metrics() -> iam.PolicyStatement:
 
 def reported(environment: str, name: str) -> cloudwatch.Metric:
     """A metric that report_freshness.py sends every minute: ReportAge, Lag or StoppedTables."""
-    return _metric(NAMESPACE, name, {"Environment": environment}, "Maximum", minutes=1)
+    by, minute = {"Environment": environment}, Duration.minutes(1)
+    return cloudwatch.Metric(
+        namespace=NAMESPACE, metric_name=name, dimensions_map=by, statistic="Maximum", period=minute
+    )
 
 
 def emr(cluster: str, name: str) -> cloudwatch.Metric:
     """A metric of the EMR cluster."""
-    return _metric("AWS/ElasticMapReduce", name, {"JobFlowId": cluster}, "Minimum", minutes=5)
+    by = {"JobFlowId": cluster}
+    return cloudwatch.Metric(namespace="AWS/ElasticMapReduce", metric_name=name, dimensions_map=by, statistic="Minimum")
 
 
 def kafka(cluster: str, name: str) -> cloudwatch.Metric:
     """A metric of a provisioned Kafka cluster."""
-    return _metric("AWS/Kafka", name, {"Cluster Name": cluster}, "Maximum", minutes=5)
-
-
-def _metric(
-    namespace: str, name: str, dimensions: Mapping[str, str], statistic: str, *, minutes: int
-) -> cloudwatch.Metric:
-    return cloudwatch.Metric(
-        namespace=namespace,
-        metric_name=name,
-        dimensions_map=dimensions,
-        statistic=statistic,
-        period=Duration.minutes(minutes),
-    )
+    by = {"Cluster Name": cluster}
+    return cloudwatch.Metric(namespace="AWS/Kafka", metric_name=name, dimensions_map=by, statistic="Maximum")

@@ -24,16 +24,13 @@ class PeeredVpc(ec2.Vpc):
         )
         log_flows(self, log_settings)
         peering = ec2.CfnVPCPeeringConnection(self, "Peering", vpc_id=lake.vpc_id, peer_vpc_id=self.vpc_id)
-        self._route(self, "ToLake", self.isolated_subnets, lake_cidr, peering.ref)
-        self._route(self, "FromLake", lake.private_subnets, cidr, peering.ref)
-
-    @staticmethod
-    def _route(scope: Construct, name: str, subnets: list[ec2.ISubnet], cidr: str, peering: str) -> None:
-        for number, subnet in enumerate(subnets, 1):
-            ec2.CfnRoute(
-                scope,
-                f"{name}{number}",
-                route_table_id=subnet.route_table.route_table_id,
-                destination_cidr_block=cidr,
-                vpc_peering_connection_id=peering,
-            )
+        routes = (("ToLake", self.isolated_subnets, lake_cidr), ("FromLake", lake.private_subnets, cidr))
+        for name, subnets, target in routes:
+            for number, subnet in enumerate(subnets, 1):
+                ec2.CfnRoute(
+                    self,
+                    f"{name}{number}",
+                    route_table_id=subnet.route_table.route_table_id,
+                    destination_cidr_block=target,
+                    vpc_peering_connection_id=peering.ref,
+                )

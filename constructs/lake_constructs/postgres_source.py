@@ -1,5 +1,7 @@
 """The source database: PostgreSQL on RDS with logical replication."""
 
+from typing import Any
+
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
@@ -17,10 +19,21 @@ PARAMETERS = {
     "max_wal_senders": "16",
     "wal_sender_timeout": "60000",  # ms; then the slot of a connector that disconnected is released
 }
+ALWAYS: dict[str, Any] = {
+    "storage_type": rds.StorageType.GP3,
+    "storage_encrypted": True,
+    "publicly_accessible": False,
+    "auto_minor_version_upgrade": True,
+    "cloudwatch_logs_exports": ["postgresql"],
+    "enable_performance_insights": True,
+    "monitoring_interval": Duration.minutes(1),
+    "iam_authentication": True,
+    "copy_tags_to_snapshot": True,
+}
 
 
 class PostgresSource(rds.DatabaseInstance):
-    """One instance, reachable by TLS from the allowed security groups only."""
+    """One instance, reachable by TLS from the allowed security groups only; properties are DatabaseInstance's own."""
 
     def __init__(
         self,
@@ -31,21 +44,27 @@ class PostgresSource(rds.DatabaseInstance):
         version: str,
         instance_type: str,
         vpc: ec2.IVpc,
-        subnets: ec2.SubnetSelection,
-        database: str,
         admin: str,
         storage_gb: int,
         max_slot_wal_gb: int,
-        multi_az: bool,
         backup_days: int,
         key: kms.IKey,
         secrets_key: kms.IKey,
         log_settings: LogSettings,
         removal_policy: RemovalPolicy,
+        **properties: Any,
     ) -> None:
         keep = removal_policy is RemovalPolicy.RETAIN
         engine = rds.DatabaseInstanceEngine.postgres(
             version=rds.PostgresEngineVersion.of(version, version.partition(".")[0])
+        )
+        parameters = rds.ParameterGroup(
+            scope,
+            f"{id}Parameters",
+            engine=engine,
+            description="Logical replication for the lake",
+            # In MB: PostgreSQL invalidates a slot that nobody reads before it fills the disk.
+            parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
         )
         self.group = ec2.SecurityGroup(scope, f"{id}Group", vpc=vpc, allow_all_outbound=False)
         super().__init__(
@@ -55,47 +74,23 @@ class PostgresSource(rds.DatabaseInstance):
             engine=engine,
             instance_type=ec2.InstanceType(instance_type.removeprefix("db.")),
             vpc=vpc,
-            vpc_subnets=subnets,
             security_groups=[self.group],
-            parameter_group=capture_parameters(scope, f"{id}Parameters", engine, max_slot_wal_gb),
+            parameter_group=parameters,
             credentials=rds.Credentials.from_generated_secret(
                 admin, encryption_key=secrets_key, exclude_characters=AWKWARD
             ),
-            database_name=database,
             port=PORT,
             allocated_storage=storage_gb,
             max_allocated_storage=storage_gb * 2,
-            storage_type=rds.StorageType.GP3,
-            storage_encrypted=True,
             storage_encryption_key=key,
-            multi_az=multi_az,
             backup_retention=Duration.days(backup_days),
             delete_automated_backups=not keep,
             deletion_protection=keep,
-            publicly_accessible=False,
-            auto_minor_version_upgrade=True,
-            cloudwatch_logs_exports=["postgresql"],
-            enable_performance_insights=True,
             performance_insight_encryption_key=key,
-            monitoring_interval=Duration.minutes(1),
-            iam_authentication=True,
-            copy_tags_to_snapshot=True,
             removal_policy=RemovalPolicy.SNAPSHOT if keep else removal_policy,
+            **ALWAYS,
+            **properties,
         )
         # RDS would create the group itself, unencrypted and without expiry.
         group = f"/aws/rds/instance/{name}/postgresql"
         self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=group))
-
-
-def capture_parameters(
-    scope: Construct, id: str, engine: rds.IInstanceEngine, max_slot_wal_gb: int
-) -> rds.ParameterGroup:
-    """The server parameters that change capture needs."""
-    return rds.ParameterGroup(
-        scope,
-        id,
-        engine=engine,
-        description="Logical replication for the lake",
-        # In MB: PostgreSQL invalidates a slot that nobody reads before it fills the disk.
-        parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
-    )

@@ -8,6 +8,13 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+KEY = "s3:x-amz-server-side-encryption-aws-kms-key-id"
+# Deletes parts of broken uploads, and versions that were replaced.
+TIDY = s3.LifecycleRule(
+    abort_incomplete_multipart_upload_after=Duration.days(1),
+    noncurrent_version_expiration=Duration.days(7),
+    expired_object_delete_marker=True,
+)
 WRITE = ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"]
 
 
@@ -22,7 +29,6 @@ class PrivateBucket(s3.Bucket):
         removal_policy: RemovalPolicy,
         key: kms.IKey | None = None,
         access_logs: s3.IBucket | None = None,
-        old_versions_days: int = 7,
         rules: Sequence[s3.LifecycleRule] = (),
     ) -> None:
         super().__init__(
@@ -36,35 +42,23 @@ class PrivateBucket(s3.Bucket):
             enforce_ssl=True,
             minimum_tls_version=1.2,
             versioned=True,
-            lifecycle_rules=[tidy(old_versions_days), *rules],
+            lifecycle_rules=[TIDY, *rules],
             server_access_logs_bucket=access_logs,
             server_access_logs_prefix=f"s3/{id.lower()}/" if access_logs else None,
             removal_policy=removal_policy,
             auto_delete_objects=removal_policy is RemovalPolicy.DESTROY,
         )
         if key:
-            self.add_to_resource_policy(self._refuse_other_keys(key))
-
-    def _refuse_other_keys(self, key: kms.IKey) -> iam.PolicyStatement:
-        return iam.PolicyStatement(
-            effect=iam.Effect.DENY,
-            principals=[iam.AnyPrincipal()],
-            actions=["s3:PutObject"],
-            resources=[self.arn_for_objects("*")],
-            conditions={
-                "StringNotEqualsIfExists": {"s3:x-amz-server-side-encryption-aws-kms-key-id": key.key_arn},
-                "Null": {"s3:x-amz-server-side-encryption-aws-kms-key-id": "false"},
-            },
-        )
-
-
-def tidy(old_versions_days: int) -> s3.LifecycleRule:
-    """Delete parts of broken uploads, and versions that were replaced."""
-    return s3.LifecycleRule(
-        abort_incomplete_multipart_upload_after=Duration.days(1),
-        noncurrent_version_expiration=Duration.days(old_versions_days),
-        expired_object_delete_marker=True,
-    )
+            other = {"StringNotEqualsIfExists": {KEY: key.key_arn}, "Null": {KEY: "false"}}
+            self.add_to_resource_policy(
+                iam.PolicyStatement(
+                    effect=iam.Effect.DENY,
+                    principals=[iam.AnyPrincipal()],
+                    actions=["s3:PutObject"],
+                    resources=[self.arn_for_objects("*")],
+                    conditions=other,
+                )
+            )
 
 
 def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatement]:
@@ -78,13 +72,9 @@ def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatemen
 
 def answer_requests(bucket: s3.IBucket, prefix: str) -> list[iam.PolicyStatement]:
     """Read and delete requests below <prefix>/requests/, and write answers below <prefix>/answers/."""
-    requests = f"{prefix}/requests/*"
+    requests, listed = f"{prefix}/requests/*", {"StringLike": {"s3:prefix": f"{prefix}/requests/*"}}
     return [
-        iam.PolicyStatement(
-            actions=["s3:ListBucket"],
-            resources=[bucket.bucket_arn],
-            conditions={"StringLike": {"s3:prefix": requests}},
-        ),
+        iam.PolicyStatement(actions=["s3:ListBucket"], resources=[bucket.bucket_arn], conditions=listed),
         iam.PolicyStatement(actions=["s3:GetObject", "s3:DeleteObject"], resources=[bucket.arn_for_objects(requests)]),
         iam.PolicyStatement(actions=["s3:PutObject"], resources=[bucket.arn_for_objects(f"{prefix}/answers/*")]),
     ]

@@ -8,6 +8,9 @@ from constructs import Construct
 from lake_constructs.kafka import Kafka
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
+# No anonymous and no password logins.
+IAM_ONLY = {"sasl": {"iam": {"enabled": True}, "scram": {"enabled": False}}, "unauthenticated": {"enabled": False}}
+
 
 class ProvisionedKafka(Kafka):
     """Three copies of each message; a write succeeds once two brokers have it."""
@@ -29,7 +32,10 @@ class ProvisionedKafka(Kafka):
         log_settings: LogSettings,
     ) -> None:
         super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
-        configuration = self._configuration(name, version, server_properties)
+        lines = (f"{key}={value}" for key, value in sorted(server_properties.items()))
+        configuration = msk.CfnConfiguration(
+            self, "Configuration", name=name, kafka_versions_list=[version], server_properties="\n".join(lines)
+        )
         log_group = EncryptedLogGroup(self, "Logs", settings=log_settings)
         cluster = msk.CfnCluster(
             self,
@@ -37,57 +43,19 @@ class ProvisionedKafka(Kafka):
             cluster_name=name,
             kafka_version=version,
             number_of_broker_nodes=brokers,
-            broker_node_group_info=self._nodes(vpc, subnets, broker, volume_gb),
-            configuration_info=msk.CfnCluster.ConfigurationInfoProperty(
-                arn=configuration.attr_arn, revision=configuration.attr_latest_revision_revision
-            ),
-            client_authentication=iam_only(),
-            encryption_info=encrypted(key),
+            broker_node_group_info={
+                "instanceType": broker,
+                "clientSubnets": self.subnet_ids(vpc, subnets),
+                "securityGroups": [self.security_group.security_group_id],
+                "storageInfo": {"ebsStorageInfo": {"volumeSize": volume_gb}},
+            },
+            configuration_info={"arn": configuration.attr_arn, "revision": configuration.attr_latest_revision_revision},
+            client_authentication=IAM_ONLY,
+            encryption_info={
+                "encryptionAtRest": {"dataVolumeKmsKeyId": key.key_arn},
+                "encryptionInTransit": {"clientBroker": "TLS", "inCluster": True},
+            },
             enhanced_monitoring="PER_TOPIC_PER_BROKER",
-            logging_info=logged(log_group.log_group_name),
+            logging_info={"brokerLogs": {"cloudWatchLogs": {"enabled": True, "logGroup": log_group.log_group_name}}},
         )
         self.opened(cluster.attr_arn)
-
-    def _configuration(self, name: str, version: str, server_properties: dict[str, str]) -> msk.CfnConfiguration:
-        lines = (f"{key}={value}" for key, value in sorted(server_properties.items()))
-        return msk.CfnConfiguration(
-            self,
-            "Configuration",
-            name=name,
-            kafka_versions_list=[version],
-            server_properties="\n".join(lines),
-        )
-
-    def _nodes(
-        self, vpc: ec2.IVpc, subnets: ec2.SubnetSelection, broker: str, volume_gb: int
-    ) -> msk.CfnCluster.BrokerNodeGroupInfoProperty:
-        volume = msk.CfnCluster.EBSStorageInfoProperty(volume_size=volume_gb)
-        return msk.CfnCluster.BrokerNodeGroupInfoProperty(
-            instance_type=broker,
-            client_subnets=vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids,
-            security_groups=[self.security_group.security_group_id],
-            storage_info=msk.CfnCluster.StorageInfoProperty(ebs_storage_info=volume),
-        )
-
-
-def iam_only() -> msk.CfnCluster.ClientAuthenticationProperty:
-    """IAM logins only: no anonymous and no password logins."""
-    return msk.CfnCluster.ClientAuthenticationProperty(
-        sasl=msk.CfnCluster.SaslProperty(
-            iam=msk.CfnCluster.IamProperty(enabled=True), scram=msk.CfnCluster.ScramProperty(enabled=False)
-        ),
-        unauthenticated=msk.CfnCluster.UnauthenticatedProperty(enabled=False),
-    )
-
-
-def encrypted(key: kms.IKey) -> msk.CfnCluster.EncryptionInfoProperty:
-    """Encryption on the volumes, to the clients and between the brokers."""
-    return msk.CfnCluster.EncryptionInfoProperty(
-        encryption_at_rest=msk.CfnCluster.EncryptionAtRestProperty(data_volume_kms_key_id=key.key_arn),
-        encryption_in_transit=msk.CfnCluster.EncryptionInTransitProperty(client_broker="TLS", in_cluster=True),
-    )
-
-
-def logged(group: str) -> msk.CfnCluster.LoggingInfoProperty:
-    to_group = msk.CfnCluster.CloudWatchLogsProperty(enabled=True, log_group=group)
-    return msk.CfnCluster.LoggingInfoProperty(broker_logs=msk.CfnCluster.BrokerLogsProperty(cloud_watch_logs=to_group))

@@ -22,18 +22,12 @@ class ServerlessKafka(Kafka):
         log_settings: LogSettings,
     ) -> None:
         super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
-        iam = msk.CfnServerlessCluster.IamProperty(enabled=True)
-        place = msk.CfnServerlessCluster.VpcConfigProperty(
-            subnet_ids=vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids,
-            security_groups=[self.security_group.security_group_id],
-        )
+        group = self.security_group.security_group_id
         cluster = msk.CfnServerlessCluster(
             self,
             "Cluster",
             cluster_name=name,
-            client_authentication=msk.CfnServerlessCluster.ClientAuthenticationProperty(
-                sasl=msk.CfnServerlessCluster.SaslProperty(iam=iam)
-            ),
-            vpc_configs=[place],
+            client_authentication={"sasl": {"iam": {"enabled": True}}},
+            vpc_configs=[{"subnetIds": self.subnet_ids(vpc, subnets), "securityGroups": [group]}],
         )
         self.opened(cluster.attr_arn)

@@ -119,7 +119,7 @@ def source_sql(databases: list[Database]) -> dict[str, Any]:
     scripts = engine_of(databases[0]).scripts
     if scripts is None or len({one.engine for one in databases}) > 1:
         raise BadInput("the databases are not of one engine that the chart can prepare", "databases/, key engine", NOW)
-    return scripts.scripts(databases)
+    return scripts(databases)
 
 
 def _topic_creation(database: Database, environment: AwsEnvironment, root: Path) -> dict[str, str]:

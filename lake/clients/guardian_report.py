@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from lake.config.environment import Environment
-from lake.config.secrets import write_private
+from lake.config.files import replace_file
 from lake.sources.drift import Drift
 
 
 def write(home: Environment, drifts: list[Drift]) -> None:
-    write_private(
+    replace_file(
         home.data / "guardian.json", json.dumps({"at": time.time(), "drifts": [asdict(one) for one in drifts]})
     )
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lake.clients.control import Content, ask_all
 from lake.config.environment import Environment
+from lake.config.files import replace_file
 from lake.config.report import Report, silent
-from lake.config.secrets import write_private
 from lake.config.waiting import POLL_S
 
 # The streaming job (spark_jobs/streaming/control.py) knows these verbs.
@@ -26,7 +26,7 @@ class FolderChannel:
         self._folder, self.where = folder, where
 
     def send(self, id: str, request: Content) -> None:
-        write_private(self._folder / f"{id}.json", json.dumps(request))
+        replace_file(self._folder / f"{id}.json", json.dumps(request))
 
     def answer(self, id: str) -> Content | None:
         with suppress(FileNotFoundError):

@@ -1,1 +1,1 @@
-"""What is written by people, read into types: definition, environment, secrets; and what all rooms share."""
+"""The files that people write, as types: definition, environment, secrets. Also the helpers of all other folders."""

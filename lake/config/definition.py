@@ -51,7 +51,7 @@ OnBadMessage = Literal["stop", "quarantine"]
 
 
 def is_added_column(column: str) -> bool:
-    """True for the columns that the pipeline adds to every row, and that a source column may not be named."""
+    """True for a name that only the pipeline gives to columns: a source column may not have it."""
     return column.lower().startswith(("_hoodie", "_toast_")) or column.lower() in ADDED_COLUMNS
 
 
@@ -68,7 +68,7 @@ def _identifier(name: str) -> str:
 
 def _source_column(name: str) -> str:
     if is_added_column(name):
-        raise ValueError(f"column '{name}' is one that the lake adds itself | choose a column of the source table")
+        raise ValueError(f"the lake adds a column named '{name}' | choose a column of the source table")
     return _identifier(name)
 
 
@@ -92,7 +92,7 @@ def _table_name(name: str) -> str:
 def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"'{twice[0]}' is given twice | name it once")
+        raise ValueError(f"'{twice[0]}' is written twice | write it once")
     return names
 
 
@@ -209,7 +209,7 @@ def load_database(path: Path) -> Database:
     database = as_model(Database, read_mapping(path), path)
     if database.database != path.stem:
         raise BadInput(
-            f"database '{database.database}' stands in a file of another name",
+            f"database '{database.database}' is in a file with another name",
             f"{path}, key database",
             f"rename the file to {database.database}.yaml",
         )

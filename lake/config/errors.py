@@ -27,9 +27,9 @@ class BadInput(LakeError):
 
 @contextmanager
 def in_the_middle(command: str) -> Iterator[None]:
-    """Around changes that the same command goes on with: BadInput would say that there were none.
+    """Turns BadInput into LakeError once a command has begun its changes.
 
-    What was the fault of the surroundings before the first change is a failure after it.
+    BadInput means that nothing was changed, so it is right only before the first change.
     """
     try:
         yield

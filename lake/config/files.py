@@ -1,7 +1,10 @@
-"""Configuration files written from plain mappings."""
+"""Files: written from plain mappings or replaced in one step, and read back."""
 
+import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 LOG4J = """\
@@ -20,6 +23,33 @@ def write(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     return path
+
+
+def replace_file(path: Path, text: str, mode: int = 0o600) -> None:
+    """Replaces the file in one step: a process that reads it meanwhile sees the old or the new one, whole.
+
+    By default only its owner can read it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+
+
+def replace_json(path: Path, content: object, mode: int = 0o600) -> None:
+    replace_file(path, json.dumps(content, indent=2) + "\n", mode)
+
+
+def read_json(path: Path) -> Any:
+    """The content of the file; None before it was written."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
 
 
 def write_properties(path: Path, values: Mapping[str, object]) -> Path:

@@ -10,7 +10,7 @@ from lake.config.errors import LakeError
 
 @contextmanager
 def locked(path: Path, otherwise: str) -> Iterator[None]:
-    """LakeError that says `otherwise` when another process holds the lock."""
+    """Holds the lock. Raises LakeError with the text `otherwise` when another process holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as lock:
         try:

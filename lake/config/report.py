@@ -1,4 +1,4 @@
-"""How a long command tells its progress: line by line, to whoever started it."""
+"""How a long command reports its progress: line by line, to its caller."""
 
 from collections.abc import Callable
 

@@ -1,13 +1,13 @@
 """The passwords of one lake: made once, kept in one file that only its owner can read."""
 
 import json
-import os
 import secrets as random
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from lake.config.errors import BadInput
+from lake.config.files import replace_json
 
 LATER = "registry_writer"  # a lake that was made before there was one gets it when it is started
 
@@ -56,26 +56,12 @@ def _read(path: Path) -> str:
 def load_or_create(path: Path) -> Secrets:
     """The secrets in path, made and written with mode 0600 at the first call."""
     if not path.exists():
-        _write(path, {field.name: _new() for field in fields(Secrets)})
+        replace_json(path, {field.name: _new() for field in fields(Secrets)})
     elif LATER not in (text := _read(path)):
-        with suppress(ValueError, TypeError):  # load() tells of a broken file
-            _write(path, {**json.loads(text), LATER: _new()})
+        with suppress(ValueError, TypeError):  # load() reports a broken file
+            replace_json(path, {**json.loads(text), LATER: _new()})
     return load(path)
 
 
 def _new() -> str:
     return random.token_urlsafe(24)
-
-
-def _write(path: Path, content: dict[str, str]) -> None:
-    write_private(path, json.dumps(content, indent=2) + "\n")
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace path by text at once, readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    new.replace(path)

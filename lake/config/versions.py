@@ -1,4 +1,4 @@
-"""Every version the AWS lake runs on, once: what Maven fetches is read from pom.xml, what AWS manages stands here."""
+"""Every version of the AWS lake, once: those that Maven fetches are in pom.xml, those that AWS manages are here."""
 
 import re
 from dataclasses import dataclass
@@ -15,18 +15,14 @@ KUBERNETES = "1.36"  # must have a kubectl layer of the same version, see pyproj
 class EmrRelease:
     """What one EMR release carries, as its release notes say."""
 
-    label: str
     spark: str
     kafka_connector: str  # the release of Spark that its connector for Kafka is of; same minor, see pom.xml
     hudi: str
 
 
 EMR_RELEASES = {
-    release.label: release
-    for release in (
-        EmrRelease("emr-6.15.0", spark="3.4.1", kafka_connector="3.4.1", hudi="0.14.0"),
-        EmrRelease("emr-7.10.0", spark="3.5.5", kafka_connector="3.5.3", hudi="0.15.0"),
-    )
+    "emr-6.15.0": EmrRelease(spark="3.4.1", kafka_connector="3.4.1", hudi="0.14.0"),
+    "emr-7.10.0": EmrRelease(spark="3.5.5", kafka_connector="3.5.3", hudi="0.15.0"),
 }
 EMR = "emr-6.15.0"
 

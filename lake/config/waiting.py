@@ -15,9 +15,9 @@ def wait_while(
     report: Callable[[list[str]], None] = lambda _: None,
     poll_s: float = POLL_S,
 ) -> None:
-    """Returns once left() is empty, and reports what it contains before that.
+    """Returns once left() is empty; until then it reports what is left.
 
-    When the time is over, raises late() of what is left.
+    When the time is over, it raises late(what is left).
     """
     deadline = time.monotonic() + timeout_s
     while names := left():
@@ -28,5 +28,5 @@ def wait_while(
 
 
 def wait_until(is_so: Callable[[], bool], timeout_s: float, late: LakeError, poll_s: float = POLL_S) -> None:
-    """Returns once it is so; raises late when it is not in time."""
+    """Returns once is_so() is true; raises late when the time is over."""
     wait_while(lambda: [] if is_so() else ["it"], timeout_s, lambda _: late, poll_s=poll_s)

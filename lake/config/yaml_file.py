@@ -24,7 +24,8 @@ def read_mapping(path: Path) -> dict[str, Any]:
     except YAMLError as error:
         raise BadInput(_syntax_problem(error), _place(path, error), "correct the YAML there") from None
     if not isinstance(content, dict):
-        found = "nothing" if content is None else f"a {_kind(content)}"
+        kind = "list" if isinstance(content, list) else "single value"
+        found = "nothing" if content is None else f"a {kind}"
         raise BadInput(f"expected key: value lines, found {found}", str(path), "start from the example in README.md")
     return content
 
@@ -36,7 +37,8 @@ def as_model(model: type[Model], content: dict[str, Any], path: Path) -> Model:
     except ValidationError as error:
         # A misspelt required key is two mistakes to pydantic; its misspelling is the one to show.
         first = min(error.errors(), key=lambda found: found["type"] not in UNKNOWN_KEY)
-        raise BadInput(_problem(first), _key_place(path, first), _remedy(first, model)) from None
+        what, now = _explained(first, model)
+        raise BadInput(what, _key_place(path, first), now) from None
 
 
 def _load(path: Path) -> Any:
@@ -74,7 +76,7 @@ def _syntax_problem(error: YAMLError) -> str:
 def _place(path: Path, error: YAMLError) -> str:
     mark = getattr(error, "problem_mark", None)
     lines = len(_text(path).splitlines())
-    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may lie after the end
+    return f"{path}:{min(mark.line + 1, lines)}" if mark else str(path)  # the mark may be after the last line
 
 
 def _key_place(path: Path, error: ErrorDetails) -> str:
@@ -98,26 +100,19 @@ def _written(path: Path, keys: list[str]) -> tuple[int, int]:
     return line + 1, len(keys)
 
 
-def _problem(error: ErrorDetails) -> str:
-    kind = error["type"]
+def _explained(error: ErrorDetails, model: type[Any]) -> tuple[str, str]:
+    """What is wrong, and what to do now."""
+    kind, key = error["type"], str(error["loc"][-1]) if error["loc"] else ""
     if kind in UNKNOWN_KEY:
-        return "unknown key"
+        return "unknown key", _nearest_key(key, _known_keys(model, len(error["loc"])))
     if kind in MISSING_KEY:
-        return "a required key is missing"
+        return "a required key is missing", f"add '{key}'"
     if kind == "value_error":
-        return str(error["ctx"]["error"]).partition(" | ")[0]
-    return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {_shown(error['input'])}"
-
-
-def _remedy(error: ErrorDetails, model: type[Any]) -> str:
-    kind = error["type"]
-    if kind == "value_error":
-        return str(error["ctx"]["error"]).partition(" | ")[2] or "correct the value"
-    if kind in UNKNOWN_KEY:
-        return _nearest_key(str(error["loc"][-1]), _known_keys(model, len(error["loc"])))
-    if kind in MISSING_KEY:
-        return f"add '{error['loc'][-1]}'"
-    return "correct the value"
+        what, _, now = str(error["ctx"]["error"]).partition(" | ")
+        return what, now or "correct the value"
+    found = repr(error["input"])
+    shown = found if len(found) <= 60 else f"{found[:57]}..."
+    return f"{error['msg'][0].lower()}{error['msg'][1:]}, found {shown}", "correct the value"
 
 
 def _known_keys(model: type[Any], depth: int) -> list[str]:
@@ -131,12 +126,3 @@ def _known_keys(model: type[Any], depth: int) -> list[str]:
 def _nearest_key(wrong: str, known: list[str]) -> str:
     near = difflib.get_close_matches(wrong, known, n=1)
     return f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _kind(value: object) -> str:
-    return "list" if isinstance(value, list) else "single value"

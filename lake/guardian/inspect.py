@@ -1,4 +1,4 @@
-"""One inspection of one source: all facts, judged."""
+"""One inspection of one source: reads all facts and finds the drift."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from lake.config.environment import Environment
 from lake.guardian import rules
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
-from lake.sources.engine import CaptureFacts, Observation, TableFacts
+from lake.sources.engine import CaptureFacts, Observation
 from lake.sources.engines import engine_of, guard_of
 from lake.state import baseline
 from lake.state.baseline import Baseline
@@ -35,27 +35,24 @@ class Inspection:
 
 def inspect(home: Environment, database: Database) -> Inspection:
     """BadInput when the source or Connect does not answer."""
-    pipeline, connect, engine = read_pipeline(home), Connect(home.connect), engine_of(database)
+    environment, partitions = home, home.kafka.partitions
+    pipeline, connect, engine = read_pipeline(environment), Connect(home.connect), engine_of(database)
     applied, database = applied_tables(database, pipeline), captured(database, pipeline)
     seen = guard_of(database).facts.observe(
-        home, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
+        environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
     )
     expected = _expected(home, database, seen, applied if pipeline else None)
     drifts = [
         *_source_drifts(home, database, expected, seen),
-        *rules.of_definition(
-            database,
-            engine.discovery.read_source(home, database),
-            home.kafka.partitions,
-        ),
+        *rules.of_definition(database, engine.discovery.read_source(environment, database), partitions),
         *rules.of_connectors(database, connect.running()),
-        *guard_of(database).limit.of_limit(home, database, seen.capture),
+        *guard_of(database).limit.of_limit(environment, database, seen.capture),
     ]
     return Inspection(database, Baseline(seen.server, seen.tables), expected, seen.capture, seen.position, drifts)
 
 
 def _expected(home: Environment, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
-    """The baseline, with what was found just now that it can't forget. applied: None where no pipeline is there yet."""
+    """The baseline, with the losses that were found now. applied: None if there is no pipeline file yet."""
     unread = {name: one for name, one in baseline.noted(home, database).items() if name in seen.tables}
     known = (baseline.load(home, database) or Baseline(seen.server, {})).with_new({**seen.tables, **unread})
     if applied is not None:
@@ -82,36 +79,30 @@ def applied_tables(database: Database, pipeline: dict[str, Any]) -> Applied:
 
 
 def captured(database: Database, pipeline: dict[str, Any]) -> Database:
-    """The database with those of its tables that `lake apply` has captured: the others can't have lost anything."""
+    """The database with those of its tables that `lake apply` has captured: the others can't have lost changes."""
     applied = applied_tables(database, pipeline)
     kept = {name: table for name, table in database.by_name.items() if name in applied}
     return database.model_copy(update={"by_name": kept})
 
 
 def _losses(database: Database, known: Baseline, seen: Observation, applied: Applied) -> dict[str, str]:
-    """By table why its changes are being lost."""
-    found = {
-        name: _loss(database, known.tables[name], seen.tables[name], entry["replica_identity"])
-        for name, entry in applied.items()
-        if name in seen.tables
-    }
+    """Why changes are being lost, by table."""
+    of_source, found = guard_of(database).rules, {}
+    for name in applied.keys() & seen.tables.keys():
+        # An apply under way may make another identity than was applied.
+        identities = {applied[name]["replica_identity"], database.by_name[name].replica_identity}
+        reason = of_source.loss_reason(seen.tables[name], identities)
+        found[name] = reason or rules.moved_columns(known.tables[name], seen.tables[name])
     return {name: why for name, why in found.items() if why}
 
 
-def _loss(database: Database, expected: TableFacts, observed: TableFacts, applied: str) -> str:
-    """An apply under way may make another identity than was applied."""
-    identities = {applied, database.by_name[observed.full_name].replica_identity}
-    reason = guard_of(database).rules.loss_reason(observed, identities)
-    return reason or rules.moved_columns(expected, observed)
-
-
 def accept(home: Environment, before: Inspection, names: list[str]) -> None:
-    """Makes what was observed before the tables were proven equal their baseline, not what was found since."""
+    """Takes the observation from before the proof as the baseline of these tables, without losses found later."""
     known = (baseline.load(home, before.database) or before.expected).with_new(before.expected.tables)
     baseline.save(home, before.database, known.in_order(names, before.expected, before.observed.tables))
 
 
 def accept_server(home: Environment, found: Inspection) -> None:
-    """Makes the server that was found the one with which capture begins again."""
+    """Takes the observed server as the baseline: capture begins again with it."""
     known = baseline.load(home, found.database) or found.observed
     baseline.save(home, found.database, Baseline(found.observed.server, known.tables))

@@ -1,13 +1,13 @@
-"""For how long Kafka has lacked what a source committed."""
+"""The age of the oldest change of a source that Kafka does not have."""
 
 import time
 from collections import deque
 
-STEP = 20  # marks are a part of the age apart: a weekend of lag is not a mark for each inspection
+STEP = 20  # the distance of marks is a part of the age, so that a long lag does not need a mark per inspection
 
 
 class LagTracker:
-    """Where the log ended at each inspection, as far as Kafka has not got there. spark_jobs/kafka/lag.py does the same
+    """The ends of the log at past inspections that Kafka has not reached. spark_jobs/kafka/lag.py does the same
     for a table and its topic.
 
     A connector that does its work acknowledges its own heartbeat, so an idle source has no lag.
@@ -17,7 +17,7 @@ class LagTracker:
         self._marks: deque[tuple[float, int]] = deque()
 
     def age_s(self, captured: int | None, position: int) -> float:
-        """How long ago what Kafka lacks was in the log, seconds; 0 without a capture, which other rules report."""
+        """The age in seconds of the oldest change that Kafka does not have; 0 without a capture (another rule)."""
         now = time.monotonic()
         if captured is None or (self._marks and position < self._marks[-1][1]):
             self._marks.clear()  # another log

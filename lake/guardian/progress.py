@@ -1,4 +1,4 @@
-"""For how long a connector that reads has made no progress."""
+"""The time since a connector that reads made progress."""
 
 import time
 

@@ -10,21 +10,20 @@ from lake.sources.engines import engine_of
 
 
 def of_definition(database: Database, source: SourceFacts, partitions: int) -> Iterator[Drift]:
-    """What the definition may not ask for by now, and what `lake apply` would put right."""
+    """Drift from the definition: rules that it breaks now, and changes that `lake apply` would make."""
     try:
         engine_of(database).checks.check_source(database, source.catalog, partitions)
     except BadInput as problem:
         yield Drift(database.database, "", f"{problem.what} ({problem.where})", problem.now)
         return
     for change in source.missing:
-        yield Drift(
-            database.database, "", f"differs from the definition: {change.object}", f"{change.action}: lake apply"
-        )
+        what = f"differs from the definition: {change.object}"
+        yield Drift(database.database, "", what, f"{change.action}: lake apply")
 
 
 def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
-    """Another connector that writes to the same topics, or reads the log in the same name: one's older changes, or rows
-    of its snapshot, land after newer ones of the other. settings: of all connectors, by name.
+    """Another connector that writes to the same topics, or uses the same capture of the log: older changes or snapshot
+    rows of one would come after newer changes of the other. settings: of all connectors, by name.
     """
     for name, one in settings.items():
         shared = {"topic.prefix": database.database, **engine_of(database).connector.exclusive(database)}
@@ -36,21 +35,21 @@ def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]])
 
 
 def without_connector(database: Database) -> Drift:
-    """Nothing reads the log for tables that are applied."""
+    """Drift if nothing reads the log for tables that are applied."""
     what = f"Kafka Connect has no connector {database.connector}: nothing is captured"
     return Drift(database.database, "", what, "lake apply")
 
 
 def of_lag(database: Database, age_s: float) -> Iterator[Drift]:
-    """What is on its way to Kafka, and for how long."""
+    """Drift if changes take too long to reach Kafka."""
     if age_s > BEHIND_S:
-        what = f"Kafka lacks what was committed more than {BEHIND_S:.0f} s ago"
-        now = f"wait while {database.connector} has much to read at once; else: lake logs connect"
+        what = f"Kafka does not have changes from more than {BEHIND_S:.0f} s ago"
+        now = f"wait if {database.connector} has much to read; otherwise see: lake logs connect"
         yield Drift(database.database, "", what, now)
 
 
 def moved_columns(expected: TableFacts, observed: TableFacts) -> str:
-    """Why a column has the values of another one, '' when none has: rows that do not change send no event of that."""
+    """Why a column has the values of another one; '' if none has. Rows that do not change send no event for that."""
     numbers = {name: number for number, name in expected.columns.items()}
     for number, name in observed.columns.items() if observed.relation == expected.relation else ():
         if (before := expected.columns.get(number, name)) != name:

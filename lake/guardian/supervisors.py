@@ -1,4 +1,4 @@
-"""A supervisor restarts the guardian, and the guardian all supervisors."""
+"""The guardian starts lost supervisors again; its own supervisor restarts the guardian."""
 
 import logging
 import os

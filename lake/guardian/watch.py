@@ -1,4 +1,4 @@
-"""The guardian's loop: inspects every captured source, reports what drifts, stops what would go on after a gap.
+"""The guardian's loop: inspects every captured source, reports drift, stops a connector after a gap.
 
 python -m lake.guardian.watch
 """
@@ -30,7 +30,7 @@ INSPECT_EVERY_S = 5.0
 
 
 class Guardian:
-    """Remembers what it found last: what is found once may be a source between two of its own steps."""
+    """Remembers the last drifts: a drift that is seen only once may be a source between two steps of a change."""
 
     def __init__(self, home: Environment) -> None:
         self._home = home
@@ -54,19 +54,19 @@ class Guardian:
             write(self._home, [drift for one in defined for drift in self.attend(one)])
 
     def forget_departed(self, defined: set[str]) -> None:
-        """Forgets what `lake apply` has let go, too: a definition may be away for a moment, while git changes files."""
+        """Deletes baselines that are neither defined nor applied: git may remove a definition for a moment."""
         applied = {one["database"] for one in read_pipeline(self._home).get("tables", [])}
         for name in set(baseline.databases(self._home)) - defined - applied:
             baseline.forget(self._home, name)
 
     def attend(self, database: Database) -> list[Drift]:
-        """The drifts of one database; those of before while a service does not answer."""
+        """The drifts of one database; the previous ones while a service does not answer."""
         try:
             if self._connect.config(database.connector) is None:
                 return self._without_connector(database)
             found = inspect(self._home, database)
             confirmed = self._confirmed(found)
-            at_work = is_locked(self._home.data / LOCK)  # a command, which knows of the gap that it mends
+            at_work = is_locked(self._home.data / LOCK)  # a command works on the gap that it knows
             self._act(found, [] if at_work else [drift.what for drift in confirmed if drift.gap], at_work)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]
@@ -76,7 +76,7 @@ class Guardian:
         return self._reported.get(database.database, [])
 
     def _without_connector(self, database: Database) -> list[Drift]:
-        """It may be yet to be made; where tables are applied it was deleted, and the source keeps its log for it."""
+        """It may not be created yet. If tables are applied it was deleted, and the source keeps its log for it."""
         self._reported.pop(database.database, None)
         self._lags.pop(database.database, None)
         if not applied_tables(database, read_pipeline(self._home)):
@@ -86,14 +86,14 @@ class Guardian:
         return [rules.without_connector(database)]
 
     def _late(self, found: Inspection) -> list[Drift]:
-        """Nothing is captured while a first snapshot is read, however long that takes."""
+        """Drift for the lag; none during a first snapshot, which captures nothing however long it takes."""
         lag = self._lags.setdefault(found.database.database, LagTracker())
         age_s = lag.age_s(found.capture.captured if found.capture else None, found.observed.server.position)
         late = list(rules.of_lag(found.database, age_s))
         return late if late and not self._connect.snapshotting(found.database.connector) else []
 
     def _confirmed(self, found: Inspection) -> list[Drift]:
-        """What the inspection before has found, too."""
+        """The drifts that the previous inspection found, too."""
         before = self._seen.get(found.database.database, set())
         self._seen[found.database.database] = set(found.drifts)
         return [drift for drift in found.drifts if drift in before]
@@ -103,7 +103,9 @@ class Guardian:
         progress = self._progress.setdefault(database.database, CaptureProgress())
         is_still = progress.still_s(found.capture, found.position) >= limit.STILL_S and not at_work
         reasons = [*gaps, *limit.reasons_to_stop(environment, database, found.capture, is_still)]
-        if reasons and self._goes_on(database):
+        found_states = states(self._connect.status(database.connector)) if reasons else []
+        # A failed connector shows its reason, which stopping it would hide.
+        if "RUNNING" in found_states and "FAILED" not in found_states:
             LOG.error("%s is stopped: %s", database.connector, "; ".join(reasons))
             self._connect.tell(database.connector, "stop")
         if not reasons and not at_work:
@@ -111,15 +113,10 @@ class Guardian:
         limit.enforce(environment, database, found.capture)
 
     def _protect(self, database: Database) -> None:
-        """The log grows most while Connect is away, and nobody is left to be stopped: the limit is enforced alone."""
+        """Enforces the limit alone: the log grows most while Connect is down and no connector can be stopped."""
         environment, guard = self._home, guard_of(database)
         with suppress(LakeError):
             guard.limit.enforce(environment, database, guard.facts.read_capture(environment, database))
-
-    def _goes_on(self, database: Database) -> bool:
-        """Whether it reads; one that failed says why, and would not say it any more once it is stopped."""
-        found = states(self._connect.status(database.connector))
-        return "RUNNING" in found and "FAILED" not in found
 
 
 def main() -> None:

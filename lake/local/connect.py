@@ -5,7 +5,7 @@ from pathlib import Path
 from lake.clients.rest import answers
 from lake.config import files
 from lake.config.environment import LOOPBACK
-from lake.config.secrets import write_private
+from lake.config.files import replace_file
 from lake.local import java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER, client_overrides
@@ -65,9 +65,9 @@ class Connect(Service):
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "connect-log4j2.properties")
         capture = f"user={roles.CAPTURE}\npassword={self.home.secrets.lake_capture}\n"
-        write_private(self.home.capture_secrets_path, capture)
+        replace_file(self.home.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
-        write_private(self.home.registry_secrets_path, writer)
+        replace_file(self.home.registry_secrets_path, writer)
         return []
 
     def program(self) -> Program:

@@ -19,7 +19,7 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.config.secrets import write_private
+from lake.config.files import replace_file
 from lake.config.waiting import wait_until
 from lake.local.processes import GONE, MARK, SERVICE
 from lake.local.service import Service, run_tool
@@ -141,7 +141,7 @@ stdout_logfile_backups = 2
             if folder.stat().st_uid != os.getuid():
                 raise LakeError("the folder belongs to another user", str(folder), "remove it, or set TMPDIR")
         self.service.program().folder.mkdir(parents=True, exist_ok=True)
-        write_private(self.config, self.render())
+        replace_file(self.config, self.render())
         mark = {MARK: str(self.home.data), SERVICE: self.service.name}
         clean = {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
         environment = {**clean, **mark, **self.service.secrets()}

@@ -1,1 +1,1 @@
-"""The difference between the definition and what runs, and how it is carried out."""
+"""Finds the difference between the definition and what runs, and applies it."""

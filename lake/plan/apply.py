@@ -1,4 +1,4 @@
-"""Carries out a plan: change after change, each one safe to repeat."""
+"""Applies a plan, one change after the other. Each change can be repeated safely."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -32,7 +32,7 @@ def validate(planned: list[Change], databases: list[Database], environment: Envi
 def apply(
     planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, report: Report
 ) -> None:
-    """Performs the changes in their order; LakeError names the first that failed; the rest is not begun."""
+    """Performs the changes in their order and stops at the first one that fails, which LakeError names."""
     performer = _Performer(databases, environment, facts)
     for (kind, database), group in groupby(planned, key=lambda change: (change.kind, change.database)):
         listed = list(group)
@@ -71,7 +71,7 @@ class _Performer:
         self._wait(lambda: self._runs(definition), f"connector {definition.connector}")
 
     def snapshot(self, database: str, group: list[Change]) -> None:
-        """Asks once a task that knows the new tables reads: the old one would ignore them."""
+        """Sends the request once a task that knows the new tables reads: the old task would ignore it."""
         definition = self._databases[database]
         self._wait(lambda: self._is_read_by_another(definition), f"connector {definition.connector}")
         tables = [change.object for change in group]

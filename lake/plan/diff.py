@@ -7,7 +7,7 @@ from lake.config.definition import Database, Table
 from lake.config.environment import Environment
 from lake.plan.facts import Facts
 from lake.rendering.pipeline import FILE_NAME, pipeline
-from lake.rendering.topics import Topic
+from lake.rendering.topics import topics
 from lake.sources.change import Change
 from lake.sources.connector import source_connector
 
@@ -18,8 +18,8 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
     """All changes; none when what runs is what is defined.
 
     Order: a table is prepared and has its topic before the connector may name it, is snapshotted once the
-    connector streams, and leaves the capture only after the connector has let go of it. The pipeline file
-    comes last: a table stands in it only when all before is done, so the apply after a broken one resumes.
+    connector streams, and leaves the capture only after the connector has stopped to read it. The pipeline file
+    comes last: a table is in it only when all earlier changes are done, so an apply after a failed one resumes.
     """
     return [
         *(change for database in databases for change in _of_database(database, environment, facts)),
@@ -30,28 +30,22 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
 def _of_database(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
     source = facts.sources[database.database]
     yield from source.missing
-    yield from _topic_changes(database, facts)
+    yield from _topic_changes(database, environment, facts)
     yield from _connector_changes(database, environment, facts)
     yield from _snapshot_changes(database, facts)
     yield from source.departed
 
 
-def _topic_changes(database: Database, facts: Facts) -> Iterator[Change]:
-    own = {database.heartbeat_topic, *(table.topic(database.database) for table in database.tables)}
-    for topic in facts.wanted_topics:
+def _topic_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
+    for topic in topics(database, environment):
         found = facts.topics.get(topic.name)
-        if topic.name in own and (found is None or found.config != topic.config):
-            yield _topic_change(database, topic, found)
-
-
-def _topic_change(database: Database, topic: Topic, found: Topic | None) -> Change:
-    before = found.config if found else {}
-    settings = {key: value for key, value in topic.config.items() if before.get(key) != value}
-    listed = ", ".join(f"{key}={value}" for key, value in settings.items())
-    if found:
-        return Change("topic", database.database, topic.name, "set", listed)
-    size = f"partitions={topic.partitions}, replication={topic.replication_factor}"
-    return Change("topic", database.database, topic.name, "create", f"{size}, {listed}")
+        before = found.config if found else {}
+        settings = [f"{key}={value}" for key, value in topic.config.items() if before.get(key) != value]
+        size = [f"partitions={topic.partitions}", f"replication={topic.replication_factor}"]
+        if found is None:
+            yield Change("topic", database.database, topic.name, "create", ", ".join([*size, *settings]))
+        elif found.config != topic.config:
+            yield Change("topic", database.database, topic.name, "set", ", ".join(settings))
 
 
 def _connector_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
@@ -73,8 +67,8 @@ def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]
 
 
 def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
-    """A new connector reads all its tables itself; a table that comes later, or again, or is to stand in the lake in
-    one more type needs a signal: Kafka does not keep its messages for ever.
+    """A new connector reads all its tables itself. A table that is added later, returns, or gets one more type needs a
+    request: Kafka does not keep its messages for ever.
     """
     found = facts.connectors[database.database]
     if found is None:
@@ -82,7 +76,7 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
     captured = found.get("table.include.list", "").split(",")
     for table in database.tables:
         if table.full_name not in captured or not _is_applied(database, table, facts):
-            detail = f"existing rows of {table.full_name}, beside the stream of changes"
+            detail = f"existing rows of {table.full_name}, while changes are streamed"
             yield Change("snapshot", database.database, table.full_name, "read", detail)
 
 

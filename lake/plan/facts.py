@@ -1,4 +1,4 @@
-"""Everything that runs and that a plan compares the definition with, read once."""
+"""All facts that a plan compares the definition with, read once."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a definition may not ask for, given what is really there: each rule raises BadInput."""
+"""Rules for a definition, given the facts: each one raises BadInput."""
 
 from typing import Any
 
@@ -6,20 +6,23 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.plan.facts import Facts
+from lake.rendering.hudi import BUCKETS
 from lake.rendering.pipeline import pipeline
 from lake.sources.engines import engine_of
 
 FIXED = {"keys": "key", "partition": "partition"}
-BUCKETS = "hoodie.bucket.index.num.buckets"
 
 
 def check(databases: list[Database], environment: Environment, facts: Facts) -> None:
-    """BadInput for the first thing that cannot work, in the order in which a user would mend them."""
+    """BadInput for the first problem, in the order in which a user would solve them."""
     for database in databases:
         catalog = facts.sources[database.database].catalog
         engine_of(database).checks.check_source(database, catalog, environment.kafka.partitions)
     _check_topics(facts)
-    _check_rebuilds(pipeline(databases, environment)["tables"], facts)
+    for table in pipeline(databases, environment)["tables"]:
+        before = facts.applied.get((table["database"], table["schema"], table["table"]))
+        if before:
+            _check_rebuild(before, table, facts)
 
 
 def _check_topics(facts: Facts) -> None:
@@ -31,21 +34,14 @@ def _check_topics(facts: Facts) -> None:
             continue
         what = f"topic {topic.name} has {found.partitions} partitions, not {topic.partitions}"
         if applied.get(topic.name) == topic.partitions:
-            now = "it got them since: its tables stand still; docs/runbooks/lost-topic.md"
-            raise BadInput(f"{what}: keys changed their partition and lost their order", "Kafka", now)
-        now = f"set it back to {found.partitions}: keys would change their partition and lose their order"
+            now = "they were added later and its tables are stopped: docs/runbooks/lost-topic.md"
+            raise BadInput(f"{what}: keys moved to other partitions and lost their order", "Kafka", now)
+        now = f"set it back to {found.partitions}: keys would move to other partitions and lose their order"
         raise BadInput(what, "environments, key kafka.partitions", now)
 
 
-def _check_rebuilds(tables: list[dict[str, Any]], facts: Facts) -> None:
-    """What is fixed for the life of a lake table, compared with what the last apply wrote."""
-    for table in tables:
-        before = facts.applied.get((table["database"], table["schema"], table["table"]))
-        if before:
-            _check_rebuild(before, table, facts)
-
-
 def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
+    """What is fixed for the life of a lake table, compared with what the last apply wrote."""
     where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
     for field, key in FIXED.items():
         if before[field] != table[field]:
@@ -57,7 +53,7 @@ def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) 
         raise BadInput(f"epoch {table['epoch']} is below the one applied, {before['epoch']}", f"{where}.epoch", now)
     if table["epoch"] == before["epoch"] and table["topic"] not in facts.topics:
         now = f"write epoch: {before['epoch'] + 1}, then lake apply creates it and takes a new snapshot"
-        raise BadInput(f"topic {table['topic']} is gone, its offsets start again", f"{where}.epoch", now)
+        raise BadInput(f"topic {table['topic']} does not exist; a new one starts at offset 0", f"{where}.epoch", now)
 
 
 def _buckets(table: dict[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""A plan made, checked and carried out."""
+"""Makes a plan, checks it and applies it."""
 
 from lake.config.definition import Database, load_databases
 from lake.config.environment import PROJECT, Environment, load_environment

@@ -28,13 +28,13 @@ def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
 
 
 def client_overrides(root: Path) -> list[str]:
-    """The settings of its Kafka clients that the templates give a connector that captures, by name."""
+    """The names of the settings of Kafka clients that the templates set for a source connector."""
     found = {key for path in root.glob(SOURCE_TEMPLATES) for key in _parsed(path) if key.startswith(OVERRIDE)}
     return sorted(key.removeprefix(OVERRIDE) for key in found)
 
 
 def registry_login(environment: Environment) -> dict[str, str]:
-    """How the converters of a connector may write schemas; on AWS the network says who may."""
+    """How the converters of a connector may write schemas; on AWS the network restricts who can."""
     login = {"username": REGISTRY_WRITER, "password": f"${{file:{environment.registry_secrets_path}:password}}"}
     return {
         f"{side}.converter.apicurio.auth.{name}": value for side in ("key", "value") for name, value in login.items()

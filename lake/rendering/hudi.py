@@ -11,79 +11,90 @@ BUCKETS = "hoodie.bucket.index.num.buckets"
 SYNC = "hoodie.datasource.hive_sync"
 MESSAGES = Table(full_name="quarantine.messages", key=("id",), types=("cow",), buckets=1)
 
+# The newest by _order stays, whatever comes later. The default payload ignores the order of what is stored
+# (apache/hudi#2756): an old event delivered again would overwrite a newer row. Compaction has an option of its own for
+# the same class.
+STORED_ORDER = {
+    "hoodie.datasource.write.precombine.field": ORDER,
+    "hoodie.payload.ordering.field": ORDER,
+    "hoodie.datasource.write.payload.class": PAYLOAD,
+    "hoodie.compaction.payload.class": PAYLOAD,
+}
+# The file of each key, in Hudi's metadata table.
+RECORD_INDEX = {
+    "hoodie.index.type": "RECORD_INDEX",
+    "hoodie.index.class": "lake.hudi.RecordIndex",  # hudi_index/: Hudi 0.14 doubles rows that move (ADR 7)
+    "hoodie.record.index.update.partition.path": "true",
+    "hoodie.metadata.enable": "true",
+    "hoodie.metadata.record.index.enable": "true",
+    "hoodie.metadata.record.index.min.filegroup.count": "1",
+    "hoodie.metadata.record.index.max.filegroup.count": "16",
+}
+SMALL_COMMITS = {
+    # Few tasks and no servers: a commit of some rows pays for each of them.
+    "hoodie.embed.timeline.server": "false",
+    "hoodie.write.markers.type": "DIRECT",
+    "hoodie.upsert.shuffle.parallelism": "2",
+    "hoodie.bulkinsert.shuffle.parallelism": "2",
+    "hoodie.insert.shuffle.parallelism": "2",
+    "hoodie.global.index.reconcile.parallelism": "2",
+    "hoodie.parquet.small.file.limit": "134217728",
+    # Base files without the filter of their keys, which only the index BLOOM reads. Its default size is 430 kB in the
+    # footer of each file, which each reader gets twice and each writer fills with 30 hashes per row: a table of 200
+    # small files took 40 s to read. Hudi 0.15 can leave it out (HUDI-7278); 0.14 can make it as small as this. It then
+    # answers for each key that the file may hold it, which is still true.
+    "hoodie.bloom.index.filter.type": "SIMPLE",
+    "hoodie.index.bloom.num_entries": "1",
+    "hoodie.index.bloom.fpp": "0.5",
+}
 
-def hudi_options(*, database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, str]:
+
+def hudi_options(
+    *, hive_database: str, table: Table, table_type: TableType, environment: Environment
+) -> dict[str, str]:
     """All options of one Hudi table, key to value, ready for DataFrameWriter or a properties file."""
     return {
         "hoodie.table.name": table.name,
         "hoodie.datasource.write.table.type": TYPES[table_type],
         "hoodie.datasource.write.operation": "upsert",
-        **record_key(table),
-        **stored_order(),
+        **of_table(hive_database, table),
+        **STORED_ORDER,
         "hoodie.combine.before.upsert": "true",
         "hoodie.combine.before.insert": "true",
-        **partitioning(table),
         **_index(table),
-        **small_commits(),
-        **small_footers(),
-        **small_blocks(),
+        **SMALL_COMMITS,
+        # A block of a log file is in memory three times while it is written; the default is 256 MiB.
+        "hoodie.logfile.data.block.max.size": str(32 * 1024 * 1024),
         "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
-        # Everything that is not the commit itself is off here; the table services run beside the writer.
+        # Everything that is not the commit itself is off here; the table services run in threads of their own.
         "hoodie.compact.inline": "false",
         "hoodie.clean.automatic": "false",
         "hoodie.archive.automatic": "false",
-        **one_at_a_time(),
+        # The writer and the table services of one job complete one commit at a time. Each of them replaces
+        # hoodie.properties, through a backup that only one can have; and in a table with a metadata table each rolls
+        # back what another one has begun there. The commit of a compaction failed because of that.
+        "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
         **retention(environment.silver.history_commits),
         **catalogue(environment.metastore),
-        **catalogue_name(f"{database}_{table_type}", table),
     }
 
 
-def quarantine_options(database: str, environment: Environment) -> dict[str, str]:
-    """All options of the table <database>_quarantine.messages; nobody waits for it, so it serves itself."""
+def of_table(hive_database: str, table: Table) -> dict[str, str]:
+    """The field that Hudi knows a row by, the partition column if there is one, and the table's name in the catalog."""
+    partition = table.partition or ""
+    kind, extractor = ("Simple", "MultiPartKeysValue") if partition else ("Nonpartitioned", "NonPartitioned")
     return {
-        **hudi_options(database=database, table=MESSAGES, table_type="cow", environment=environment),
-        "hoodie.clean.automatic": "true",
-        "hoodie.archive.automatic": "true",
-        **catalogue_name(f"{database}_quarantine", MESSAGES),
-    }
-
-
-def record_key(table: Table) -> dict[str, str]:
-    """The field that Hudi knows a row by."""
-    # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
-    # would be one row. The job writes an unambiguous text of all key columns to _key instead.
-    return {"hoodie.datasource.write.recordkey.field": table.key[0] if len(table.key) == 1 else KEY}
-
-
-def stored_order() -> dict[str, str]:
-    """The newest by _order stays, whatever comes later."""
-    # The default payload ignores the order of what is stored (apache/hudi#2756): an old event delivered again
-    # would overwrite a newer row. Compaction has an option of its own for the same class.
-    return {
-        "hoodie.datasource.write.precombine.field": ORDER,
-        "hoodie.payload.ordering.field": ORDER,
-        "hoodie.datasource.write.payload.class": PAYLOAD,
-        "hoodie.compaction.payload.class": PAYLOAD,
-    }
-
-
-def small_blocks() -> dict[str, str]:
-    """A block of a log file stands in memory three times while it is written; the default is 256 MiB."""
-    return {"hoodie.logfile.data.block.max.size": str(32 * 1024 * 1024)}
-
-
-def partitioning(table: Table) -> dict[str, str]:
-    """By the table's partition column, or not at all."""
-    name = "Simple" if table.partition else "Nonpartitioned"
-    extractor = "MultiPartKeysValueExtractor" if table.partition else "NonPartitionedExtractor"
-    return {
-        "hoodie.datasource.write.partitionpath.field": table.partition or "",
-        "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{name}KeyGenerator",
+        # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
+        # would be one row. The job writes an unambiguous text of all key columns to _key instead.
+        "hoodie.datasource.write.recordkey.field": table.key[0] if len(table.key) == 1 else KEY,
+        "hoodie.datasource.write.partitionpath.field": partition,
+        "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{kind}KeyGenerator",
         "hoodie.datasource.write.hive_style_partitioning": "true",
         "hoodie.datasource.write.partitionpath.urlencode": "true",  # '/' in a value would nest folders
-        "hoodie.datasource.hive_sync.partition_fields": table.partition or "",
-        "hoodie.datasource.hive_sync.partition_extractor_class": f"org.apache.hudi.hive.{extractor}",
+        f"{SYNC}.partition_fields": partition,
+        f"{SYNC}.partition_extractor_class": f"org.apache.hudi.hive.{extractor}Extractor",
+        f"{SYNC}.database": hive_database,
+        f"{SYNC}.table": table.name,
     }
 
 
@@ -91,68 +102,22 @@ def _index(table: Table) -> dict[str, str]:
     # A bucket index finds the file by hash, without reading: the fastest small commits. It is not global, so a
     # row that moves to another partition would stay in the old one too: partitioned tables have a record index,
     # which lives in Hudi's metadata table and costs a third of reading all keys in each commit (ADR 7).
-    if not table.partition:
-        buckets = str(table.buckets)
-        return {"hoodie.index.type": "BUCKET", BUCKETS: buckets, "hoodie.metadata.enable": "false"}
-    return record_index()
-
-
-def record_index() -> dict[str, str]:
-    """The file of each key, in Hudi's metadata table."""
-    return {
-        "hoodie.index.type": "RECORD_INDEX",
-        "hoodie.index.class": "lake.hudi.RecordIndex",  # hudi_index/: Hudi 0.14 doubles rows that move (ADR 7)
-        "hoodie.record.index.update.partition.path": "true",
-        "hoodie.metadata.enable": "true",
-        "hoodie.metadata.record.index.enable": "true",
-        "hoodie.metadata.record.index.min.filegroup.count": "1",
-        "hoodie.metadata.record.index.max.filegroup.count": "16",
-    }
-
-
-def small_commits() -> dict[str, str]:
-    """Few tasks and no servers: a commit of some rows pays for each of them."""
-    return {
-        "hoodie.embed.timeline.server": "false",
-        "hoodie.write.markers.type": "DIRECT",
-        "hoodie.upsert.shuffle.parallelism": "2",
-        "hoodie.bulkinsert.shuffle.parallelism": "2",
-        "hoodie.insert.shuffle.parallelism": "2",
-        "hoodie.global.index.reconcile.parallelism": "2",
-        "hoodie.parquet.small.file.limit": "134217728",
-    }
-
-
-def small_footers() -> dict[str, str]:
-    """Base files without the filter of their keys, which only the index BLOOM reads."""
-    # Its default size is 430 kB in the footer of each file, which each reader gets twice and each writer fills with
-    # 30 hashes per row: a table of 200 small files took 40 s to read. Hudi 0.15 can leave it out (HUDI-7278); 0.14
-    # can make it as small as this. It then says of each key that the file may hold it, which is still true.
-    return {
-        "hoodie.bloom.index.filter.type": "SIMPLE",
-        "hoodie.index.bloom.num_entries": "1",
-        "hoodie.index.bloom.fpp": "0.5",
-    }
-
-
-def one_at_a_time() -> dict[str, str]:
-    """Of what the writer and the table services of one job commit, one is completed at a time."""
-    # Each of them replaces hoodie.properties, by way of a backup that only one can have; and in a table with a metadata
-    # table each rolls back what another one has begun there. A compaction's commit failed so, beside the writer's.
-    return {"hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider"}
+    if table.partition:
+        return RECORD_INDEX
+    return {"hoodie.index.type": "BUCKET", BUCKETS: str(table.buckets), "hoodie.metadata.enable": "false"}
 
 
 def retention(commits: int) -> dict[str, str]:
-    """How far back a table can be travelled, in commits."""
+    """For how many commits back a table can be read as it was."""
     # Each commit lists the timeline several times, so its length is paid for in every commit (docs/measured.md).
-    # Archived commits can't be travelled to, so the archive starts behind the cleaner (F33).
+    # Archived commits can't be read any more, so archiving starts after the commits that are kept (F33).
     return {
         "hoodie.cleaner.policy": "KEEP_LATEST_COMMITS",
         "hoodie.cleaner.commits.retained": str(commits),
         "hoodie.keep.min.commits": str(commits + 10),
         "hoodie.keep.max.commits": str(commits + 30),
-        # Side by side, a newer commit can be gone from the timeline before an older one, and for readers and writers it
-        # has then never been (HUDI-7207, mended in 0.15): the files that it wrote are not there for them.
+        # In parallel, a newer commit can leave the timeline before an older one, and for readers and writers it has
+        # then never been (HUDI-7207, fixed in 0.15): they do not see the files that it wrote.
         "hoodie.archive.delete.parallelism": "1",
     }
 
@@ -166,8 +131,3 @@ def catalogue(metastore: str) -> dict[str, str]:
         f"{SYNC}.support_timestamp": "true",
         f"{SYNC}.sync_as_datasource": "true",
     }
-
-
-def catalogue_name(hive_database: str, table: Table) -> dict[str, str]:
-    """The name that a table is found by."""
-    return {f"{SYNC}.database": hive_database, f"{SYNC}.table": table.name}

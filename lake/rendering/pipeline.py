@@ -1,13 +1,13 @@
 """The pipeline file: what the Spark jobs read to know their tables, written from the definition."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
-from lake.rendering.hudi import hudi_options, quarantine_options
+from lake.config.files import read_json, replace_json
+from lake.rendering.hudi import MESSAGES, hudi_options
 
 FILE_NAME = "pipeline.json"
 
@@ -33,25 +33,16 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
 
 
 def read_pipeline(environment: Environment) -> dict[str, Any]:
-    """The file as it stands; {} when there is none or a broken one, which the next apply replaces."""
+    """The content of the file; {} when there is none, or a broken one, which the next apply replaces."""
     try:
-        content = json.loads(pipeline_path(environment).read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        content = read_json(pipeline_path(environment))
+    except json.JSONDecodeError:
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def write_pipeline(content: dict[str, Any], environment: Environment) -> None:
-    """Replaces the file in one step: a job that reads it meanwhile sees the old or the new one, whole."""
-    path = pipeline_path(environment)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".json.new")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(content, file, indent=2)
-        file.write("\n")
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    replace_json(pipeline_path(environment), content, mode=0o666)
 
 
 def _table(captured: Database, table: Table, environment: Environment) -> dict[str, Any]:
@@ -78,15 +69,22 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
         "type": table_type,
         "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
         "hive": table.hive_names(database, table_type),
-        "options": hudi_options(database=database, table=table, table_type=table_type, environment=environment),
+        "options": hudi_options(
+            hive_database=f"{database}_{table_type}", table=table, table_type=table_type, environment=environment
+        ),
     }
 
 
 def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
-    """Where the messages of a database are set aside: one table for all of its tables."""
+    """Where the messages of a database are set aside: one table for all of its tables.
+
+    Nobody waits for it, so its writer cleans and archives it.
+    """
+    name = f"{database}_quarantine"
+    options = hudi_options(hive_database=name, table=MESSAGES, table_type="cow", environment=environment)
     return {
         "type": "cow",
-        "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: those end in their type
-        "hive": [f"{database}_quarantine.messages"],
-        "options": quarantine_options(database, environment),
+        "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: that ends in its type
+        "hive": [f"{name}.messages"],
+        "options": {**options, "hoodie.clean.automatic": "true", "hoodie.archive.automatic": "true"},
     }

@@ -3,25 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# PostgreSQL's calendar is Spark 3's own: what is older than 1900 is written and read as it is, never shifted.
-REBASE = (
-    "spark.sql.parquet.datetimeRebaseModeInRead",
-    "spark.sql.parquet.datetimeRebaseModeInWrite",
-    "spark.sql.parquet.int96RebaseModeInRead",
-    "spark.sql.parquet.int96RebaseModeInWrite",
-    "spark.sql.avro.datetimeRebaseModeInRead",
-    "spark.sql.avro.datetimeRebaseModeInWrite",
-)
-# Whoever merges a file slice, a query or a compaction, opens all its log files at once, each with a connection, and
-# waits for the next one with all of them in hand (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767). There
-# are as many as commits between two compactions, for each task of an executor: with too few, none comes to an end.
-CONNECTIONS = "1000"
-# A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task at
-# once and whatever the heap is, and the rest on disk. By default 0.75. What it has merged it holds in memory once more,
-# all of it: spark_jobs/hudi/table_services.py sees to it that it is not much.
-MERGED = "0.1"
-# So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
-ROWS_HELD = "32"
+# PostgreSQL's calendar is Spark 3's own: dates before 1900 are written and read without a shift.
+REBASE = [
+    f"spark.sql.{kind}RebaseModeIn{way}"
+    for kind in ("parquet.datetime", "parquet.int96", "avro.datetime")
+    for way in ("Read", "Write")
+]
 # Of every job that reads or writes the lake.
 SESSION = {
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
@@ -30,49 +17,45 @@ SESSION = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
     "spark.sql.session.timeZone": "UTC",
     **dict.fromkeys(REBASE, "CORRECTED"),
-    # With it, a query of a merge-on-read table skips the log behind the commit that was the newest when the query was
-    # written down, and lists the files of a later one: base files of a commit without its log blocks (ADR 24).
+    # With it, a query of a merge-on-read table skips the log after the commit that was the newest when the query was
+    # planned, but lists the files of a later one: base files of a commit without its log blocks (ADR 24).
     "spark.sql.optimizer.nestedSchemaPruning.enabled": "false",
     # The old structure cannot hold a NULL element.
     "spark.hadoop.parquet.avro.write-old-list-structure": "false",
-    "spark.hadoop.fs.s3a.connection.maximum": CONNECTIONS,
-    "spark.hadoop.compaction.memory.fraction": MERGED,
-    "spark.sql.parquet.columnarReaderBatchSize": ROWS_HELD,
+    # A query or a compaction that merges a file slice opens all its log files at once, each with a connection, and
+    # waits for the next one while it holds all of them (Hudi 0.14, AbstractHoodieLogRecordReader; apache/hudi#5767).
+    # There are as many as commits between two compactions, for each task of an executor: with too few, none ends.
+    "spark.hadoop.fs.s3a.connection.maximum": "1000",
+    # A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task
+    # at once and whatever the heap is, and the rest on disk. By default 0.75. It holds the merged rows in memory once
+    # more, all of them: spark_jobs/hudi/table_services.py keeps them few.
+    "spark.hadoop.compaction.memory.fraction": "0.1",
+    # So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
+    "spark.sql.parquet.columnarReaderBatchSize": "32",
 }
 # Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {
-    # It names tables by their paths, and must commit while the metastore is away: Hudi would ask it at a first commit.
+    # It names tables by their paths, and must commit while the metastore is down: Hudi calls it at a first commit.
     "spark.sql.catalogImplementation": "in-memory",
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
-    "spark.sql.adaptive.enabled": "false",  # planning each stage anew costs small batches more than it saves
+    "spark.sql.adaptive.enabled": "false",  # planning each stage again costs small batches more than it saves
     # A window holds so many rows before it may spill. Some are over messages, values and all (changes.outliving): at
     # 1 MB each the default, 4096, is more than any heap.
     "spark.sql.windowExec.buffer.in.memory.threshold": "64",
-    # Spark keeps so many classes of generated code, by default 100: a few tables have more, and each commit compiled
-    # its own anew.
+    # Spark keeps so many classes of generated code, by default 100: a few tables have more, and each commit
+    # compiled its classes again.
     "spark.sql.codegen.cache.maxEntries": "2000",
-    "spark.sql.ui.explainMode": "simple",  # each query of a commit is written down for a page that nobody reads
-    "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table asks Kafka a hundred times a second
+    "spark.sql.ui.explainMode": "simple",  # the plan of each query is kept for a page that nobody reads
+    "spark.sql.streaming.pollingDelay": "50ms",  # default 10 ms: every idle table polls Kafka 100 times a second
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "20",
     "spark.locality.wait": "0",
 }
-# What keeps such an application running on YARN; where there is no YARN it means nothing.
-KEPT_BY_YARN = {
-    # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
-    "spark.yarn.submit.waitAppCompletion": "false",
-    # Started again for ever, but for a job that fails more often than five times in an hour.
-    "spark.yarn.maxAppAttempts": "5",
-    "spark.yarn.am.attemptFailuresValidityInterval": "1h",
-    "spark.yarn.max.executor.failures": "100",
-    "spark.yarn.executor.failuresValidityInterval": "1h",
-}
-CONTINUOUS = ("stream",)  # the scripts of spark_jobs/ that are many queries at once, and never end
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job runs: who schedules it, where its files lie, and the settings of that place alone.
+    """Where a job runs: its scheduler, the place of its files, and the settings of that place alone.
 
     flags are spark-submit's own (--master, --deploy-mode, sizes); package is "" where the folder is on Python's path.
     """
@@ -86,8 +69,10 @@ class Place:
 
 
 def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str]) -> list[str]:
-    """What follows `spark-submit` for spark_jobs/<script>.py, started as <name>. No argument is a secret."""
-    settings = {**SESSION, **place.settings, **(_continuous(name, place) if script in CONTINUOUS else {})}
+    """The arguments of `spark-submit` for spark_jobs/<script>.py, started as <name>. No argument is a secret."""
+    settings = {**SESSION, **place.settings}
+    if script == "stream":  # many queries at once, and it never ends
+        settings |= {**STREAMING, **kept_by_yarn(name), "spark.scheduler.allocation.file": place.pools}
     flags = [flag for key in sorted(settings) for flag in ("--conf", f"{key}={settings[key]}")]
     package = ["--py-files", place.package] if place.package else []
     jars = ["--jars", ",".join(place.jars)] if place.jars else []
@@ -95,7 +80,7 @@ def spark_submit(script: str, name: str, place: Place, arguments: Sequence[str])
 
 
 def continuous_arguments(pipeline: str, layers: Sequence[str]) -> list[str]:
-    """Of stream.py: its pipeline file, and which layers it writes."""
+    """The arguments of stream.py: its pipeline file, and the layers that it writes."""
     return ["--config", pipeline, "--layers", ",".join(layers)]
 
 
@@ -105,9 +90,14 @@ def name_tag(name: str) -> str:
 
 
 def kept_by_yarn(name: str) -> dict[str, str]:
-    """The settings of an application that never ends, known by its tag."""
-    return {**KEPT_BY_YARN, "spark.yarn.tags": name_tag(name)}
-
-
-def _continuous(name: str, place: Place) -> dict[str, str]:
-    return {**STREAMING, **kept_by_yarn(name), "spark.scheduler.allocation.file": place.pools}
+    """The settings of an application that never ends, known by its tag; without YARN they have no effect."""
+    return {
+        # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
+        "spark.yarn.submit.waitAppCompletion": "false",
+        # Started again for ever, but for a job that fails more often than five times in an hour.
+        "spark.yarn.maxAppAttempts": "5",
+        "spark.yarn.am.attemptFailuresValidityInterval": "1h",
+        "spark.yarn.max.executor.failures": "100",
+        "spark.yarn.executor.failuresValidityInterval": "1h",
+        "spark.yarn.tags": name_tag(name),
+    }

@@ -1,17 +1,18 @@
 """HoodieStreamer over the archive: its properties files, its command line, and the file that its job reads.
 
-The tables of this path never meet those that silver writes: they lie below another folder, and in databases of the
-catalog with another name, moma_cow_streamer beside moma_cow.
+Its tables are apart from the tables of silver: in another folder, and in databases of the catalog with another name,
+moma_cow_streamer and moma_cow.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lake.config.definition import Database, Table, TableType
 from lake.config.environment import HISTORY_COMMITS, Environment
+from lake.config.files import write
 from lake.rendering import hudi
 
 BASE = "base.properties"
@@ -20,7 +21,7 @@ STATUS = "status.json"
 STREAMER = "hoodie.streamer"
 LOAD = ("--op", "BULK_INSERT", "--filter-dupes")
 FOLLOW = ("--op", "UPSERT")
-# Neither gives the table's schema, which is that of the rows the SQL yields.
+# Neither names the schema of the table: the table has the schema of the rows that the SQL returns.
 SCHEMAS = {
     "file": ("--schemaprovider-class", "lake.streamer.SourceSchemaFile"),
     "registry": ("--schemaprovider-class", "org.apache.hudi.utilities.schema.NullTargetSchemaRegistryProvider"),
@@ -39,7 +40,7 @@ class Places:
 
 
 def local_places(environment: Environment) -> Places:
-    """Those of the lake on this machine."""
+    """The places of the lake on this machine."""
     return Places(
         archive=f"{environment.bucket_uri}/bronze",
         tables=f"{environment.bucket_uri}/streamer",
@@ -55,76 +56,62 @@ def streamer_path(environment: Environment) -> Path:
 
 def write_streamer(databases: list[Database], places: Places, path: Path) -> None:
     """Writes streamer.json."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(streamer(databases, places), indent=2) + "\n", encoding="utf-8")
-
-
-def streamer_files(databases: list[Database], places: Places) -> dict[str, str]:
-    """Name to content: the base properties, and one small file per table and type."""
-    files = {BASE: properties(base_properties(places))}
-    for database, table, kind in targets(databases):
-        content = table_properties(database, table, kind, places)
-        files[properties_name(database, table, kind)] = f"include={BASE}\n{properties(content)}"
-    return files
-
-
-def properties(settings: dict[str, str]) -> str:
-    """Hudi reads a line up to the first '=' as the key, and the rest as it stands."""
-    return "".join(f"{key}={value}\n" for key, value in sorted(settings.items()))
-
-
-def targets(databases: list[Database]) -> Iterator[tuple[str, Table, TableType]]:
-    """Every Hudi table: its database, source table and type."""
-    for database in databases:
-        for table in database.tables:
-            for kind in table.types:
-                yield database.database, table, kind
+    write(path, json.dumps(streamer(databases, places), indent=2) + "\n")
 
 
 def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
     """The content of streamer.json: the job writes the files into their folder, where HoodieStreamer finds them.
 
-    The tables themselves are in the pipeline file.
+    files: name to content, the base properties and one small file per table and type. The tables themselves are in the
+    pipeline file.
     """
-    return {
-        "folder": places.files,
-        "files": streamer_files(databases, places),
-        "targets": [
-            {
-                "name": f"{hive_database(database, kind)}.{table.name}",
-                "table": f"{database}.{table.name}",
-                "type": kind,
-                "path": target_path(database, table, kind, places),
-                "schema": schema_file(database, table, places),
-                "sql": sql_file(database, table, kind, places),
-                "arguments": arguments(database, table, kind, places),
-                "schemas": {name: list(words) for name, words in SCHEMAS.items()},
-                "load": list(LOAD),
-                "follow": list(FOLLOW),
-            }
-            for database, table, kind in targets(databases)
-        ],
-    }
+    files, targets = {BASE: properties(base_properties(places))}, []
+    for database in databases:
+        for table in database.tables:
+            for kind in table.types:
+                target = _target(database.database, table, kind, places)
+                content = table_properties(database.database, table, kind, places)
+                files[f"{target['table']}_{kind}.properties"] = f"include={BASE}\n{properties(content)}"
+                targets.append(target)
+    return {"folder": places.files, "files": files, "targets": targets}
 
 
-def arguments(database: str, table: Table, kind: TableType, places: Places) -> list[str]:
-    """HoodieStreamer's command line for one table, without one of SCHEMAS and the operation: LOAD or FOLLOW."""
-    return [
-        *("--target-base-path", target_path(database, table, kind, places)),
+def properties(settings: dict[str, str]) -> str:
+    """Hudi reads a line up to the first '=' as the key, and the rest of the line as the value."""
+    return "".join(f"{key}={value}\n" for key, value in sorted(settings.items()))
+
+
+def _target(database: str, table: Table, kind: TableType, places: Places) -> dict[str, Any]:
+    """arguments: HoodieStreamer's command line, without one of the schemas and the operation: load or follow."""
+    path, name = f"{places.tables}/{database}/{table.name}_{kind}", f"{database}.{table.name}"
+    arguments = [
+        *("--target-base-path", path),
         *("--target-table", table.name),
         *("--table-type", hudi.TYPES[kind]),
-        *("--props", f"{places.files}/{properties_name(database, table, kind)}"),
+        *("--props", f"{places.files}/{name}_{kind}.properties"),
         *("--source-class", "org.apache.hudi.utilities.sources.AvroDFSSource"),
         *("--source-ordering-field", hudi.ORDER),
         *("--payload-class", hudi.PAYLOAD),
         *("--transformer-class", "org.apache.hudi.utilities.transform.SqlFileBasedTransformer"),
         "--enable-sync",
     ]
+    return {
+        "name": f"{hive_database(database, kind)}.{table.name}",
+        "table": name,
+        "type": kind,
+        "path": path,
+        "schema": schema_file(database, table, places),
+        "sql": sql_file(database, table, kind, places),
+        "arguments": arguments,
+        "schemas": {name: list(words) for name, words in SCHEMAS.items()},
+        "load": list(LOAD),
+        "follow": list(FOLLOW),
+    }
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run shall do: which tables, of which types, with whose schemas; names: none are all."""
+    """The options of a run. names: of databases and tables; none means all. schemas: a key of SCHEMAS."""
 
     names: Sequence[str] = ()
     kinds: Sequence[str] = ("cow", "mor")
@@ -135,12 +122,12 @@ class RunOptions:
 
 
 def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[str]:
-    """The arguments of spark_jobs/streamer.py beside --config and --output; streamer and status are files, as URIs."""
+    """The arguments of spark_jobs/streamer.py except --config and --output; streamer and status are URIs of files."""
     flags = [flag for flag, given in (("--once", options.once), ("--replay", options.replay)) if given]
     return [
         *("--streamer", streamer),
         *("--status", status),
-        *(("--tables", ",".join(options.names)) if options.names else ()),  # a step of EMR takes no empty word
+        *(("--tables", ",".join(options.names)) if options.names else ()),  # a step of EMR takes no empty argument
         *("--types", ",".join(options.kinds)),
         *("--schemas", options.schemas),
         *("--interval-s", str(options.interval_s)),
@@ -149,12 +136,11 @@ def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[st
 
 
 def base_properties(places: Places) -> dict[str, str]:
-    """What all tables share."""
+    """The properties of all tables."""
     return {
-        **hudi.stored_order(),
-        **hudi.record_index(),
-        **hudi.small_commits(),
-        **hudi.small_footers(),
+        **hudi.STORED_ORDER,
+        **hudi.RECORD_INDEX,
+        **hudi.SMALL_COMMITS,
         **hudi.retention(HISTORY_COMMITS),
         **hudi.catalogue(places.metastore),
         # No one else serves these tables. hoodie.compact.inline must stay unset: HoodieStreamer sets it by the
@@ -168,12 +154,10 @@ def base_properties(places: Places) -> dict[str, str]:
 
 
 def table_properties(database: str, table: Table, kind: TableType, places: Places) -> dict[str, str]:
-    """What one table has of its own."""
+    """The properties of one table."""
     topic = table.topic(database)
     return {
-        **hudi.record_key(table),
-        **hudi.partitioning(table),
-        **hudi.catalogue_name(hive_database(database, kind), table),
+        **hudi.of_table(hive_database(database, kind), table),
         f"{STREAMER}.source.dfs.root": f"{places.archive}/topics/{topic}",
         f"{STREAMER}.schemaprovider.registry.url": f"{places.registry}/subjects/{topic}-value/versions/latest",
         f"{STREAMER}.schemaprovider.source.schema.file": schema_file(database, table, places),
@@ -186,18 +170,10 @@ def hive_database(database: str, kind: TableType) -> str:
     return f"{database}_{kind}_streamer"
 
 
-def target_path(database: str, table: Table, kind: TableType, places: Places) -> str:
-    return f"{places.tables}/{database}/{table.name}_{kind}"
-
-
-def properties_name(database: str, table: Table, kind: TableType) -> str:
-    return f"{database}.{table.name}_{kind}.properties"
-
-
 def schema_file(database: str, table: Table, places: Places) -> str:
     return f"{places.files}/{database}.{table.name}.avsc"
 
 
 def sql_file(database: str, table: Table, kind: TableType, places: Places) -> str:
-    # Per type: new columns go behind those that a table has, and the two tables may have met them in another order.
+    # One per type: new columns come after those that a table has, and their order may differ between the two tables.
     return f"{places.files}/{database}.{table.name}_{kind}.sql"

@@ -6,7 +6,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 
 LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes, as producer.override.max.request.size
-BESIDES = 512 * 1024  # bytes that a message may have besides its row: headers, and what can't be compressed grows
+BESIDES = 512 * 1024  # bytes of a message that are not its row: headers, and the growth of what can't be compressed
 HEARTBEAT_RETENTION_HOURS = 1
 
 
@@ -21,7 +21,7 @@ class Topic:
 
 
 def largest_row(message: int) -> int:
-    """Bytes of a row that fits into a message of so many; a greater one is told of in its place (LimitSize)."""
+    """The largest row, in bytes, that fits into a message; LimitSize replaces a larger one by a note."""
     return message - BESIDES
 
 

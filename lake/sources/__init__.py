@@ -1,1 +1,1 @@
-"""One folder per source engine: what capture needs of it, and what it says of itself."""
+"""The source engines, one folder each, behind one interface: engine.py."""

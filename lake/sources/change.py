@@ -8,9 +8,9 @@ Kind = Literal["source", "topic", "connector", "snapshot", "pipeline"]
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that apply will do.
+    """One change.
 
-    database is empty for the pipeline file; detail is the SQL of a source change, prose otherwise.
+    database is empty for the pipeline file; detail is the SQL of a source change, text otherwise.
     """
 
     kind: Kind

@@ -29,7 +29,7 @@ def local_values(database: Database, environment: Environment) -> dict[str, str]
 
 
 def source_values(database: Database, address: Address, registry: str, largest_message: int) -> dict[str, str]:
-    """What the placeholders of a template stand for; those of the engine, and those of every engine."""
+    """The values of the placeholders of a template: those of every engine, and the engine's own."""
     return {
         "CONNECTOR": database.connector,
         "TOPIC_PREFIX": database.database,

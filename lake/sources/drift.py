@@ -1,18 +1,18 @@
-"""Drift: a difference between a source and what its capture relies on, and what is to be done about it."""
+"""Drift: a difference between a source and what its capture relies on, and its remedy."""
 
 from dataclasses import dataclass
 
 from lake.config.definition import Database
 
-BEHIND_S = 30.0  # what is well has a change within five seconds (docs/measured.md)
+BEHIND_S = 30.0  # a healthy capture has a change within five seconds (docs/measured.md)
 
 
 @dataclass(frozen=True)
 class Drift:
     """One difference. table is "schema.table", or empty where it concerns the whole database.
 
-    lost: changes are missing, or will be, so tables must be read again (all of them for a whole database); otherwise
-    it is enough to put right what differs.
+    lost: changes are missing, or will be, so tables must be read again (all tables, for a whole database); otherwise
+    it is enough to correct the difference.
     """
 
     database: str
@@ -23,7 +23,7 @@ class Drift:
 
     @property
     def gap(self) -> bool:
-        """Whether the stream of the whole database can't go on from where it stands."""
+        """True if the stream of the whole database can't continue from its position."""
         return self.lost and not self.table
 
 

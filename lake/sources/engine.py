@@ -6,20 +6,19 @@ lake) and identity. What an engine calls them stays in its folder.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, Self
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.change import Change
 from lake.sources.drift import Drift
 
-Own = TypeVar("Own", bound="TableFacts")
 Offset = Mapping[str, Any]  # of a connector, as Kafka Connect keeps it
 
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """One database as it stands: the engine's catalog, what it still needs, and what capture no longer needs of it."""
+    """The state of a database: the engine's catalog, the changes that capture needs, and the changes that clean up."""
 
     catalog: Any
     missing: list[Change]
@@ -37,21 +36,14 @@ class Checks(Protocol):
     """Preconditions."""
 
     def check_source(self, database: Database, catalog: Any, partitions: int) -> None:
-        """BadInput for what the definition may not ask of this source; partitions: those of each topic."""
+        """BadInput if the definition does not fit this source. partitions: the number of each topic."""
 
 
 class Preparation(Protocol):
     """Makes a source capturable."""
 
     def execute(self, environment: Environment, database: str, statements: list[str]) -> None:
-        """The statements of changes, all or none."""
-
-
-class Scripts(Protocol):
-    """The same preparation for the chart source-database."""
-
-    def scripts(self, databases: list[Database]) -> dict[str, Any]:
-        """{"server": script, "databases": {name: script}}."""
+        """Runs the statements of changes: all of them, or none."""
 
 
 @dataclass(frozen=True)
@@ -67,79 +59,77 @@ class ConnectorSettings(Protocol):
     """The engine's part of connector_configs/source_<engine>_kafka.json."""
 
     def values(self, database: Database, address: Address) -> dict[str, str]:
-        """What the engine's own placeholders stand for."""
+        """The values of the engine's own placeholders."""
 
     def exclusive(self, database: Database) -> dict[str, str]:
-        """Settings that no second connector may have with these values."""
+        """Settings that only one connector may have with these values."""
 
 
 class Capture(Protocol):
-    """Positions, who reads, and what a connector can be asked through its source."""
+    """Positions in the log, the reader of the log, and requests to the connector through its source."""
 
     def position(self, environment: Environment, database: Database) -> int:
-        """Where the log ends now."""
+        """The end of the log."""
 
     def position_text(self, position: int) -> str:
-        """As the engine writes it."""
+        """The position in the notation of the engine."""
 
     def is_captured(self, environment: Environment, database: Database, position: int) -> bool:
-        """Whether Kafka has acknowledged everything before the position."""
+        """True if Kafka has acknowledged everything before the position."""
 
     def reader(self, environment: Environment, database: Database) -> int | None:
-        """What identifies the session that reads the log for the lake; None while none does."""
+        """The id of the session that reads the log for the lake; None if there is none."""
 
     def status(self, environment: Environment, database: Database) -> tuple[str, int | None]:
-        """In words, and the bytes of log that are kept for the capture, if known."""
+        """The state in words, and the bytes of log that the source keeps for the capture, if known."""
 
     def request_snapshot(self, environment: Environment, database: str, tables: list[str]) -> int:
-        """Asks the connector to read tables (schema.table) beside the stream; a position after the request."""
+        """Requests that the connector reads tables (schema.table) while it streams. Returns a position after that."""
 
     def reset(self, environment: Environment, database: Database) -> bool:
-        """Ends the capture's hold on the log, so that the next one starts from its end; False while it is read."""
+        """Releases the log, so that the next capture starts from its end. False while a session reads it."""
 
     def objects(self, database: Database) -> list[str]:
-        """What it leaves in the source, by kind and name."""
+        """The objects of the capture in the source, as kind and name."""
 
     def acknowledged(self, offset: Offset | None) -> int:
-        """The greatest position that an offset names; 0 where there is none."""
+        """The greatest position in an offset; 0 without an offset."""
 
     def streamed(self, offset: Offset) -> int:
-        """The position of the last change that Kafka has, by an offset."""
+        """The position, by an offset, of the last change that Kafka has."""
 
 
-class ServerFacts(Protocol):
-    """Which server this is; a dataclass. position: where its log ends."""
+@dataclass(frozen=True)
+class ServerFacts:
+    """Which server this is; an engine adds fields of its own. position: where its log ends."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def position(self) -> int: ...
+    position: int
 
 
 class CaptureFacts(Protocol):
-    """Who reads the log for the lake, and how far."""
+    """The state of the reading of the log."""
 
     @property
     def active(self) -> bool:
-        """Somebody reads just now."""
+        """True while a session reads the log."""
 
     @property
     def captured(self) -> int | None:
-        """The position before which Kafka has everything; None where that is not known."""
+        """The position before which Kafka has everything; None if it is not known."""
 
     @property
     def progress(self) -> tuple[int | None, ...]:
-        """Positions of which one at least moves while the capture works."""
+        """Positions; at least one of them changes while the capture works."""
 
 
 @dataclass(frozen=True)
 class TableFacts:
     """What changes when rows of a table change without events; an engine adds fields of its own.
 
-    relation: identity of the table, another one when it was dropped and created again.
-    columns: names by identity; a name keeps it for as long as its values are the same column's.
-    loss_reason: in a baseline, why changes have been lost since; it stays until the table was read again.
-    loss_count: in a baseline, how many inspections have found a reason so far.
+    relation: identity of the table; a table that was dropped and created again has another one.
+    columns: names by identity; a column that was dropped and added again has another one.
+    loss_reason: in a baseline, why changes were lost; kept until the table is read again.
+    loss_count: in a baseline, the number of inspections that found a reason.
     """
 
     full_name: str
@@ -149,19 +139,19 @@ class TableFacts:
     loss_count: int = field(default=0, kw_only=True)
 
     def as_json(self) -> dict[str, Any]:
-        """Under the keys of the files that lakes have kept since their first guardian."""
+        """The JSON of baseline files; two of its keys have their first names."""
         content = asdict(self)
         return {**content, "spoiled": content.pop("loss_reason"), "spoils": content.pop("loss_count")}
 
     @classmethod
-    def from_json(cls: type[Own], content: Mapping[str, Any]) -> Own:
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
         renamed = {"spoiled": "loss_reason", "spoils": "loss_count"}
         return cls(**{renamed.get(key, key): value for key, value in content.items()})
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a guardian reads of a source; position: of the connector, as Kafka acknowledged it."""
+    """What one inspection reads of a source. position: of the connector, as Kafka acknowledged it."""
 
     capture: CaptureFacts | None
     position: int
@@ -170,59 +160,52 @@ class Observation:
 
 
 class Facts(Protocol):
-    """What a guardian reads."""
-
-    def server_from_json(self, content: dict[str, Any]) -> ServerFacts:
-        """Of a baseline, as dataclasses.asdict gave it."""
-
-    def table_from_json(self, content: dict[str, Any]) -> TableFacts:
-        """Of a baseline, as TableFacts.as_json gave it."""
+    """The facts that a guardian reads."""
 
     def observe(self, environment: Environment, database: Database, position: Callable[[], int]) -> Observation:
-        """position() asks the connector; the engine knows in which order that and the rest are to be read."""
+        """Reads all facts. position() reads the connector's; the engine decides on the order."""
 
     def read_capture(self, environment: Environment, database: Database) -> Any:
-        """CaptureFacts, or None where the source has no capture of that name."""
-
-    def table_facts(self, environment: Environment, database: Database) -> Mapping[str, TableFacts]:
-        """Those of the defined tables that exist, by name."""
+        """CaptureFacts; None if the source has no capture for the database."""
 
 
 class Rules(Protocol):
-    """Which of the facts are drift. Engines give their own facts back."""
+    """Finds the drift in the facts of the same engine."""
 
     def of_server(self, database: Database, expected: Any, observed: Any, position: int) -> Iterator[Drift]:
-        """position: of the connector; 0 before its first record."""
+        """Drift of the server. position: of the connector; 0 before its first record."""
 
     def of_capture(self, database: Database, capture: Any, position: int) -> Iterator[Drift]:
-        """Likewise."""
+        """Drift of the capture; position as in of_server."""
 
     def of_table(self, database: Database, expected: Any, observed: Any) -> Iterator[Drift]:
-        """What tells that rows changed without events since the baseline."""
+        """Signs that rows changed without events since the baseline."""
 
     def loss_reason(self, observed: Any, identities: set[str]) -> str:
-        """Why capture misses changes now, '' where it does not; identities: those that the table is captured for."""
+        """Why capture misses changes now; '' if it does not. identities: the replica identities that are right."""
 
 
 class Limit(Protocol):
-    """What a capture may cost its source."""
+    """The log that a capture may keep on the disk of its source."""
 
-    STILL_S: float  # a capture that made no progress for so long does no work
+    STILL_S: float  # after this time without progress a capture is considered stuck
 
     def of_limit(self, environment: Environment, database: Database, capture: Any) -> Iterator[Drift]:
-        """A warning."""
+        """Drift: a warning before the limit."""
 
     def reasons_to_stop(self, environment: Environment, database: Database, capture: Any, is_still: bool) -> list[str]:
-        """Why the connector is to be stopped; is_still: it makes no progress."""
+        """Why the connector must be stopped. is_still: it makes no progress."""
 
     def enforce(self, environment: Environment, database: Database, capture: Any) -> None:
-        """Protects the source, at the price of the capture."""
+        """Protects the source, even if that ends the capture."""
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What a guardian needs."""
+    """The capabilities that a guardian needs. server, table: the engine's classes of facts, which a baseline keeps."""
 
+    server: type[ServerFacts]
+    table: type[TableFacts]
     facts: Facts
     rules: Rules
     limit: Limit
@@ -230,8 +213,11 @@ class Guard:
 
 @dataclass(frozen=True)
 class Engine:
-    """One engine. types: those that the lake can keep. Without scripts it can't be prepared by the chart, without guard
-    its sources are not watched.
+    """One engine.
+
+    types: those that the lake can keep. scripts: the preparation for the chart source-database, {"server": script,
+    "databases": {name: script}}; without it the chart can't prepare a source. Without guard, its sources are not
+    watched.
     """
 
     name: str
@@ -241,5 +227,5 @@ class Engine:
     connector: ConnectorSettings
     capture: Capture
     types: frozenset[str]
-    scripts: Scripts | None = None
+    scripts: Callable[[list[Database]], dict[str, Any]] | None = None
     guard: Guard | None = None

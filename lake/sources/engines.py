@@ -1,4 +1,4 @@
-"""All source engines. A new one is a folder beside this file, and a line here."""
+"""All source engines. A new engine is a folder next to this file, and a line here."""
 
 from lake.config.definition import Database
 from lake.config.errors import BadInput

@@ -1,1 +1,1 @@
-"""What is remembered between commands, in files of the local lake."""
+"""State that commands keep in files of the local lake."""

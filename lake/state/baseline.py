@@ -1,6 +1,5 @@
-"""What a source was when it was last known to be in order, kept in one file per database."""
+"""The last state of a source that was known to be in order, kept in one file per database."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.config.secrets import write_private
+from lake.config.files import read_json, replace_json
 from lake.sources.engine import ServerFacts, TableFacts
 from lake.sources.engines import engine_of, guard_of
 
@@ -23,11 +22,11 @@ class Baseline:
     tables: Tables
 
     def with_new(self, tables: Tables) -> "Baseline":
-        """The same, and the tables that it did not have."""
+        """A copy with the tables that it did not have."""
         return Baseline(self.server, {**tables, **self.tables})
 
     def with_losses(self, reasons: Mapping[str, str]) -> "Baseline":
-        """The same, with why tables have lost changes: the first reason stays."""
+        """A copy with the reasons why tables lost changes; a table keeps its first reason."""
         found = {name: self.tables[name] for name in reasons if name in self.tables}
         lost = {
             name: replace(table, loss_reason=table.loss_reason or reasons[name], loss_count=table.loss_count + 1)
@@ -36,8 +35,8 @@ class Baseline:
         return Baseline(self.server, {**self.tables, **lost})
 
     def with_columns(self, observed: Tables) -> "Baseline":
-        """The same, with the columns that are observed. One that was dropped stays until its name is given again: the
-        lake keeps its values.
+        """A copy with the observed columns. A dropped column stays until its name is used again: the lake keeps its
+        values.
         """
         seen = {
             name: replace(table, columns=_columns(table, observed.get(name, table)))
@@ -46,7 +45,7 @@ class Baseline:
         return Baseline(self.server, seen)
 
     def in_order(self, names: Iterable[str], before: "Baseline", observed: Tables) -> "Baseline":
-        """The same, where tables are as an inspection observed them, but for what was found after it.
+        """A copy in which tables are as an inspection observed them, except for losses that were found later.
 
         before: the baseline of that inspection.
         """
@@ -56,7 +55,7 @@ class Baseline:
         return Baseline(self.server, {**self.tables, **again})
 
     def with_only(self, names: Iterable[str]) -> "Baseline":
-        """The same; tables that are no longer captured lose what happens until they come back."""
+        """A copy in which all other tables lost changes: they are not captured now."""
         return self.with_losses(dict.fromkeys(set(self.tables) - set(names), "was not captured for a while"))
 
 
@@ -72,56 +71,51 @@ def _again(expected: TableFacts, before: TableFacts, observed: TableFacts) -> Ta
 
 def load(home: Environment, database: Database) -> Baseline | None:
     """None before there is one."""
-    content = _read(_path(home, database.database))
+    content = read_json(_path(home, database.database))
     if content is None:
         return None
-    server = guard_of(database).facts.server_from_json(content["server"])
+    server = guard_of(database).server(**content["server"])
     return Baseline(server, _by_name(database, content["tables"]))
 
 
 def save(home: Environment, database: Database, baseline: Baseline) -> None:
-    content = {"server": asdict(baseline.server), "tables": [table.as_json() for table in baseline.tables.values()]}
     if load(home, database) != baseline:
-        write_private(_path(home, database.database), json.dumps(content, indent=2) + "\n")
+        content = {"server": asdict(baseline.server), "tables": _listed(baseline.tables)}
+        replace_json(_path(home, database.database), content)
 
 
 def note(home: Environment, database: Database) -> None:
-    """Keeps what tables are before `lake apply` has them read: what happens to them from then on is reported.
+    """Keeps the state of tables before their first snapshot, so that later changes without events are reported.
 
-    A first inspection of what is read already would take values that came without an event for what was always there.
+    A first inspection after the snapshot would take such changes for the original state.
     """
     if engine_of(database).guard is None:
         return
-    tables = guard_of(database).facts.table_facts(home, database)
-    content = [table.as_json() for table in tables.values()]
-    write_private(_unread_path(home, database.database), json.dumps(content, indent=2) + "\n")
+    seen = guard_of(database).facts.observe(home, database, lambda: 0)
+    replace_json(_unread_path(home, database.database), _listed(seen.tables))
 
 
 def noted(home: Environment, database: Database) -> dict[str, TableFacts]:
-    """By name; {} before anything was noted."""
-    return _by_name(database, _read(_unread_path(home, database.database)) or [])
+    """The noted tables by name; {} if there is no note."""
+    return _by_name(database, read_json(_unread_path(home, database.database)) or [])
 
 
 def forget(home: Environment, database: str) -> None:
-    """A database that is captured again later is another one."""
+    """Deletes the baseline: a database that is captured again later starts with a new one."""
     _path(home, database).unlink(missing_ok=True)
 
 
 def databases(home: Environment) -> list[str]:
-    """Those that have a baseline."""
+    """The names of the databases that have a baseline."""
     return sorted(path.stem for path in (home.data / "guardian").glob("*.json"))
 
 
-def _read(path: Path) -> Any:
-    """None before it was written."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
+def _listed(tables: Tables) -> list[dict[str, Any]]:
+    return [table.as_json() for table in tables.values()]
 
 
 def _by_name(database: Database, tables: list[dict[str, Any]]) -> dict[str, TableFacts]:
-    read = guard_of(database).facts.table_from_json
+    read = guard_of(database).table.from_json
     return {one["full_name"]: read(one) for one in tables}
 
 

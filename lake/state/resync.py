@@ -1,7 +1,7 @@
-"""A re-snapshot: tables read again beside the stream. What was requested is kept until the lake is in order.
+"""A re-snapshot: a connector reads tables again while it streams. The request is kept until the lake is in order.
 
-An order (`_order`) below a table's bound belongs to what was in Kafka before the request. Whatever the connector sends
-after it, read or streamed, lies above, in the order of commit per key.
+Rows with an `_order` below a table's bound were in Kafka before the request. All that the connector sends after it,
+read or streamed, has a greater `_order`, per key in the order of commits.
 """
 
 import json
@@ -15,8 +15,8 @@ from lake.clients.kafka import Broker
 from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
+from lake.config.files import read_json, replace_json
 from lake.config.report import Report
-from lake.config.secrets import write_private
 from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
@@ -30,10 +30,9 @@ PENDING = "incremental_snapshot_collections"
 
 @dataclass(frozen=True)
 class Resync:
-    """What a command requests from the connector of one database: the bounds by topic, and a position in the source's
-    log after the request.
+    """The request of a command to the connector of one database. bounds: by topic.
 
-    place: that position; None until the request is sent, or has to be sent again. Then there are new bounds, too.
+    place: a position in the source's log after the request; None if it must be sent, with new bounds.
     """
 
     command: str
@@ -42,28 +41,28 @@ class Resync:
 
 
 def bound(home: Environment, table: dict[str, Any]) -> int:
-    """The least `_order` of whatever comes to the table's topic from now on. table: of the pipeline file.
+    """The least `_order` of all messages that come to the table's topic from now on. table: of the pipeline file.
 
-    With several partitions it is that of the shortest one: no row of the others is taken for old.
+    With several partitions it is the bound of the shortest one, so that no new row of another one counts as old.
     """
     ends = Broker(home.kafka_bootstrap).end_offsets([table["topic"]])[table["topic"]]
     return int(table["epoch"]) * EPOCH_SIZE + min(ends.values())
 
 
 def begin(home: Environment, command: str, tables: Tables, request: Request) -> dict[str, Resync]:
-    """Requests all rows of the tables, or goes on where the same command was interrupted; by database.
+    """Requests all rows of the tables, or continues an interrupted run of the same command; by database.
 
     request: makes the connector of a database read the tables (schema.table); returns a position after that.
     """
-    return {name: _begun(home, command, name, own, request) for name, own in sorted(_by_database(tables).items())}
+    return {name: _begun(home, command, name, own, request) for name, own in _by_database(tables).items()}
 
 
 def check_interrupted(home: Environment, command: str, tables: Tables) -> None:
-    """BadInput where another command was interrupted that had begun to read more: its orphaned rows would stay."""
+    """BadInput if another interrupted command had begun to read more tables: their orphaned rows would stay."""
     for database, own in _by_database(tables).items():
         kept = _kept(home, database)
         if kept and kept.command != command and not _topics(own) >= kept.bounds.keys():
-            what = f"'{kept.command}' was interrupted, which had begun to read more of {database}"
+            what = f"'{kept.command}' was interrupted and had begun to read more tables of {database}"
             raise BadInput(what, command, f"run first: {kept.command}, or: lake recover {database}")
 
 
@@ -91,21 +90,19 @@ def unfinished_topics(home: Environment, database: Database) -> set[str]:
 
 
 def request_again(home: Environment, database: str) -> None:
-    """The request is void: the same tables are still to be read, from the beginning."""
+    """Cancels the request; the same tables must be read from the beginning."""
     if kept := _kept(home, database):
         _keep(home, database, replace(kept, place=None))
 
 
 def end(home: Environment, database: str) -> None:
-    """Its tables were read, and their orphaned rows deleted."""
+    """Deletes the request: its tables were read and their orphaned rows deleted."""
     _path(home, database).unlink(missing_ok=True)
 
 
 def _by_database(tables: Tables) -> dict[str, Tables]:
-    own: dict[str, Tables] = {}
-    for table in tables:
-        own.setdefault(table["database"], []).append(table)
-    return own
+    names = sorted({table["database"] for table in tables})
+    return {name: [table for table in tables if table["database"] == name] for name in names}
 
 
 def _topics(tables: Tables) -> set[str]:
@@ -116,7 +113,7 @@ def await_read(
     home: Environment, databases: list[Database], begun: dict[str, Resync], timeout_s: float, report: Report
 ) -> None:
     """Returns once Kafka has all rows that the connectors read; LakeError when one fails or the time is over."""
-    connect, now = Connect(home.connect), "run it again to go on waiting; it goes on where it was"
+    connect, now = Connect(home.connect), "run it again to go on waiting; nothing is read twice"
     wanted = [(one, begun[one.database].place or 0) for one in databases if one.database in begun]
     wait_while(
         lambda: [line for one, position in wanted for line in unread(connect, one, position)],
@@ -149,11 +146,9 @@ def _path(home: Environment, database: str) -> Path:
 
 
 def _keep(home: Environment, database: str, wanted: Resync) -> None:
-    write_private(_path(home, database), json.dumps(asdict(wanted)))
+    replace_json(_path(home, database), asdict(wanted))
 
 
 def _kept(home: Environment, database: str) -> Resync | None:
-    try:
-        return Resync(**json.loads(_path(home, database).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
+    content = read_json(_path(home, database))
+    return Resync(**content) if content else None

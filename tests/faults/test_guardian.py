@@ -59,9 +59,9 @@ def overrun(rig: Rig, slot: str) -> None:
 @pytest.mark.parametrize(
     ("happens", "told"),
     [
-        pytest.param(drop, "is gone", id="dropped"),
+        pytest.param(drop, "does not exist", id="dropped"),
         pytest.param(recreate, "is ahead", id="made anew"),
-        pytest.param(foreign, "is a foreign one", id="another database's"),
+        pytest.param(foreign, "is not the lake's", id="another database's"),
         pytest.param(advance, "is ahead", id="advanced"),
     ],
 )
@@ -72,14 +72,14 @@ def test_slot(rig: Rig, entry: Entry, small: str, happens: Callable[[Rig, str], 
 
 @pytest.mark.matrix("11", "the connector is stopped until its log is gone")
 def test_slot_lost(rig: Rig, entry: Entry, shop: str, small: str) -> None:
-    _told_and_recovered(rig, entry, small, overrun, "is gone (wal_status lost)")
+    _told_and_recovered(rig, entry, small, overrun, "lost the log that it needs (wal_status lost)")
 
 
 @pytest.mark.matrix("12", "its slot is dropped, and lake recover is interrupted")
 def test_recovery_interrupted(rig: Rig, entry: Entry, small: str) -> None:
     """With the new slot the gap is told no more: what is left of it must not be forgotten."""
     lost_in_a_gap(rig, small, drop)
-    await_told(rig, small, "is gone")
+    await_told(rig, small, "does not exist")
     assert rig.lake.run("recover", small, "--timeout", "1", check=False).returncode == 1
     less = rig.lake.run("resnapshot", f"{small}.account", check=False)
     assert (less.returncode, f"run first: lake recover {small}" in " ".join(less.stderr.split())) == (2, True)
@@ -166,7 +166,7 @@ FILTERED = (
             ["ALTER TABLE account REPLICA IDENTITY DEFAULT"], "the replica identity DEFAULT", False, id="identity"
         ),
         pytest.param(
-            ["ALTER PUBLICATION lake_{0} SET (publish = 'insert')"], "does not tell of all", True, id="inserts only"
+            ["ALTER PUBLICATION lake_{0} SET (publish = 'insert')"], "does not publish all", True, id="inserts only"
         ),
         pytest.param(FILTERED, "row filter", False, id="row filter"),
     ],
@@ -359,6 +359,6 @@ def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPa
     attend(warn_bytes=1, pause_bytes=1, drop_bytes=1)
     rig.stack.start("connect")
     assert rig.source_status(small)["slot"] == "absent"
-    await_told(rig, small, "is gone")
+    await_told(rig, small, "does not exist")
     recovered(rig, small)
     conclude(rig, entry, small, [])

@@ -22,9 +22,7 @@ from lake.rendering.streamer import (
     job_arguments,
     local_places,
     streamer,
-    streamer_files,
     table_properties,
-    targets,
     write_streamer,
 )
 from spark_jobs.events import flatten
@@ -49,7 +47,7 @@ def settings(text: str) -> dict[str, str]:
 
 
 def test_one_base_file_and_one_small_file_per_table_and_type() -> None:
-    files = streamer_files([SHOP], PLACES)
+    files = streamer([SHOP], PLACES)["files"]
     tables = ["shop.sale_cow.properties", "shop.sale_mor.properties", "shop.pair_mor.properties"]
     assert list(files) == ["base.properties", *tables]
     for name in tables:
@@ -59,7 +57,7 @@ def test_one_base_file_and_one_small_file_per_table_and_type() -> None:
 
 def test_a_table_file_holds_what_is_its_own() -> None:
     root = LOCAL.rendered / "streamer"
-    assert settings(streamer_files([SHOP], PLACES)["shop.pair_mor.properties"]) == {
+    assert settings(streamer([SHOP], PLACES)["files"]["shop.pair_mor.properties"]) == {
         "include": "base.properties",
         "hoodie.datasource.write.recordkey.field": "_key",
         "hoodie.datasource.write.partitionpath.field": "",
@@ -101,14 +99,11 @@ def test_no_table_of_this_path_is_one_of_silver() -> None:
 
 
 def test_silver_and_hoodie_streamer_agree_on_key_and_order() -> None:
-    for table, (database, source, kind) in zip(
-        [target for one in pipeline([SHOP], LOCAL)["tables"] for target in one["targets"]],
-        targets([SHOP]),
-        strict=True,
-    ):
-        ours = {**base_properties(PLACES), **table_properties(database, source, kind, PLACES)}
-        for name in ("recordkey.field", "precombine.field", "payload.class", "partitionpath.field"):
-            assert ours[f"hoodie.datasource.write.{name}"] == table["options"][f"hoodie.datasource.write.{name}"]
+    for one, table in zip(pipeline([SHOP], LOCAL)["tables"], SHOP.tables, strict=True):
+        for target in one["targets"]:
+            ours = {**base_properties(PLACES), **table_properties("shop", table, target["type"], PLACES)}
+            for name in ("recordkey.field", "precombine.field", "payload.class", "partitionpath.field"):
+                assert ours[f"hoodie.datasource.write.{name}"] == target["options"][f"hoodie.datasource.write.{name}"]
 
 
 def writer(*fields: tuple[str, Any]) -> dict[str, Any]:
@@ -238,7 +233,7 @@ def test_the_job_writes_the_files_where_hoodie_streamer_finds_them(spark: SparkS
     found = settled(spark, f"{folder}/streamer.json", given)
     assert found[0]["path"] == f"{folder}/s/streamer/shop/sale_cow"
     written = {path.name: path.read_text() for path in (tmp_path / "a/files").iterdir()}
-    assert set(written) == set(streamer_files([SHOP], places))
+    assert set(written) == set(streamer([SHOP], places)["files"])
     pair = settings(written["shop.pair_mor.properties"])
     assert pair["hoodie.streamer.source.dfs.root"] == "s3://b/bronze/topics/shop.public.pair"
     assert pair["hoodie.streamer.schemaprovider.registry.url"].startswith("http://r:8080/v7/")

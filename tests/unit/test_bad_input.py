@@ -24,7 +24,7 @@ FILES = [
     Case("no settings", ["required key is missing", "tables.public.a.key", "add 'key'"], table("")),
     Case("empty key", ["at least 1 item", "tables.public.a.key"], table("{key: []}")),
     Case("key is text", ["valid tuple", "found 'id'", "tables.public.a.key"], table("{key: id}")),
-    Case("key column twice", ["'id' is given twice", "name it once"], table("{key: [id, id]}")),
+    Case("key column twice", ["'id' is written twice", "write it once"], table("{key: [id, id]}")),
     Case("wrong delete", ["'soft' or 'hard'", "found 'maybe'", ".delete"], table("{key: [id], delete: maybe}")),
     Case("wrong type", ["'cow' or 'mor'", "found 'dow'", ".types"], table("{key: [id], types: [dow]}")),
     Case("no type", ["at least 1 item", ".types"], table("{key: [id], types: []}")),
@@ -32,8 +32,8 @@ FILES = [
     Case("epoch below 0", ["greater than or equal to 0", ".epoch"], table("{key: [id], epoch: -1}")),
     Case("epoch too high", ["less than or equal to 32767", ".epoch"], table("{key: [id], epoch: 32768}")),
     Case("partition is the key", ["'id' is the whole key", "few values"], table("{key: [id], partition: id}")),
-    Case("key of the lake", ["'_hoodie_x' is one that the lake adds"], table("{key: [_hoodie_x]}")),
-    Case("partition of the lake", ["'__op' is one that the lake adds"], table("{key: [id], partition: __op}")),
+    Case("key of the lake", ["the lake adds a column named '_hoodie_x'"], table("{key: [_hoodie_x]}")),
+    Case("partition of the lake", ["the lake adds a column named '__op'"], table("{key: [id], partition: __op}")),
     Case("no schema", ["'a' is not schema.table", "public.a"], SHOP + "  a: {key: [id]}\n"),
     Case("three parts", ["'x.y.z' is not schema.table"], SHOP + "  x.y.z: {key: [id]}\n"),
     Case("upper case", ["'Artists' is not a plain name", "a to z"], SHOP + "  public.Artists: {key: [id]}\n"),
@@ -44,7 +44,7 @@ FILES = [
     Case("no tables", ["at least 1 item", "key tables"], "database: shop\ntables: {}\n"),
     Case("tables is a list", ["valid dictionary", "key tables"], "database: shop\ntables: [public.a]\n"),
     Case("other ending", ["not read", "shop.yml", "rename it to shop.yaml"], file="shop.yml"),
-    Case("other file name", ["database 'shop' stands in a file of another name"], file="store.yaml"),
+    Case("other file name", ["database 'shop' is in a file with another name"], file="store.yaml"),
     Case("system database", ["'template1' belongs to the server"], SHOP.replace("shop", "template1")),
     Case(
         "unknown engine", ["no source engine 'mysql'", "key engine", "choose from: postgres"], f"engine: mysql\n{SHOP}"

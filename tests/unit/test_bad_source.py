@@ -70,7 +70,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ("no primary key", with_table(key=[]), SHOP, ["has no primary key", "ADD PRIMARY KEY"]),
     ("other key", with_table(key=["id", "kind"]), SHOP, ["(id, kind), not (id)", "write key: [id, kind]"]),
     ("no partition column", with_table(columns=["id"]), SHOP, ["no column 'kind'", "choose one of id"]),
-    ("column of the lake", with_table(columns=["id", "kind", "__Op"]), SHOP, ["'__Op' has the name of one"]),
+    ("column of the lake", with_table(columns=["id", "kind", "__Op"]), SHOP, ["'__Op' has the name of a column"]),
     (
         "column name",
         with_table(columns=["id", "kind", "a b"]),
@@ -136,9 +136,9 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         "partitions added",
         with_partitions(found=3, applied=1),
         SHOP,
-        ["has 3 partitions, not 1", "tables stand still", "docs/runbooks/lost-topic.md"],
+        ["has 3 partitions, not 1", "tables are stopped", "docs/runbooks/lost-topic.md"],
     ),
-    ("topic gone", with_topics({}), SHOP, ["topic shop.public.a is gone", "write epoch: 1"]),
+    ("topic gone", with_topics({}), SHOP, ["topic shop.public.a does not exist", "write epoch: 1"]),
     (
         "epoch lowered",
         with_applied(epoch=2),

@@ -48,6 +48,8 @@ def test_history_is_kept_before_it_is_archived() -> None:
     """Archived commits can't be read back to (F33)."""
     environment = Environment(name="local", root=PROJECT, silver=Silver(history_commits=400))
     database = load_database(PROJECT / "databases" / "moma.yaml")
-    options = hudi_options(database="moma", table=database.tables[0], table_type="cow", environment=environment)
+    options = hudi_options(
+        hive_database="moma_cow", table=database.tables[0], table_type="cow", environment=environment
+    )
     names = ("hoodie.cleaner.commits.retained", "hoodie.keep.min.commits", "hoodie.keep.max.commits")
     assert [int(options[name]) for name in names] == [400, 410, 430]

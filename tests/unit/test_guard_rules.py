@@ -17,7 +17,7 @@ from lake.state.baseline import Baseline
 from tests.unit.test_plan import shop, source
 
 DATABASE: Database = shop(a={"key": ["id"]})
-SERVER = ServerFacts("7", "00000001", 1000)
+SERVER = ServerFacts(1000, "7", "00000001")
 GRANT = Change("source", "shop", "public.a", "grant to lake_capture", "GRANT SELECT")
 SLOT = Slot("pgoutput", "shop", "reserved", 500, 100, True, "lake_capture")
 TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
@@ -29,7 +29,7 @@ TABLE = TableFacts("public.a", 16400, 16500, {"16400": 16400}, ["old"])
         (SERVER, 1000, []),
         (replace(SERVER, position=900), 1000, ["the server's log ends before"]),
         (replace(SERVER, timeline="00000002"), 500, ["the server was restored or promoted"]),
-        (ServerFacts("8", "00000002", 10), 500, ["this is another server"]),
+        (ServerFacts(10, "8", "00000002"), 500, ["this is another server"]),
     ],
 )
 def test_server(server: ServerFacts, position: int, told: list[str]) -> None:
@@ -43,10 +43,10 @@ def test_server(server: ServerFacts, position: int, told: list[str]) -> None:
     [
         (SLOT, ""),
         (replace(SLOT, active=False, reader=None), ""),
-        (None, "is gone"),
+        (None, "does not exist"),
         (replace(SLOT, wal_status="lost", captured=None, retained_bytes=None), "wal_status lost"),
-        (replace(SLOT, plugin="wal2json"), "a foreign one"),
-        (replace(SLOT, database="other"), "a foreign one"),
+        (replace(SLOT, plugin="wal2json"), "is not the lake's"),
+        (replace(SLOT, database="other"), "is not the lake's"),
         (replace(SLOT, reader="somebody"), "is read by somebody"),
         (replace(SLOT, captured=501), "is ahead"),
     ],
@@ -71,7 +71,7 @@ def test_nothing_is_expected_of_a_slot_before_the_first_record(slot: Slot | None
         (replace(TABLE, files={"16400": 16600}), ["was emptied or rewritten"]),
         (replace(TABLE, files={"16400": 16400, "16700": 16700}), []),  # a partition joined
         (replace(TABLE, defaulted=["extra", "old"]), ["the DEFAULT of extra "]),
-        (replace(TABLE, relation=9, membership=10, files={"9": 9}), ["was dropped and made anew"]),
+        (replace(TABLE, relation=9, membership=10, files={"9": 9}), ["was dropped and re-created"]),
     ],
 )
 def test_table(now: TableFacts | None, told: list[str]) -> None:
@@ -183,7 +183,7 @@ def test_a_table_that_is_captured_no_more_comes_back_with_a_gap() -> None:
         ({"identities": ["d"]}, {"default", "full"}, ""),  # an apply makes the one of the other
         ({"identities": ["d", "f"]}, {"full"}, "identity DEFAULT"),  # of one partition
         ({"identities": ["i"]}, {"default"}, "identity USING INDEX"),
-        ({"published": False}, {"full"}, "does not tell of all changes"),
+        ({"published": False}, {"full"}, "does not publish all changes"),
         ({"narrowed": True}, {"full"}, "row filter or a column list"),
     ],
 )

@@ -22,7 +22,7 @@ from tests.unit.test_guard_rules import DATABASE, SERVER, SLOT
 
 SPENT = Slot("pgoutput", "shop", "extended", 500, 10**12, True, "lake_capture")
 MUCH = replace(SPENT, retained_bytes=5 * 2**30)  # between the bounds of environments/local.yaml
-GAP = Drift("shop", "", "replication slot lake_shop is gone", "lake recover shop", lost=True)
+GAP = Drift("shop", "", "replication slot lake_shop does not exist", "lake recover shop", lost=True)
 
 
 class FakeConnect:
@@ -114,7 +114,7 @@ def test_a_source_that_is_behind_is_told_but_for_a_first_snapshot(
 ) -> None:
     guardian = sees(monkeypatch, SLOT)
     monkeypatch.setattr(LagTracker, "age_s", lambda self, captured, position: 40.0)
-    assert ["lacks what was committed" in one.what for one in guardian.attend(DATABASE)] == [True]
+    assert ["does not have changes" in one.what for one in guardian.attend(DATABASE)] == [True]
     connect.reads = True
     assert guardian.attend(DATABASE) == []
 

@@ -37,6 +37,8 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
     """The first look comes when the snapshot is under way: what it finds may have been rewritten already."""
     monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
     monkeypatch.setattr(facts, "connect_source", lambda *_: nullcontext())
+    monkeypatch.setattr(facts, "read_slot", lambda *_: SLOT)
+    monkeypatch.setattr(facts, "read_server", lambda *_: SERVER)
     home = load_environment()
     if is_noted:
         monkeypatch.setattr(facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 10})})
@@ -45,8 +47,6 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
     monkeypatch.setattr(inspect, "read_pipeline", lambda environment: {"tables": applied})
     monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, running=dict))
     monkeypatch.setattr(catalog, "read_source", lambda *_: source("a"))
-    monkeypatch.setattr(facts, "read_slot", lambda *_: SLOT)
-    monkeypatch.setattr(facts, "read_server", lambda *_: SERVER)
     monkeypatch.setattr(facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 11})})
     for _ in range(2):  # the second goes by what the first has kept
         found = [drift.what for drift in inspect.inspect(home, DATABASE).drifts]

@@ -149,7 +149,7 @@ def test_after_another_gap_the_request_is_sent_again(asked: Asked, monkeypatch: 
     monkeypatch.setattr(recover, "named_tables", lambda *_: BOTH)
     monkeypatch.setattr(recover, "read_pipeline", lambda *_: {})
     monkeypatch.setattr(recover, "read_again", lambda home, command, tables, *_: asked.begin(command, tables))
-    gap = Drift("shop", "", "replication slot lake_shop is gone", RECOVER, lost=True)
+    gap = Drift("shop", "", "replication slot lake_shop does not exist", RECOVER, lost=True)
     found: Any = SimpleNamespace(database=SHOP, drifts=[gap])
     home: Any = SimpleNamespace(data=asked.home.data, environment=None)
     assert recover.repair(home, found, 1.0, print) == {"shop.public.account": 20, "shop.public.item": 20}

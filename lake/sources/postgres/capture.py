@@ -11,15 +11,10 @@ from lake.config.errors import LakeError
 from lake.sources.engine import Offset
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, value
+from lake.sources.postgres.facts import read_capture, read_slot
 
 POSITION = "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
-CAPTURED = "SELECT confirmed_flush_lsn - '0/0'::pg_lsn >= %s FROM pg_replication_slots WHERE slot_name = %s"
-READER = "SELECT active_pid FROM pg_replication_slots WHERE slot_name = %s"
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
-STATUS = (
-    "SELECT active, wal_status, pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn) "
-    "FROM pg_replication_slots WHERE slot_name = %s"
-)
 REQUEST = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapshot', %s)"
 OFFSET_POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
 
@@ -36,31 +31,29 @@ def position_text(position: int) -> str:
 
 def is_captured(environment: Environment, database: Database, position: int) -> bool:
     """Debezium moves the slot once Kafka has acknowledged."""
-    with connect_source(environment, database.database) as connection:
-        return bool(value(connection, CAPTURED, position, names.slot(database)))
+    slot = read_capture(environment, database)
+    return slot is not None and slot.captured is not None and slot.captured >= position
 
 
 def reader(environment: Environment, database: Database) -> int | None:
     """The process id of the walsender that streams from the slot."""
-    with connect_source(environment, database.database) as connection:
-        found: int | None = value(connection, READER, names.slot(database))
-    return found
+    slot = read_capture(environment, database)
+    return slot.pid if slot else None
 
 
 def status(environment: Environment, database: Database) -> tuple[str, int | None]:
     try:
         with connect_source(environment, "postgres") as connection:
-            row = connection.execute(STATUS, [names.slot(database)]).fetchone()
+            slot = read_slot(connection, database)
     except LakeError:
         return "unknown", None
-    if row is None:
+    if slot is None:
         return "absent", None
-    active, wal_status, retained = row
-    return f"{'active' if active else 'inactive'}, {wal_status}", None if retained is None else int(retained)
+    return f"{'active' if slot.active else 'inactive'}, {slot.wal_status}", slot.retained_bytes
 
 
 def request_snapshot(environment: Environment, database: str, tables: list[str]) -> int:
-    """By the signal table; commits before it takes the position."""
+    """Writes into the signal table, and commits before it reads the position."""
     data = {"data-collections": tables, "type": "incremental"}
     with connect_source(environment, database) as connection:
         connection.execute(REQUEST, [f"lake-{uuid.uuid4()}", json.dumps(data)])

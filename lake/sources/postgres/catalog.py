@@ -1,14 +1,12 @@
-"""What PostgreSQL says about itself: the facts that the definition is checked against."""
+"""The catalog of PostgreSQL: the facts that the definition is checked against."""
 
 from dataclasses import dataclass, field
-
-from psycopg.rows import class_row
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres import preparation
-from lake.sources.postgres.connection import Connection, connect_source, value
+from lake.sources.postgres.connection import connect_source, rows, value
 from lake.sources.postgres.relations import leaves
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
@@ -25,8 +23,8 @@ class SourceTable:
     toastable: the non-key columns that PostgreSQL may store out of line in this table (F8); unmarked: those
     of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake can't keep.
-    hidden_from: those of the lake's roles that row-level security may show less than all rows.
-    types: of each column, a domain's being the one behind it; "enum" for every enum.
+    hidden_from: the roles of the lake from which row-level security may hide rows.
+    types: of each column; for a domain, its base type; "enum" for every enum.
     """
 
     full_name: str
@@ -54,13 +52,15 @@ class Catalog:
 
 def read_source(environment: Environment, database: Database) -> SourceFacts:
     """All facts of one database, read in one transaction that writes nothing."""
+    names = list(database.by_name)
+    values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
     with connect_source(environment, database.database) as connection:
         connection.read_only = True
         catalog = Catalog(
             wal_level=str(value(connection, "SHOW wal_level")),
             missing_roles=value(connection, MISSING_ROLES, READERS),
             may_replicate=bool(value(connection, MAY_REPLICATE, CAPTURE)),
-            tables=_tables(connection, [table.full_name for table in database.tables]),
+            tables={table.full_name: table for table in rows(connection, SourceTable, TABLES, values)},
         )
         missing = preparation.unmet(connection, database.database, preparation.database_steps(database))
         departed = preparation.unmet(connection, database.database, [preparation.departures(database)])
@@ -75,41 +75,36 @@ SELECT true FROM pg_roles r WHERE rolname = %s AND has_database_privilege(r.oid,
     OR pg_has_role(r.oid, (SELECT oid FROM pg_roles WHERE rolname = 'rds_replication'), 'MEMBER'))
 """
 TABLES = f"""
-SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS persistence,
-  ARRAY(SELECT a.attname::text FROM pg_attribute a
-        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns,
-  ARRAY(SELECT a.attname::text FROM pg_attribute a
-        WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped
-        ORDER BY a.attnum) AS generated,
-  ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u(attnum, n)
-        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum ORDER BY u.n) AS key,
-  ARRAY(SELECT DISTINCT a.attname::text FROM pg_attribute a JOIN pg_class leaf ON leaf.oid = a.attrelid
-        WHERE leaf.oid = ANY (l.oids) AND leaf.reltoastrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped
-          AND a.attstorage <> 'p' AND NOT a.attname = ANY (ARRAY(
-            SELECT p.attname FROM pg_attribute p WHERE p.attrelid = c.oid AND p.attnum = ANY (k.conkey)))
-        ORDER BY 1) AS toastable,
-  ARRAY(SELECT DISTINCT a.attname::text FROM pg_attribute a JOIN pg_class leaf ON leaf.oid = a.attrelid
-        JOIN pg_type t ON t.oid = a.atttypid
-        WHERE leaf.oid = ANY (l.oids) AND leaf.reltoastrelid <> 0 AND NOT a.attisdropped
-          AND 'bit'::regtype IN (t.oid, t.typbasetype)
-          AND NOT greatest(a.atttypmod, t.typtypmod) BETWEEN 1 AND %(short_bits)s
-        ORDER BY 1) AS unmarked,
-  typed.unmapped, typed.types,
+SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS persistence, key.columns AS key,
+  large.*, typed.*,
   ARRAY(SELECT r.rolname::text FROM pg_roles r
         WHERE r.rolname = ANY (%(readers)s) AND c.relrowsecurity AND NOT (r.rolsuper OR r.rolbypassrls)
           AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from
-FROM unnest(%(names)s::text[]) name
-JOIN pg_class c ON c.oid = to_regclass(name)
-LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
-CROSS JOIN LATERAL (SELECT ARRAY({leaves("c.oid")}) AS oids) l
+FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
+CROSS JOIN LATERAL (SELECT ARRAY(
+    SELECT a.attname::text FROM pg_constraint k CROSS JOIN unnest(k.conkey) WITH ORDINALITY AS u (attnum, n)
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum
+    WHERE k.conrelid = c.oid AND k.contype = 'p' ORDER BY u.n) AS columns) key
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(DISTINCT a.attname::text) FILTER (
+        WHERE a.attstorage <> 'p' AND NOT a.attname::text = ANY (key.columns)), '{{}}') AS toastable,
+      coalesce(array_agg(DISTINCT a.attname::text) FILTER (
+        WHERE 'bit'::regtype IN (t.oid, t.typbasetype)
+          AND NOT greatest(a.atttypmod, t.typtypmod) BETWEEN 1 AND %(short_bits)s), '{{}}') AS unmarked
+    FROM pg_attribute a JOIN pg_class leaf ON leaf.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
+    WHERE leaf.oid IN ({leaves("c.oid")})
+      AND leaf.reltoastrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped) large
 CROSS JOIN LATERAL (
     WITH RECURSIVE base AS (
-      SELECT a.attnum, a.attname, a.atttypid AS type FROM pg_attribute a
+      SELECT a.attnum, a.attname::text, a.attgenerated, a.atttypid AS type FROM pg_attribute a
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       UNION ALL
-      SELECT b.attnum, b.attname, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
+      SELECT b.attnum, b.attname, b.attgenerated, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type
+      WHERE t.typtype = 'd'
     )
-    SELECT coalesce(jsonb_object_agg(b.attname,
+    SELECT coalesce(array_agg(b.attname ORDER BY b.attnum), '{{}}') AS columns,
+      coalesce(array_agg(b.attname ORDER BY b.attnum) FILTER (WHERE b.attgenerated <> ''), '{{}}') AS generated,
+      coalesce(jsonb_object_agg(b.attname,
         CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{{}}') AS types,
       coalesce(array_agg(b.attname || ' ' || format_type(b.type, NULL) ORDER BY b.attnum) FILTER (
         WHERE coalesce(e.typtype, t.typtype) <> 'e'
@@ -118,10 +113,3 @@ CROSS JOIN LATERAL (
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
     WHERE t.typtype <> 'd') typed
 """
-
-
-def _tables(connection: Connection, names: list[str]) -> dict[str, SourceTable]:
-    with connection.cursor(row_factory=class_row(SourceTable)) as cursor:
-        values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
-        found = cursor.execute(TABLES.encode(), values).fetchall()
-    return {table.full_name: table for table in found}

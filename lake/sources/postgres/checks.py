@@ -1,4 +1,4 @@
-"""What a definition may not ask of a PostgreSQL database, given its catalog: each rule raises BadInput."""
+"""Rules for a definition, given the catalog of its PostgreSQL database: each one raises BadInput."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -8,9 +8,8 @@ from lake.config.errors import BadInput
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
 
-PERMANENT = "p"
 BYTES = "bytea"
-# A folder's name must lead back to the value, for Hudi, Spark and the metastore alike; these are tried.
+# Hudi, Spark and the metastore must get the value back from the folder's name; these types are tested.
 PARTITION_TYPES = (
     "text",
     "character varying",
@@ -25,21 +24,23 @@ PARTITION_TYPES = (
 )
 
 
-# What is wrong if the first is true, the key below the table's, and what to do now.
+# The rule is broken, what is wrong, the key below the table's, and what to do now.
 Rule = tuple[object, str, str, str]
 LEAVE_OUT = "or leave the table out"
 
 
 def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
-    """BadInput for the first rule that the definition breaks; partitions: those of each topic."""
+    """BadInput for the first rule that the definition breaks. partitions: the number of each topic."""
     _check(f"PostgreSQL database {database.database}", _of_server(catalog))
     for table in database.tables:
         where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
         found = catalog.tables.get(table.full_name)
         if found is None:
             raise BadInput(f"PostgreSQL has no table {table.full_name}", where, "create it, or correct the name")
-        for rules in (_of_table(table, found), _of_columns(table, found), _of_large_values(table, found, partitions)):
-            _check(where, rules)
+        _check(where, _of_table(table, found))
+        _check(where, _of_columns(table, found))
+        _check(where, _of_names(found.columns))
+        _check(where, _of_large_values(table, found, partitions))
 
 
 def _check(where: str, rules: Iterator[Rule]) -> None:
@@ -61,7 +62,7 @@ def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
     name, key = found.full_name, ", ".join(found.key)
     yield found.kind not in ORDINARY_KINDS, f"{name} is not a table", "", "capture the tables that it is made of"
     unlogged = f"{name} is not in the write-ahead log (unlogged or temporary)"
-    yield found.persistence != PERMANENT, unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
+    yield found.persistence != "p", unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
     now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
     yield not found.key, f"{name} has no primary key", "", now
     other = f"the primary key of {name} is ({key}), not ({', '.join(table.key)})"
@@ -74,13 +75,12 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     name, partition = found.full_name, table.partition
     now = f"choose one of {', '.join(found.columns)}"
     yield partition and partition not in found.columns, f"{name} has no column '{partition}'", ".partition", now
-    # The stream lacks them and the snapshot does not: Debezium 3.7 then gives the snapshot up (seen).
+    # They are in the snapshot and not in the stream: Debezium 3.7 then ends the snapshot (seen).
     now = "leave the table out, or make them ordinary columns kept by a trigger"
     yield found.generated, f"{name} has generated columns: {', '.join(found.generated)}", "", now
     unmapped = f"{name} has columns of types that the lake can't keep: {', '.join(found.unmapped)}"
     now = f"change the type (text holds anything), {LEAVE_OUT}; docs/types.md lists what the lake keeps"
     yield found.unmapped, unmapped, "", now
-    yield from _of_names(found.columns)
     kind = found.types.get(partition or "", "text")
     now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
     no_folder = f"column {partition} is {kind}, which no folder can be named by"
@@ -90,7 +90,7 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
 def _of_names(columns: list[str]) -> Iterator[Rule]:
     for column in columns:
         now = f"rename it in PostgreSQL, {LEAVE_OUT}"
-        yield is_added_column(column), f"column '{column}' has the name of one that the lake adds", "", now
+        yield is_added_column(column), f"column '{column}' has the name of a column that the lake adds", "", now
         now = "rename it in PostgreSQL: letters, digits and _ only, not starting with a digit"
         unnamed = f"column '{column}' can't be named so in Avro and Hive"
         yield not IDENTIFIER.match(column.lower()), unnamed, "", now
@@ -111,7 +111,7 @@ def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Itera
         yield table.delete == "hard", hard, ".delete", "use delete: soft, or replica_identity: full"
         unmarked = f"Debezium can't say that a large value of {', '.join(found.unmarked)} did not change"
         yield found.unmarked, unmarked, ".replica_identity", "use full, or make them text"
-        # Delete and create of a changed key must stand in one partition, in their order.
+        # Delete and create of a changed key must be in one partition, in their order.
         order = f"{large} of {table.full_name} may be large: values are taken over in the order of one partition only"
         now = "use full, or set kafka.partitions to 1 in the environment"
         yield partitions > 1, order, ".replica_identity", now
@@ -119,7 +119,7 @@ def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Itera
 
 
 def _of_bytes_in_key(found: SourceTable, is_text: bool) -> Iterator[Rule]:
-    """As a part of a text, where a key is one, bytes that are no text all look alike: rows would be taken for one."""
+    """If a key becomes text, all bytes that are no text look the same in it: different rows would become one."""
     is_composite = len(found.key) > 1
     kind = "of several columns" if is_composite else "under replica_identity: default with large values"
     now = "leave the table out, or give it a key of another type" if is_composite else "use replica_identity: full"

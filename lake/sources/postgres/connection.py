@@ -2,17 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg.rows import class_row
 
 from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
 
+Row = TypeVar("Row")
 Connection = psycopg.Connection[Any]
-CONNECT_TIMEOUT_S = 5
-# A server behind a broken network is given up after 20 s, not after the hours of the kernel's defaults.
+# If the network breaks, a connection ends after 20 s; with the kernel's defaults it would take hours.
 GIVEN_UP: dict[str, Any] = {
+    "connect_timeout": 5,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 2,
@@ -27,7 +29,7 @@ def connect_source(environment: Environment, database: str) -> Iterator[Connecti
     BadInput when PostgreSQL can't be reached, LakeError when it refuses a statement.
     """
     try:
-        connected = psycopg.connect(environment.dsn(database), connect_timeout=CONNECT_TIMEOUT_S, **GIVEN_UP)
+        connected = psycopg.connect(environment.dsn(database), **GIVEN_UP)
     except psycopg.OperationalError as error:
         raise _connection_problem(str(error), database, environment) from None
     try:
@@ -46,6 +48,12 @@ def value(connection: Connection, query: str, *values: object) -> Any:
     """The first column of the first row; None where there is no row."""
     row = connection.execute(query.encode(), values or None).fetchone()
     return row[0] if row else None
+
+
+def rows(connection: Connection, kind: type[Row], query: str, values: Any = None) -> list[Row]:
+    """Each row of the answer as an object; its fields are named like the columns."""
+    with connection.cursor(row_factory=class_row(kind)) as cursor:
+        return cursor.execute(query.encode(), values).fetchall()
 
 
 def _connection_problem(text: str, database: str, environment: Environment) -> BadInput:

@@ -26,6 +26,6 @@ def exclusive(database: Database) -> dict[str, str]:
 
 
 def key_only_topics(database: Database) -> str:
-    """A pattern of the topics whose messages may lack values: those of tables under REPLICA IDENTITY DEFAULT."""
+    """A pattern of the topics whose messages may have missing values: tables with REPLICA IDENTITY DEFAULT."""
     topics = [table.topic(database.database) for table in database.tables if table.replica_identity == "default"]
     return "|".join(topic.replace(".", "[.]") for topic in topics) or NO_TOPIC

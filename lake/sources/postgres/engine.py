@@ -12,6 +12,6 @@ POSTGRES = Engine(
     connector=connector,
     capture=capture,
     types=MAPPED,
-    scripts=script,
-    guard=Guard(facts, rules, limit),
+    scripts=script.scripts,
+    guard=Guard(facts.ServerFacts, facts.TableFacts, facts, rules, limit),
 )

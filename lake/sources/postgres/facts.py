@@ -1,20 +1,17 @@
-"""What the guardian reads of a source: its server, the slot, and of each table what changes when rows do unseen."""
+"""What the guardian reads of a source: its server, the slot, and of each table signs of changes without events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
-
-from psycopg.rows import class_row
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources import engine
 from lake.sources.engine import Observation
 from lake.sources.postgres import names
-from lake.sources.postgres.connection import Connection, connect_source
+from lake.sources.postgres.connection import Connection, connect_source, rows
 from lake.sources.postgres.relations import NARROWED, leaves
 
-# The first eight digits of a log file's name are its timeline, at once; pg_control_checkpoint() tells it later.
+# The first eight digits of a log file's name are its timeline; pg_control_checkpoint() shows a new one only later.
 SERVER = """
 SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_identifier,
   left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) AS timeline,
@@ -23,37 +20,34 @@ SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_ident
 SLOT = """
 SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS captured,
   pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader,
-  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent
+  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent, s.active_pid AS pid
 FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
 LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
 TABLES = f"""
-SELECT name AS full_name, c.oid::bigint AS relation,
-  (SELECT r.oid::bigint FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s) AS membership,
-  (SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) FROM pg_class leaf
-   WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) AS files,
-  ARRAY(SELECT a.attname::text FROM pg_attribute a
-        WHERE a.attrelid = c.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum) AS defaulted,
-  (SELECT coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') FROM pg_attribute a
-   WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
-  (SELECT pubinsert AND pubupdate AND pubdelete AND pubviaroot FROM pg_publication
-   WHERE pubname = %(publication)s) IS NOT FALSE AS published,
-  coalesce((SELECT {NARROWED} FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid
-   WHERE r.prrelid = c.oid AND p.pubname = %(publication)s), false) AS narrowed,
-  ARRAY(SELECT DISTINCT leaf.relreplident::text FROM pg_class leaf WHERE leaf.relkind = 'r'
-     AND leaf.oid IN ({leaves("c.oid")}) ORDER BY 1) AS identities
+SELECT name AS full_name, c.oid::bigint AS relation, r.oid::bigint AS membership, leaf.files, leaf.identities,
+  own.defaulted, own.columns, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
+  coalesce({NARROWED}, false) AS narrowed
 FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
+LEFT JOIN pg_publication p ON p.pubname = %(publication)s
+LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid
+CROSS JOIN LATERAL (
+    SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) AS files,
+      coalesce(array_agg(DISTINCT leaf.relreplident::text), '{{}}') AS identities
+    FROM pg_class leaf WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) leaf
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.atthasmissing), '{{}}') AS defaulted,
+      coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns
+    FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
 """
 
 
 @dataclass(frozen=True)
-class ServerFacts:
+class ServerFacts(engine.ServerFacts):
     """Which server this is (kept across restarts), its timeline, and the end of its log in bytes."""
 
     system_identifier: str
     timeline: str
-    position: int
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,7 @@ class Slot:
     """A replication slot; captured and retained_bytes are None where PostgreSQL has none.
 
     captured: what it calls confirmed_flush_lsn. reader: None if nobody reads. sent: up to where the log was decoded for
-    the reader, None if nobody reads.
+    the reader, None if nobody reads. pid: of the reader's walsender.
     """
 
     plugin: str
@@ -72,22 +66,23 @@ class Slot:
     active: bool
     reader: str | None
     sent: int | None = None
+    pid: int | None = None
 
     @property
     def progress(self) -> tuple[int | None, ...]:
-        """A large transaction moves the first while PostgreSQL decodes it."""
+        """The first one moves while PostgreSQL decodes a large transaction."""
         return self.sent, self.captured
 
 
 @dataclass(frozen=True)
 class TableFacts(engine.TableFacts):
-    """What changes when rows of a table change without events.
+    """Signs of rows that changed without events.
 
-    membership: its entry in the publication, another one each time it is put in.
-    files: by oid of what holds rows, its file, another one when all rows are written anew (TRUNCATE, ALTER TYPE).
-    defaulted: columns whose DEFAULT stands for rows that were there before them.
-    published: the publication tells of all that happens to rows. narrowed: by a row filter or a column list, of some.
-    identities: those of what holds rows, as PostgreSQL abbreviates them ("f", "d", "i", "n").
+    membership: its entry in the publication; it is another one each time the table is added.
+    files: the file of each relation that holds rows, by oid; it is another one after a rewrite (TRUNCATE, ALTER TYPE).
+    defaulted: columns whose DEFAULT is the value of rows that are older than the column.
+    published: the publication publishes all changes. narrowed: a row filter or a column list leaves some out.
+    identities: the replica identities of the relations that hold rows, by PostgreSQL's letters ("f", "d", "i", "n").
     """
 
     membership: int | None
@@ -98,32 +93,18 @@ class TableFacts(engine.TableFacts):
     identities: list[str] = field(default_factory=list)
 
 
-def server_from_json(content: dict[str, Any]) -> ServerFacts:
-    return ServerFacts(**content)
-
-
-def table_from_json(content: dict[str, Any]) -> TableFacts:
-    return TableFacts.from_json(content)
-
-
 def read_server(connection: Connection) -> ServerFacts:
-    with connection.cursor(row_factory=class_row(ServerFacts)) as cursor:
-        found = cursor.execute(SERVER.encode()).fetchone()
-    assert found is not None  # a SELECT without FROM has one row
+    (found,) = rows(connection, ServerFacts, SERVER)
     return found
 
 
 def read_slot(connection: Connection, database: Database) -> Slot | None:
-    with connection.cursor(row_factory=class_row(Slot)) as cursor:
-        return cursor.execute(SLOT.encode(), [names.slot(database)]).fetchone()
+    return next(iter(rows(connection, Slot, SLOT, [names.slot(database)])), None)
 
 
 def read_tables(connection: Connection, database: Database) -> dict[str, TableFacts]:
-    wanted = [table.full_name for table in database.tables]
-    with connection.cursor(row_factory=class_row(TableFacts)) as cursor:
-        values = {"publication": names.publication(database), "names": wanted}
-        found = cursor.execute(TABLES.encode(), values).fetchall()
-    return {table.full_name: table for table in found}
+    values = {"publication": names.publication(database), "names": list(database.by_name)}
+    return {table.full_name: table for table in rows(connection, TableFacts, TABLES, values)}
 
 
 def read_capture(environment: Environment, database: Database) -> Slot | None:
@@ -131,15 +112,10 @@ def read_capture(environment: Environment, database: Database) -> Slot | None:
         return read_slot(connection, database)
 
 
-def table_facts(environment: Environment, database: Database) -> dict[str, TableFacts]:
-    with connect_source(environment, database.database) as connection:
-        return read_tables(connection, database)
-
-
 def observe(environment: Environment, database: Database, position: Callable[[], int]) -> Observation:
-    """The slot is read before the connector's position: it never confirms what Kafka has not acknowledged, so a slot
-    that is ahead of a position read later is not the one that the connector left. The server is read after it: its log
-    is always ahead of what was taken from it, and grows meanwhile.
+    """The slot is read before the connector's position. A slot never confirms what Kafka has not acknowledged, so one
+    that is ahead of a position read later is not the slot that the connector used. The server is read after the
+    position: its log is always ahead of what was read from it.
     """
     with connect_source(environment, database.database) as connection:
         slot, acknowledged = read_slot(connection, database), position()

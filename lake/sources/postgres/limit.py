@@ -1,4 +1,4 @@
-"""The limit of the log that a slot may keep, and what the guardian does above it. The source is protected first."""
+"""The limit of the log that a slot may keep, and what the guardian does above it. The source comes first."""
 
 import logging
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from lake.sources.postgres import capture, names
 from lake.sources.postgres.facts import Slot
 
 LOG = logging.getLogger("guardian")
-STILL_S = 300.0  # PostgreSQL may skip a large transaction of other tables without a word
+STILL_S = 300.0  # PostgreSQL sends nothing while it skips a large transaction of other tables
 
 
 def of_limit(environment: Environment, database: Database, slot: Slot | None) -> Iterator[Drift]:
@@ -20,7 +20,7 @@ def of_limit(environment: Environment, database: Database, slot: Slot | None) ->
         what = f"slot {names.slot(database)} retains more than {wal.warn_bytes:,} bytes of log"
         now = (
             f"see why the connector is behind: lake status; above {wal.pause_bytes:,} it is stopped "
-            f"unless it comes further, above {wal.drop_bytes:,} the slot is dropped"
+            f"unless it makes progress, above {wal.drop_bytes:,} the slot is dropped"
         )
         yield Drift(database.database, "", what, now)
 

@@ -1,6 +1,6 @@
-"""What capture needs of a PostgreSQL server: one list. `lake plan` asks it, `lake apply` and the chart carry it out.
+"""All that capture needs in a PostgreSQL server, as one list of steps.
 
-Nothing else knows what is needed, and asking neither writes nor locks.
+`lake plan` evaluates their conditions, which neither writes nor locks; `lake apply` and the chart execute them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,18 +19,17 @@ from lake.sources.postgres.relations import NARROWED, leaves
 from lake.sources.postgres.roles import CAPTURE, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
 
 LOCK_TIMEOUT = "5s"
-RDS_REPLICATION = "rds_replication"  # RDS gives nobody the attribute REPLICATION: it has a role instead
+RDS_REPLICATION = "rds_replication"  # on RDS no role can have the attribute REPLICATION; this role replaces it
 OPTIONS = "publish = 'insert, update, delete, truncate', publish_via_partition_root = true"
 AS_WANTED = "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
 LAKE_TABLES = {
     # Debezium updates its one row, so that the slot moves on while the captured tables are idle (F15).
     HEARTBEAT: "CREATE TABLE lake.heartbeat (id int PRIMARY KEY, at timestamptz NOT NULL)",
-    # Rows inserted here ask the running connector for an incremental snapshot.
+    # A row inserted here makes the running connector read tables (an incremental snapshot).
     SIGNAL: "CREATE TABLE lake.signal (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)",
 }
 # Debezium writes its watermarks of incremental snapshots into the signal table.
 LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DELETE"}
-TABLE_RIGHTS = "SELECT"
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
 PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 
@@ -50,20 +49,20 @@ class Step:
 
     @property
     def unmet(self) -> str:
-        """The query of what is to be done: object, action, statement."""
+        """The query for what is not done: object, action, statement."""
         columns = f"{self.object} AS object, {self.action} AS action, {self.statement} AS statement"
         return f"SELECT {columns} {self.each}\n  WHERE ({self.condition}) IS NOT TRUE ORDER BY 1, 2"
 
 
 def unmet(connection: Connection, database: str, steps: Iterable[Step]) -> list[Change]:
-    """What is still to be done, in the order of the steps; one question, so that all answers are of one moment."""
-    asked = (f"SELECT {n} AS n, * FROM ({step.unmet}) step_{n}" for n, step in enumerate(steps))
-    rows = connection.execute(f"{' UNION ALL '.join(asked)} ORDER BY n, object, action".encode()).fetchall()
+    """The steps that are not done, in their order. One query, so that all answers are from the same moment."""
+    queries = (f"SELECT {n} AS n, * FROM ({step.unmet}) step_{n}" for n, step in enumerate(steps))
+    rows = connection.execute(f"{' UNION ALL '.join(queries)} ORDER BY n, object, action".encode()).fetchall()
     return [Change("source", database, *row[1:]) for row in rows]
 
 
 def carry_out(connection: Connection, steps: Iterable[Step]) -> None:
-    """Step by step, as the scripts do it."""
+    """Executes the steps one after the other, as the scripts do."""
     for step in steps:
         for change in unmet(connection, "", [step]):
             connection.execute(change.detail.encode())
@@ -93,7 +92,8 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
         yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
     rds = f"to_regrole({literal(RDS_REPLICATION)})"
     member = f"pg_has_role({literal(CAPTURE)}, {rds}, 'MEMBER')"
-    yield _grant(RDS_REPLICATION, CAPTURE, RDS_REPLICATION, f"{rds} IS NULL OR {member}")
+    grant = f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}"
+    yield _step(RDS_REPLICATION, f"grant to {CAPTURE}", grant, f"{rds} IS NULL OR {member}")
     allowed = f"(SELECT rolreplication FROM pg_roles WHERE rolname = {literal(CAPTURE)})"
     statement = f"ALTER ROLE {name(CAPTURE)} REPLICATION"
     yield _step(CAPTURE, "allow replication", statement, f"{rds} IS NOT NULL OR {allowed}")
@@ -106,11 +106,12 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
         yield _create_database(database)
         for user in (CAPTURE, VERIFY):
             held = f"has_database_privilege({literal(user)}, {literal(database)}, 'CONNECT')"
-            yield _grant(database, user, f"CONNECT ON DATABASE {name(database)}", held)
+            grant = f"GRANT CONNECT ON DATABASE {name(database)} TO {name(user)}"
+            yield _step(database, f"grant to {user}", grant, held)
 
 
 def database_steps(database: Database) -> Iterator[Step]:
-    """What makes one database capturable; for that database. Its tables may be still to come."""
+    """The steps in one database. Its tables may be created later."""
     yield _step("lake", "create schema", "CREATE SCHEMA IF NOT EXISTS lake", "to_regnamespace('lake') IS NOT NULL")
     for table, create in LAKE_TABLES.items():
         yield _step(table, "create table", create, f"to_regclass({literal(table)}) IS NOT NULL")
@@ -143,9 +144,9 @@ def _is_database(database: str) -> str:
 
 
 def _identities(database: Database) -> Step:
-    """On the relations that hold the rows."""
+    """The replica identity of the relations that hold the rows."""
     identities = [table.replica_identity.upper() for table in database.tables]
-    wanted = _rows((table.full_name for table in database.tables), identities)
+    wanted = _rows(database.by_name, identities)
     return Step(
         "n.nspname || '.' || c.relname",
         "'replica identity ' || lower(identity)",
@@ -157,7 +158,7 @@ def _identities(database: Database) -> Step:
 
 
 def _publication(database: Database) -> Iterator[Step]:
-    """It is made empty: a table may be still to come."""
+    """The publication starts empty, because a table may be created later."""
     published_as, quoted = names.publication(database), name(names.publication(database))
     found = f"FROM pg_publication WHERE pubname = {literal(published_as)}"
     create = f"CREATE PUBLICATION {quoted} WITH ({OPTIONS})"
@@ -182,11 +183,11 @@ def _dropped(database: Database, action: str, condition: str) -> Step:
 
 
 def _published(database: Database) -> str:
-    return _array([*(table.full_name for table in database.tables), *LAKE_TABLES])
+    return _array([*database.by_name, *LAKE_TABLES])
 
 
 def _rights(database: Database) -> Iterator[Step]:
-    tables = dict.fromkeys((table.full_name for table in database.tables), TABLE_RIGHTS)
+    tables = dict.fromkeys(database.by_name, "SELECT")
     needed = [(table, CAPTURE, rights) for table, rights in {**tables, **LAKE_RIGHTS}.items()]
     needed += [(table, VERIFY, rights) for table, rights in tables.items()]
     schemas = dict.fromkeys((table.partition(".")[0], user) for table, user, _ in needed)
@@ -209,7 +210,7 @@ def _rights(database: Database) -> Iterator[Step]:
 
 
 def _once_there(condition: str) -> str:
-    """Nothing is needed of a table that does not exist yet. The lake's own do, by the steps before."""
+    """True also for a table that does not exist yet; the lake's own tables are made by earlier steps."""
     own = ", ".join(map(literal, LAKE_TABLES))
     return f"(name NOT IN ({own}) AND to_regclass(name) IS NULL) OR {condition}"
 
@@ -220,10 +221,6 @@ def _rows(*columns: Iterable[str]) -> str:
 
 def _array(texts: Iterable[str]) -> str:
     return f"ARRAY[{', '.join(map(literal, texts))}]::text[]"
-
-
-def _grant(object_: str, user: str, right: str, held: str) -> Step:
-    return _step(object_, f"grant to {user}", f"GRANT {right} TO {name(user)}", held)
 
 
 def _step(object_: str, action: str, statement: str, condition: str) -> Step:

@@ -7,7 +7,7 @@ NARROWED = "(to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' I
 def leaves(table: str) -> str:
     """The query of what holds the rows of a table, by oid: its partitions, or the table itself; table: an expression.
 
-    pg_partition_tree() would wait for locks: behind an ALTER TABLE for as long as that waits itself.
+    pg_partition_tree() waits for locks: after an ALTER TABLE that waits itself, for as long as that one.
     """
     return (
         f"WITH RECURSIVE part AS (SELECT oid, relkind FROM pg_class WHERE oid = {table} UNION ALL\n"

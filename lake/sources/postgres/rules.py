@@ -29,27 +29,27 @@ def of_capture(database: Database, slot: Slot | None, position: int) -> Iterator
     if not position:
         return
     if slot is None:
-        yield gap(database, f"replication slot {names.slot(database)} is gone")
+        yield gap(database, f"replication slot {names.slot(database)} does not exist")
         return
     if slot.wal_status == "lost":
-        yield gap(database, f"the log that slot {names.slot(database)} needs is gone (wal_status lost)")
+        yield gap(database, f"slot {names.slot(database)} lost the log that it needs (wal_status lost)")
     if (slot.plugin, slot.database) != (PLUGIN, database.database):
-        what = f"slot {names.slot(database)} is a foreign one: plug-in {slot.plugin}, database {slot.database}"
+        what = f"slot {names.slot(database)} is not the lake's: plug-in {slot.plugin}, database {slot.database}"
         yield gap(database, what)
     if slot.reader not in (None, CAPTURE):
         yield gap(database, f"slot {names.slot(database)} is read by {slot.reader}")
     if slot.captured is not None and slot.captured > position:
-        yield gap(database, f"slot {names.slot(database)} is ahead of the connector: it was advanced or made anew")
+        yield gap(database, f"slot {names.slot(database)} is ahead of the connector: it was advanced or re-created")
 
 
 def of_table(database: Database, expected: TableFacts, observed: TableFacts | None) -> Iterator[Drift]:
-    """What tells that rows changed without events since the table was last in order."""
+    """Signs that rows changed without events since the baseline."""
     if observed is None:
-        return  # the rules of the definition name it
+        return  # a rule of the definition reports it
     if expected.loss_reason:
         yield loss(database, expected.full_name, expected.loss_reason)
     elif observed.relation != expected.relation:
-        yield loss(database, expected.full_name, "was dropped and made anew")
+        yield loss(database, expected.full_name, "was dropped and re-created")
     elif observed.membership not in (None, expected.membership):
         yield loss(database, expected.full_name, "was out of the publication for a while")
     if rewritten(expected, observed):
@@ -62,9 +62,9 @@ def of_table(database: Database, expected: TableFacts, observed: TableFacts | No
 
 
 def loss_reason(observed: TableFacts, identities: set[str]) -> str:
-    """A source that is corrected does not bring them back. PostgreSQL abbreviates identities by their first letter."""
+    """Why changes are lost; a correction does not bring them back. PostgreSQL names identities by a letter."""
     if not observed.published:
-        return "was in a publication that does not tell of all changes"
+        return "was in a publication that does not publish all changes"
     if observed.narrowed:
         return "was published with a row filter or a column list"
     if wrong := sorted({*observed.identities} - {"f", *(identity[0] for identity in identities)}):
@@ -73,6 +73,6 @@ def loss_reason(observed: TableFacts, identities: set[str]) -> str:
 
 
 def rewritten(expected: TableFacts, observed: TableFacts) -> bool:
-    """Whether what held rows holds them no more, or in another file; a partition that joins is no rewriting."""
+    """True if a relation that held rows was removed or has another file; a new partition does not count."""
     before, after = expected.files or {}, observed.files or {}
     return observed.relation == expected.relation and any(after.get(leaf) != file for leaf, file in before.items())

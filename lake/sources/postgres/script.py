@@ -1,8 +1,8 @@
 """The preparation of a PostgreSQL server as scripts for psql, which a pod runs where no command line is.
 
-A script can be repeated at any time, and shows each statement before it runs. What only the running lake knows enters
-as the psql variable `captured`: the tables that the connector of the database knows now, separated by commas, or
-nothing where it does not run. What it is to learn leaves by the file `unread`.
+A script can be repeated at any time, and shows each statement before it runs. The psql variable
+`captured` lists the tables that the running connector of the database knows, separated by commas; it is empty if no
+connector runs. The script writes the tables that the connector must still read into the file `unread`.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from lake.sources.postgres.preparation import (
     server_steps,
 )
 
-LOCK = 7163  # of all scripts, so that a deployment and the schedule wait for each other; any number will do
+LOCK = 7163  # any number; the same in all scripts, so that a deployment and the schedule wait for each other
 # shown: psql runs both columns of each row, one after the other.
 START = f"""\
 \\set ON_ERROR_STOP on
@@ -48,14 +48,24 @@ def scripts(databases: list[Database]) -> dict[str, Any]:
 
 def server_script(databases: Iterable[str]) -> str:
     """For the database `postgres`; outside of a transaction, as CREATE DATABASE must be."""
-    return _script([START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, server_steps(databases))])
+    return "\n".join([START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, server_steps(databases)), ""])
 
 
 def database_script(database: Database) -> str:
     """For the database, in one transaction."""
-    parts = [START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL]
-    parts += [*map(_carried_out, database_steps(database)), _snapshots(database), *_departures(database)]
-    return _script([*parts, _waiting(database), "COMMIT;", _left_unread(database)])
+    listed = ", ".join(map(literal, database.by_name))
+    waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
+    parts = [
+        *(START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
+        *(*map(_carried_out, database_steps(database)), _snapshots(database), *_departures(database)),
+        f"SELECT {waiting} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;",
+        "COMMIT;",
+        # The published tables whose rows are still to be requested, into the file that the variable names.
+        "\\o :unread",
+        f"SELECT coalesce(string_agg(name, ','), '') {_unread(database)};",
+        "\\o\n",
+    ]
+    return "\n".join(parts)
 
 
 def _carried_out(step: Step) -> str:
@@ -63,10 +73,10 @@ def _carried_out(step: Step) -> str:
 
 
 def _snapshots(database: Database) -> str:
-    """Asks the connector for the rows that a table had before it was published; once per table and epoch.
+    """Requests the rows that a table had before it was published; once per table and epoch.
 
-    A connector that has no slot yet reads all tables at its first start: they are only noted. The note's type is one
-    that Debezium takes for a line of its log.
+    A connector that has no slot yet reads all tables at its first start: they only get a note. Debezium
+    writes a note of this type to its log.
     """
     return (
         "INSERT INTO lake.signal (id, type, data)\n"
@@ -79,14 +89,8 @@ def _snapshots(database: Database) -> str:
     )
 
 
-def _left_unread(database: Database) -> str:
-    """The published tables whose rows are still to be asked for, into the file that the variable `unread` names."""
-    query = f"SELECT coalesce(string_agg(name, ','), '') {_unread(database)};"
-    return f"\\o :unread\n{query}\n\\o"
-
-
 def _unread(database: Database) -> str:
-    """The published tables that no note says anything of, as the rest of a query; streams: there is a slot."""
+    """The published tables without a note, as the end of a query; streams: the slot exists."""
     epochs = ", ".join(f"({literal(table.full_name)}, {table.epoch})" for table in database.tables)
     slot = f"EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = {literal(names.slot(database))})"
     member = f"SELECT format('snapshot-%s-%s', r.prrelid, epoch) AS note, {slot} AS streams"
@@ -98,19 +102,9 @@ def _unread(database: Database) -> str:
 
 
 def _departures(database: Database) -> list[str]:
-    """A table that is no longer defined leaves once the connector has let go of it; its return is a new arrival."""
+    """A table that is no longer defined leaves once the connector does not read it; if it returns, it is new."""
     step = departures(database)
     read = "n.nspname || '.' || c.relname = ANY (string_to_array(:'captured', ','))"
     leaving = replace(step, condition=f"{step.condition} OR :'captured' = '' OR {read}")
     notes = f"SELECT format('snapshot-%s-%%', r.prrelid) {step.each} WHERE ({leaving.condition}) IS NOT TRUE"
     return [f"DELETE FROM lake.signal WHERE id LIKE ANY (ARRAY(\n  {notes}));", _carried_out(leaving)]
-
-
-def _waiting(database: Database) -> str:
-    listed = ", ".join(literal(table.full_name) for table in database.tables)
-    said = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
-    return f"SELECT {said} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;"
-
-
-def _script(parts: Iterable[str]) -> str:
-    return "\n".join(parts) + "\n"
