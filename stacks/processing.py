@@ -53,7 +53,19 @@ class ProcessingStack(Part):
         super().__init__(scope, blueprint)
         self._storage, self._source, self._kafka = storage, source, streaming.kafka
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
-        self._code = self._job_code()
+        package = blueprint.package
+        templates = {name: package.rendered / f"pipeline-{name}.json" for name in self.settings.processing.jobs}
+        self._code = JobCode(
+            self,
+            "Code",
+            package=package.code,
+            jobs=package.jobs,
+            jars=package.jars,
+            streamer=package.streamer,
+            scripts=steps.SCRIPTS,
+            starters=steps.STARTERS,
+            templates={**templates, STREAMER: package.rendered / f"{STREAMER}.json"},
+        )
         groups = EmrSecurityGroups(self, "Groups", vpc=network.vpc)
         IngressRule(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
         IngressRule(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
@@ -78,21 +90,6 @@ class ProcessingStack(Part):
                 action_on_failure="CONTINUE",
                 hadoop_jar_step={"jar": outputs.runner, "args": steps.start(name, job, outputs)},
             )
-
-    def _job_code(self) -> JobCode:
-        package = self.blueprint.package
-        templates = {name: package.rendered / f"pipeline-{name}.json" for name in self.settings.processing.jobs}
-        return JobCode(
-            self,
-            "Code",
-            package=package.code,
-            jobs=package.jobs,
-            jars=package.jars,
-            streamer=package.streamer,
-            scripts=steps.SCRIPTS,
-            starters=steps.STARTERS,
-            templates={**templates, STREAMER: package.rendered / f"{STREAMER}.json"},
-        )
 
     def _outputs(self, registry: str) -> steps.StackOutputs:
         code, storage = self._code, self._storage

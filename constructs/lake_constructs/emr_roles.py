@@ -28,10 +28,9 @@ class ServiceRole(iam.Role):
     """The rights that EMR needs to start nodes with encrypted disks in tagged subnets."""
 
     def __init__(self, scope: Construct, id: str, *, nodes: iam.IRole, disks_key: kms.IKey) -> None:
-        clusters = {
-            "ArnLike": {"aws:SourceArn": f"arn:{Aws.PARTITION}:elasticmapreduce:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"}
-        }
-        service = iam.ServicePrincipal("elasticmapreduce.amazonaws.com", conditions=clusters)
+        clusters = f"arn:{Aws.PARTITION}:elasticmapreduce:{Aws.REGION}:{Aws.ACCOUNT_ID}:*"
+        limits = {"ArnLike": {"aws:SourceArn": clusters}}
+        service = iam.ServicePrincipal("elasticmapreduce.amazonaws.com", conditions=limits)
         policy = iam.ManagedPolicy.from_aws_managed_policy_name(SERVICE_POLICY)
         super().__init__(scope, id, assumed_by=service, managed_policies=[policy])
         passed = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}

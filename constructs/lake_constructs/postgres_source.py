@@ -55,9 +55,8 @@ class PostgresSource(rds.DatabaseInstance):
         **properties: Any,
     ) -> None:
         keep = removal_policy is RemovalPolicy.RETAIN
-        engine = rds.DatabaseInstanceEngine.postgres(
-            version=rds.PostgresEngineVersion.of(version, version.partition(".")[0])
-        )
+        minor = rds.PostgresEngineVersion.of(version, version.partition(".")[0])
+        engine = rds.DatabaseInstanceEngine.postgres(version=minor)
         parameters = rds.ParameterGroup(
             scope,
             f"{id}Parameters",
@@ -66,6 +65,7 @@ class PostgresSource(rds.DatabaseInstance):
             # In MB: PostgreSQL invalidates a slot that nobody reads before it fills the disk.
             parameters={**PARAMETERS, "max_slot_wal_keep_size": str(max_slot_wal_gb * 1024)},
         )
+        login = rds.Credentials.from_generated_secret(admin, encryption_key=secrets_key, exclude_characters=AWKWARD)
         self.group = ec2.SecurityGroup(scope, f"{id}Group", vpc=vpc, allow_all_outbound=False)
         super().__init__(
             scope,
@@ -76,9 +76,7 @@ class PostgresSource(rds.DatabaseInstance):
             vpc=vpc,
             security_groups=[self.group],
             parameter_group=parameters,
-            credentials=rds.Credentials.from_generated_secret(
-                admin, encryption_key=secrets_key, exclude_characters=AWKWARD
-            ),
+            credentials=login,
             port=PORT,
             allocated_storage=storage_gb,
             max_allocated_storage=storage_gb * 2,

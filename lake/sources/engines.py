@@ -2,6 +2,7 @@
 
 from lake.config.definition import Database
 from lake.config.errors import BadInput
+from lake.config.names import refuse_unknown
 from lake.sources.engine import Engine, Guard
 from lake.sources.postgres.engine import POSTGRES
 
@@ -14,8 +15,7 @@ def engine_of(database: Database) -> Engine:
 
 
 def engine_named(name: str, where: str) -> Engine:
-    if name not in ENGINES:
-        raise BadInput(f"there is no source engine '{name}'", where, f"choose from: {', '.join(sorted(ENGINES))}")
+    refuse_unknown("source engine", [name], sorted(ENGINES), where)
     return ENGINES[name]
 
 

@@ -12,6 +12,7 @@ from lake.sources.engine import ServerFacts, TableFacts
 from lake.sources.engines import engine_of, guard_of
 
 Tables = Mapping[str, TableFacts]
+UNREAD = "guardian/unread"
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,12 @@ def note(home: Environment, database: Database) -> None:
     if engine_of(database).guard is None:
         return
     seen = guard_of(database).facts.observe(home, database, lambda: 0)
-    replace_json(_unread_path(home, database.database), _listed(seen.tables))
+    replace_json(_path(home, database.database, UNREAD), _listed(seen.tables))
 
 
 def noted(home: Environment, database: Database) -> dict[str, TableFacts]:
     """The noted tables by name; {} if there is no note."""
-    return _by_name(database, read_json(_unread_path(home, database.database)) or [])
+    return _by_name(database, read_json(_path(home, database.database, UNREAD)) or [])
 
 
 def forget(home: Environment, database: str) -> None:
@@ -119,9 +120,5 @@ def _by_name(database: Database, tables: list[dict[str, Any]]) -> dict[str, Tabl
     return {one["full_name"]: read(one) for one in tables}
 
 
-def _path(home: Environment, database: str) -> Path:
-    return home.data / "guardian" / f"{database}.json"
-
-
-def _unread_path(home: Environment, database: str) -> Path:
-    return home.data / "guardian" / "unread" / f"{database}.json"
+def _path(home: Environment, database: str, folder: str = "guardian") -> Path:
+    return home.data / folder / f"{database}.json"
