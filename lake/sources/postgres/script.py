@@ -1,8 +1,8 @@
 """The preparation of a PostgreSQL server as scripts for psql, which a pod runs where no command line is.
 
-A script can be repeated at any time, and shows each statement before it runs. The psql variable
-`captured` lists the tables that the running connector of the database knows, separated by commas; it is empty if no
-connector runs. The script writes the tables that the connector must still read into the file `unread`.
+A script can be repeated at any time, and shows each statement before it runs. The psql variable `captured` lists the
+tables that the running connector of the database knows, separated by commas; it is empty if no connector runs. The
+script writes the tables that the connector must still read into the file `unread`.
 """
 
 from collections.abc import Iterable
@@ -10,16 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from lake.config.definition import Database
-from lake.sources.postgres import names
-from lake.sources.postgres.preparation import (
-    LOCK_TIMEOUT,
-    Step,
-    database_steps,
-    departures,
-    literal,
-    members,
-    server_steps,
-)
+from lake.sources.postgres import names, preparation
+from lake.sources.postgres.preparation import LOCK_TIMEOUT, Step, literal, members
 
 LOCK = 7163  # any number; the same in all scripts, so that a deployment and the schedule wait for each other
 # shown: psql runs both columns of each row, one after the other.
@@ -48,7 +40,9 @@ def scripts(databases: list[Database]) -> dict[str, Any]:
 
 def server_script(databases: Iterable[str]) -> str:
     """For the database `postgres`; outside of a transaction, as CREATE DATABASE must be."""
-    return "\n".join([START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, server_steps(databases)), ""])
+    return "\n".join(
+        [START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, preparation.server_steps(databases)), ""]
+    )
 
 
 def database_script(database: Database) -> str:
@@ -57,7 +51,7 @@ def database_script(database: Database) -> str:
     waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
     parts = [
         *(START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
-        *(*map(_carried_out, database_steps(database)), _snapshots(database), *_departures(database)),
+        *(*map(_carried_out, preparation.database_steps(database)), _snapshots(database), *_departures(database)),
         f"SELECT {waiting} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;",
         "COMMIT;",
         # The published tables whose rows are still to be requested, into the file that the variable names.
@@ -103,7 +97,7 @@ def _unread(database: Database) -> str:
 
 def _departures(database: Database) -> list[str]:
     """A table that is no longer defined leaves once the connector does not read it; if it returns, it is new."""
-    step = departures(database)
+    step = preparation.departures(database)
     read = "n.nspname || '.' || c.relname = ANY (string_to_array(:'captured', ','))"
     leaving = replace(step, condition=f"{step.condition} OR :'captured' = '' OR {read}")
     notes = f"SELECT format('snapshot-%s-%%', r.prrelid) {step.each} WHERE ({leaving.condition}) IS NOT TRUE"
