@@ -16,7 +16,6 @@ from lake.sources.postgres.facts import read_capture, read_slot
 POSITION = "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
 REQUEST = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapshot', %s)"
-OFFSET_POSITIONS = ("lsn", "lsn_commit", "lsn_proc")
 
 
 def position(environment: Environment, database: Database) -> int:
@@ -77,7 +76,7 @@ def objects(database: Database) -> list[str]:
 
 
 def acknowledged(offset: Offset | None) -> int:
-    return max(int((offset or {}).get(name) or 0) for name in OFFSET_POSITIONS)
+    return max(int((offset or {}).get(name) or 0) for name in ("lsn", "lsn_commit", "lsn_proc"))
 
 
 def streamed(offset: Offset) -> int:

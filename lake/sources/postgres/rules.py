@@ -20,8 +20,7 @@ def of_server(database: Database, expected: ServerFacts, observed: ServerFacts, 
         what = f"the server was restored or promoted: timeline {observed.timeline}, not {expected.timeline}"
         yield gap(database, what)
     elif observed.position < position:
-        what = "the server's log ends before the connector's position: it was restored from a backup"
-        yield gap(database, what)
+        yield gap(database, "the server's log ends before the connector's position: it was restored from a backup")
 
 
 def of_capture(database: Database, slot: Slot | None, position: int) -> Iterator[Drift]:
@@ -53,9 +52,8 @@ def of_table(database: Database, expected: TableFacts, observed: TableFacts | No
     elif observed.membership not in (None, expected.membership):
         yield loss(database, expected.full_name, "was out of the publication for a while")
     if rewritten(expected, observed):
-        yield loss(
-            database, expected.full_name, "was emptied or rewritten (TRUNCATE, ALTER TYPE, VACUUM FULL, a partition)"
-        )
+        what = "was emptied or rewritten (TRUNCATE, ALTER TYPE, VACUUM FULL, a partition)"
+        yield loss(database, expected.full_name, what)
     if fresh := [column for column in observed.defaulted if column not in expected.defaulted]:
         what = f"has rows that got the DEFAULT of {', '.join(fresh)} without an event"
         yield loss(database, expected.full_name, what)

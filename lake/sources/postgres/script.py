@@ -40,9 +40,8 @@ def scripts(databases: list[Database]) -> dict[str, Any]:
 
 def server_script(databases: Iterable[str]) -> str:
     """For the database `postgres`; outside of a transaction, as CREATE DATABASE must be."""
-    return "\n".join(
-        [START, f"SELECT pg_advisory_lock({LOCK});", *map(_carried_out, preparation.server_steps(databases)), ""]
-    )
+    steps = map(_carried_out, preparation.server_steps(databases))
+    return "\n".join([START, f"SELECT pg_advisory_lock({LOCK});", *steps, ""])
 
 
 def database_script(database: Database) -> str:
