@@ -166,7 +166,7 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
         ("shaped", {"key": ["id"]}, r"types that the lake can't keep: outline polygon, boxes box\[\]"),
         ("spaced", {"key": ["id"]}, "'a b' can't be named so"),
         ("twins", {"key": ["id"]}, "both 'n' in lower case"),
-        ("taken", {"key": ["id"]}, "'__op' has the name of one"),
+        ("taken", {"key": ["id"]}, "'__op' has the name of a column"),
         ("marked", {"key": ["id", "n"]}, "id is bytea"),
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
     ],
