@@ -9,12 +9,21 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML, YAMLError
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.resolver import VersionedResolver
 
 from lake.config.errors import BadInput
 
 Model = TypeVar("Model")
 UNKNOWN_KEY = ("extra_forbidden", "unexpected_keyword_argument")
 MISSING_KEY = ("missing", "missing_argument")
+LETTERS = ("y", "Y", "n", "N")
+
+
+class _Resolver(VersionedResolver):
+    """YAML 1.1, but a single letter is text and no boolean, as in PyYAML: a column may be named n."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        return super().resolve(kind, value, (False, True) if value in LETTERS else implicit)
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -44,6 +53,7 @@ def as_model(model: type[Model], content: dict[str, Any], path: Path) -> Model:
 def _load(path: Path) -> Any:
     """The content of the file, which knows the lines of its keys. It refuses a key that is written twice."""
     loader = YAML()
+    loader.Resolver = _Resolver
     loader.version = (1, 1)  # `yes` and `on` are true, as most people expect
     return loader.load(_text(path))
 

@@ -47,6 +47,13 @@ def test_added_columns_are_known_in_any_case(column: str) -> None:
     assert not is_added_column(f"a{column}")
 
 
+def test_a_column_may_have_a_letter_that_yaml_calls_a_boolean(tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text("database: shop\ntables:\n  n.y: {key: [y, n, no_]}\n")
+    (table,) = load_database(path).tables
+    assert (table.full_name, table.key) == ("n.y", ("y", "n", "no_"))
+
+
 def test_the_error_names_line_and_nested_key(tmp_path: Path) -> None:
     file = tmp_path / "moma.yaml"
     file.write_text("database: moma\ntables:\n  public.a: {key: [id]}\n  public.b:\n    key: [id]\n    delete: maybe\n")
