@@ -32,7 +32,8 @@ class AwsJobs:
         state = cluster.state()
         known = cluster.steps()
         wanted = [name for name in self._names if name != STREAMER or any(one.name == STREAMER for one in known)]
-        here = [self._continuous(name, self._steps.report(name).get("at"), known, state) for name in wanted]
+        reported = {name: self._steps.report(name, outputs).get("at") for name in wanted}
+        here = [self._continuous(name, reported[name], known, state) for name in wanted]
         return here + [_once(one) for one in known if one.name not in self._names]
 
     @property

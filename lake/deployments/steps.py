@@ -99,9 +99,9 @@ class Steps:
 
     def reports(self) -> dict[str, dict[str, Any]]:
         """The last report of each continuous job; {} for a job that never wrote one."""
-        return {name: self.report(name) for name in self.environment.processing.jobs}
-
-    def report(self, job: str) -> dict[str, Any]:
-        """The last report of a continuous job; {} if it never wrote one."""
         outputs = self.find_outputs()
-        return self.account.read_json(outputs.places["artifacts"], f"{STATE}/{job}/status.json") if outputs else {}
+        return {name: self.report(name, outputs) if outputs else {} for name in self.environment.processing.jobs}
+
+    def report(self, job: str, outputs: StackOutputs) -> dict[str, Any]:
+        """The last report of a continuous job; {} if it never wrote one."""
+        return self.account.read_json(outputs.places["artifacts"], f"{STATE}/{job}/status.json")
