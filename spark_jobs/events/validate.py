@@ -23,7 +23,7 @@ IDS = 2**32  # a frame is a zero and four bytes of id
 NO_VALUE = "it has no value (a tombstone)"
 NEEDED = ("__op", "__deleted")  # what the connector adds to every row, and every table is written by
 TOO_LARGE = "lake.TooLarge"  # the name of the schema of what is sent in place of such a row
-TOO_LARGE_REASON = "the row with %s has %d bytes, and may have %d: make it smaller in PostgreSQL"
+TOO_LARGE_REASON = "the row with %s has %d bytes, the limit is %d: make it smaller in PostgreSQL"
 UNDECODABLE = "it can't be decoded with schema id {}, or its key is NULL"
 
 

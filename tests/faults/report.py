@@ -22,22 +22,23 @@ TESTS = ("unit", "synth", "charts", "kube_api", "emulated_account", "faults/repo
 OTHER = ("docs", "*.md", "benchmarks/[!m]*", *(f"tests/{name}" for name in TESTS))
 CODE = ("--", ".", *(f":!{path}" for path in OTHER))  # in git's words
 PAGE = """\
-# Reliability: what was broken on purpose, and what came of it
+# Reliability: injected faults and their results
 
-Each line is a trial of `make faults REPORT=docs/reliability.md`, or the hour of `make soak` likewise. Where it has
-checked rows, rows were written to PostgreSQL, mostly by several sessions while the fault came, and afterwards a checker
-that shares no code with the pipeline held the lake against an audit of everything that PostgreSQL ever committed. The
-others show what is told, or refused, and what stays as it was.
-The first column numbers the kinds of fault. "checked rows" are the row versions that were compared; "recovered" is the
-time from the end of the fault, of a kill from itself, until every table has a row that is at most 30 s old. It is held
-to a limit, of 60 s for one process that was killed. Where the machine, which is shared, takes more than the usual 0.1 s
-for a fixed loop meanwhile (`machine_loop_s` of docs/measured.md), the limit and the 30 s are as many times longer, and
-the line says how slow it was; so are the pauses of the sessions that write, by the machine as they begin. 60 s on the
-clock are what `python -m benchmarks recovery` is held to. "known fault" is a fault of the product that the run shows,
-and that is not mended yet. A trial that runs again replaces its line: date and commit say of which run it is. The table
-is the only memory of earlier runs.
+Each row of the table is one trial of `make faults REPORT=docs/reliability.md`, or one run of `make soak`. In most
+trials several sessions write to PostgreSQL during the fault. Afterwards a checker, which shares no code with the
+pipeline, compares the lake with an audit of everything that PostgreSQL ever committed. A trial without checked rows
+tests what is reported or refused, and what stays unchanged.
 
-{passed} of {count} as they should be.
+- **row** numbers the kinds of fault.
+- **checked rows** counts the row versions that were compared.
+- **recovered** is the time from the end of the fault (for a kill, from the kill) until every table has a row that is
+  at most 30 s old. The limit for one killed process is 60 s. On a slow machine (`machine_loop_s` of docs/measured.md
+  above 0.1 s) the limit, the 30 s and the pauses of the writing sessions scale by the same factor, which the row
+  shows. `python -m benchmarks recovery` measures against a fixed limit of 60 s.
+- **verdict** is `known fault` for a fault of the product that is not fixed yet.
+- **date** and **commit** name the run. A new run of a trial replaces its row; this table is the only record of runs.
+
+{passed} of {count} trials passed.
 
 {table}
 
@@ -45,20 +46,20 @@ Kinds of fault without a trial here:
 
 {without}
 
-Seen once, and not explained: at 488d76e, seconds after a kill, two of the queries beside kills lacked 103 rows of a
-merge-on-read table that those before and behind them had. They were what one commit had written last, and none was
-missing in the end. Some sixty kills beside queries, and two hours of soak, the later with 100 kills, have not shown it
-again. If it comes, the trial that fails tells the commit, the files and the timeline, and which blocks of the log Hudi
+Seen once and not explained: at 488d76e, seconds after a kill, two queries of a merge-on-read table missed 103 rows
+that the queries before and after them returned. One commit had written these rows last, and none was missing in the
+end. Some sixty kills with parallel queries, and two hours of soak, the second with 100 kills, have not shown it
+again. If it happens again, the failed trial prints the commit, the files, the timeline, and the log blocks that Hudi
 read.
 """
 WITHOUT = {
     "14": "archive files out of order, late or back-dated: tests/integration/test_streamer.py",
-    "19": "a pooler in place of the server: refused by nobody, and not tried",
-    "20, 34": "logins and rights of Kafka (expired, revoked, another principal): the broker here asks for none; what "
-    "MSK asks for is in the templates, which tests/synth looks at",
+    "19": "a pooler in front of the server: not refused, and not tested",
+    "20, 34": "logins and rights of Kafka (expired, revoked, another principal): the broker here has no logins; the "
+    "settings for MSK are in the templates, which tests/synth checks",
     "34": "connections to PostgreSQL and S3 in plain text: both listen on loopback here, and the packaged PostgreSQL "
-    "has no TLS; that AWS refuses them is in the templates",
-    "26": "Hive and Athena as readers of types: Spark alone reads here",
+    "has no TLS; on AWS the templates refuse such connections",
+    "26": "Hive and Athena as readers of types: here only Spark reads",
 }
 
 

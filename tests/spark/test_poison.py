@@ -71,7 +71,7 @@ def test_what_is_wrong(spark: SparkSession, value: bytes, reason: str) -> None:
 
 @pytest.mark.parametrize("applied", [False, True])
 def test_what_stands_for_a_row_that_was_too_large(spark: SparkSession, applied: bool) -> None:
-    told = "the row with id=7 has 17000000 bytes, and may have 16000000: make it smaller in PostgreSQL"
+    told = "the row with id=7 has 17000000 bytes, the limit is 16000000: make it smaller in PostgreSQL"
     values = GOOD, too_large("id=7"), framed(TOLD, b"\x02")
     assert reasons(spark, *values, applied=applied) == [None, told, UNDECODABLE.replace("3", "12")]
 
