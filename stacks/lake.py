@@ -4,11 +4,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aws_cdk import Annotations, App, Stack, Tags
+from aws_cdk import aws_msk as msk
 from lake_constructs.handler_logs import keep_handler_logs
 from lake_constructs.undeployable import refuse_deployment
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.package import build, build_without_jars
+from lake.aws.part import LAKE_TAG
 from lake.aws.prerequisites import missing_jar
 from lake.aws.rendering import glue_databases
 from lake.config.definition import Database
@@ -44,7 +46,7 @@ class Lake:
         for stack in self.stacks.values():
             keep_handler_logs(stack, self.storage.log_settings)
         environment = blueprint.environment
-        Tags.of(app).add("lake", environment.name)
+        tag_all(app, environment)
         names = list(glue_databases(blueprint.databases))
         acknowledge(self.stacks, environment.name, names, keep_data=environment.keep_data)
 
@@ -52,6 +54,13 @@ class Lake:
     def stacks(self) -> dict[str, Stack]:
         """The stacks by part; parts are named like the files."""
         return {name: part for name, part in vars(self).items() if isinstance(part, Stack)}
+
+
+def tag_all(app: App, environment: AwsEnvironment) -> None:
+    """The environment's tags on all resources but MSK Serverless, whose tags can never be changed."""
+    Tags.of(app).add(LAKE_TAG, environment.name)
+    for key, value in environment.tags.items():
+        Tags.of(app).add(key, value, exclude_resource_types=[msk.CfnServerlessCluster.CFN_RESOURCE_TYPE_NAME])
 
 
 def add_lake(app: App, environment: AwsEnvironment, databases: list[Database], root: Path) -> Lake:

@@ -42,7 +42,7 @@ class OperationsStack(Part):
         }
         LakeDashboard(self, "Dashboard", name=name, graphs=graphs)
         usd, topic = environment.operations.budget_usd, self._alarms.topic
-        MonthlyBudget(self, "Budget", name=name, usd=usd, environment=environment.name, topic=topic)
+        MonthlyBudget(self, "Budget", usd=usd, environment=environment.name, topic=topic)
 
     def _watch_source(self, instance: PostgresSource) -> Graphs:
         minutes = Duration.minutes(1)

@@ -127,7 +127,7 @@ class ProcessingStack(Part):
         reported = [steps.remembered(artifacts, job, "status.json") for job in processing.jobs]
         nodes = NodeRole(self, "Nodes", statements=self._rights())
         keys = {"data_key": storage.key, "disks_key": self._disks_key}
-        encryption = EmrEncryption(self, "Encryption", name=name, certificates=processing.certificates, **keys)
+        encryption = EmrEncryption(self, "Encryption", certificates=processing.certificates, **keys)
         return EmrCluster(
             self,
             "Cluster",

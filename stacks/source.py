@@ -41,7 +41,6 @@ class SourceStack(Part):
             instance_type=source.instance,
             vpc=network.source_vpc,
             vpc_subnets=network.source_subnets,
-            database_name=self.blueprint.databases[0].database,
             admin=roles.ADMIN,
             storage_gb=source.storage_gb,
             max_slot_wal_gb=source.max_slot_wal_gb,

@@ -11,7 +11,7 @@ class EmrEncryption(emr.CfnSecurityConfiguration):
     """Always encrypted at rest; TLS between nodes if the operator provides certificates (Spark needs none)."""
 
     def __init__(
-        self, scope: Construct, id: str, *, name: str, data_key: kms.IKey, disks_key: kms.IKey, certificates: str | None
+        self, scope: Construct, id: str, *, data_key: kms.IKey, disks_key: kms.IKey, certificates: str | None
     ) -> None:
         encryption: dict[str, Any] = {
             "EnableAtRestEncryption": True,
@@ -30,4 +30,4 @@ class EmrEncryption(emr.CfnSecurityConfiguration):
             encryption["InTransitEncryptionConfiguration"] = {"TLSCertificateConfiguration": provider}
         metadata = {"MinimumInstanceMetadataServiceVersion": 2, "HttpPutResponseHopLimit": 1}
         content = {"EncryptionConfiguration": encryption, "InstanceMetadataServiceConfiguration": metadata}
-        super().__init__(scope, id, name=name, security_configuration=content)
+        super().__init__(scope, id, security_configuration=content)  # a name would forbid every change

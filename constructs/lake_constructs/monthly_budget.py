@@ -8,11 +8,10 @@ from constructs import Construct
 
 
 class MonthlyBudget(budgets.CfnBudget):
-    """Notifies the topic at 80 % spent, and when the forecast exceeds the budget."""
+    """Notifies the topic at 80 % spent, and when the forecast exceeds the budget. Without a name it can be replaced."""
 
-    def __init__(self, scope: Construct, id: str, *, name: str, usd: int, environment: str, topic: sns.ITopic) -> None:
+    def __init__(self, scope: Construct, id: str, *, usd: int, environment: str, topic: sns.ITopic) -> None:
         budget = {
-            "budgetName": name,
             "budgetType": "COST",
             "timeUnit": "MONTHLY",
             "budgetLimit": {"amount": usd, "unit": "USD"},

@@ -33,7 +33,10 @@ ALWAYS: dict[str, Any] = {
 
 
 class PostgresSource(rds.DatabaseInstance):
-    """One instance, reachable by TLS from the allowed security groups only; properties are DatabaseInstance's own."""
+    """One instance, reachable by TLS from the allowed security groups only; properties are DatabaseInstance's own.
+
+    It names no database, because that name could never be changed: databases are created in it, later.
+    """
 
     def __init__(
         self,

@@ -33,9 +33,8 @@ class ProvisionedKafka(Kafka):
     ) -> None:
         super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
         lines = (f"{key}={value}" for key, value in sorted(server_properties.items()))
-        configuration = msk.CfnConfiguration(
-            self, "Configuration", name=name, kafka_versions_list=[version], server_properties="\n".join(lines)
-        )
+        # For all versions of Kafka: a list of them cannot be changed, and so no version of the cluster.
+        configuration = msk.CfnConfiguration(self, "Configuration", name=name, server_properties="\n".join(lines))
         log_group = EncryptedLogGroup(self, "Logs", settings=log_settings)
         cluster = msk.CfnCluster(
             self,

@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from lake.aws.connect import Connect
 from lake.aws.network import Network
 from lake.aws.operations import Catalog, Operations
-from lake.aws.part import Part
+from lake.aws.part import Part, TagKey, TagValue
 from lake.aws.processing import Processing
 from lake.aws.source import Source
 from lake.aws.streaming import Streaming
@@ -31,6 +31,8 @@ class AwsEnvironment(Part):
     keep_data: StrictBool
     # True: `lake teardown` and `lake rebuild` refuse it.
     protected: StrictBool = False
+    # Tags of all resources, beside `lake` with the name of the environment.
+    tags: dict[TagKey, TagValue] = Field(default_factory=dict)
     network: Network = Network()
     source: Source = Source()
     streaming: Streaming = Streaming()

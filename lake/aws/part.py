@@ -41,9 +41,18 @@ def _allowed_network(text: str) -> str:
     return text
 
 
+def _tag_key(text: str) -> str:
+    if text == LAKE_TAG or text.lower().startswith("aws:"):
+        raise ValueError(f"the tag '{text}' is taken | the lake and AWS set it themselves: choose another key")
+    return text
+
+
 def overlap(one: str, other: str) -> bool:
     return ipaddress.IPv4Network(one).overlaps(ipaddress.IPv4Network(other))
 
+
+LAKE_TAG = "lake"  # on all resources, with the name of the environment
+TAG_TEXT = r"^[\w .:/=+@-]*$"  # what AWS allows
 
 Count = Annotated[StrictInt, Field(ge=1)]
 Cidr = Annotated[StrictStr, AfterValidator(_private_network)]
@@ -51,3 +60,5 @@ AllowedNetwork = Annotated[StrictStr, AfterValidator(_allowed_network)]
 SubnetId = Annotated[StrictStr, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 GroupId = Annotated[StrictStr, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
 Memory = Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")]
+TagKey = Annotated[StrictStr, Field(min_length=1, max_length=128, pattern=TAG_TEXT), AfterValidator(_tag_key)]
+TagValue = Annotated[StrictStr, Field(max_length=256, pattern=TAG_TEXT)]

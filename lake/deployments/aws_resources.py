@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lake.aws.environment import AwsEnvironment
+from lake.aws.part import LAKE_TAG
 from lake.aws.processing import STREAMER
 from lake.config.definition import Database
 from lake.config.errors import LakeError
@@ -47,7 +48,7 @@ class AwsResources:
 
     def _tagged(self) -> Iterator[Resource]:
         """All that carries the lake's tag, in a stack or not."""
-        filters = {"TagFilters": [{"Key": "lake", "Values": [self.environment.name]}]}
+        filters = {"TagFilters": [{"Key": LAKE_TAG, "Values": [self.environment.name]}]}
         service = "resourcegroupstaggingapi"
         for one in self.account.pages(service, "get_resources", "ResourceTagMappingList", **filters):
             arn = str(one["ResourceARN"])

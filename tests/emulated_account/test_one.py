@@ -34,7 +34,7 @@ def test_the_database_lets_its_changes_be_read(one: One) -> None:
 def test_the_secret_of_the_administrator_says_where_the_database_is(one: One) -> None:
     secret = one.first.secrets["lake_admin"]
     assert secret["host"] == one.first.database["Endpoint"]["Address"]
-    assert (secret["port"], secret["dbname"], secret["engine"]) == (5432, "moma", "postgres")
+    assert (secret["port"], secret["engine"]) == (5432, "postgres")
     assert secret["password"] and "{{resolve" not in secret["password"]
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
+import yaml
+
 # The CDK's own validation costs three seconds of CPU a time; `cdk synth` runs it, and here cfn-lint does its work.
 os.environ["CDK_VALIDATION"] = "false"
 os.environ["JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"] = "20"
@@ -43,6 +45,20 @@ class Synthesized:
         """The properties of the one resource of a type."""
         ((_, properties),) = self.resources(kind)
         return properties
+
+
+def varied(folder: Path, base: str, changes: dict[str, Any]) -> "Synthesized":
+    """A shipped environment with other values, which `changes` names by dotted keys."""
+    content = yaml.safe_load((ROOT / f"environments/{base}.yaml").read_text())
+    for path, value in changes.items():
+        *parts, last = path.split(".")
+        place = content
+        for part in parts:
+            place = place.setdefault(part, {})
+        place[last] = value
+    (folder / "environments").mkdir()
+    (folder / f"environments/{base}.yaml").write_text(yaml.safe_dump(content))
+    return synthesize(base, folder)
 
 
 @cache

@@ -22,6 +22,8 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("name too long", {"name": "production-of-the-north"}, ["key name", "production-of"]),
     ("other name", {"name": "prod"}, ["environment 'prod' stands in a file of another name", "write name: test"]),
     ("account", {"account": "1"}, ["unknown key", "key account", "known keys: catalog, connect"]),
+    ("taken tag", {"tags": {"lake": "x"}}, ["the tag 'lake' is taken", "choose another key"]),
+    ("tag of AWS", {"tags": {"aws:x": "x"}}, ["the tag 'aws:x' is taken", "choose another key"]),
     ("unknown part", {"netwrok": {}}, ["unknown key", "key netwrok", "did you mean 'network'?"]),
     ("unknown key", {"source.instanse": "db.t4g.small"}, ["key source.instanse", "did you mean 'instance'?"]),
     ("no budget", {"operations.budget_usd": None}, ["a required key is missing", "key operations", "add 'budget_usd'"]),

@@ -11,8 +11,10 @@ class Budget(Kind):
     type, service = "AWS::Budgets::Budget", "budgets"
 
     def create(self, properties: Properties) -> Made:
-        self.call("create_budget", properties.rest(), AccountId=ACCOUNT)
-        return Made(properties["Budget"]["BudgetName"])
+        name = properties["Budget"].get("BudgetName") or self.place.name(100)
+        budget = {**properties["Budget"], "BudgetName": name}
+        self.call("create_budget", {**properties.rest(), "Budget": budget}, AccountId=ACCOUNT)
+        return Made(name)
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         self.client.delete_budget(AccountId=ACCOUNT, BudgetName=made.id)

@@ -47,7 +47,8 @@ class SecretTargetAttachment(Kind):
         rds = self.place.clients("rds", self.place.region)
         (found,) = rds.describe_db_instances(DBInstanceIdentifier=name)["DBInstances"]
         place = {"host": found["Endpoint"]["Address"], "port": found["Endpoint"]["Port"]}
-        return {"engine": found["Engine"], **place, "dbname": found["DBName"], "dbInstanceIdentifier": name}
+        named = {"dbname": found["DBName"]} if found.get("DBName") else {}
+        return {"engine": found["Engine"], **place, **named, "dbInstanceIdentifier": name}
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         """What was written stays, as on AWS."""
