@@ -1,6 +1,6 @@
-"""What a lake on AWS costs a month while nothing flows: hours of machines, disks and fixed fees, at list prices.
+"""What a lake on AWS costs per month while no data flow: hours of machines, disks and fixed fees, at list prices.
 
-Not in it: traffic, requests, what S3 stores, logs, taxes, discounts. lake/aws/prices.yaml is the price list, with its
+Not included: traffic, requests, storage in S3, logs, taxes, discounts. lake/aws/prices.yaml is the price list, with its
 region and date; a test compares the counts with the synthesized templates.
 """
 

@@ -12,9 +12,9 @@ from lake.aws.part import Part, TagKey, TagValue
 from lake.aws.processing import Processing
 from lake.aws.source import Source
 from lake.aws.streaming import Streaming
-from lake.config.environment import check_name, environment_path
+from lake.config.environment import environment_path
 from lake.config.errors import BadInput
-from lake.config.yaml_file import as_model, read_mapping
+from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 LOCAL = "local"
 # Three copies of each message, two of them before a write counts: one broker may fail at any time.
@@ -76,5 +76,5 @@ def load_aws_environment(root: Path, name: str) -> AwsEnvironment:
     if name == LOCAL:
         raise BadInput("the local lake is not deployed", str(path), "name an AWS environment: cdk synth -c env=dev")
     environment = as_model(AwsEnvironment, read_mapping(path), path)
-    check_name(environment.name, path)
+    check_file_name(path, "environment", "name", environment.name)
     return environment

@@ -30,13 +30,13 @@ class ExistingVpc(Part):
 
 
 class SourceVpc(Part):
-    """A VPC of its own for the source database, peered with the lake's."""
+    """A separate VPC for the source database, peered with the lake's."""
 
     cidr: Cidr
 
 
 class Network(Part):
-    """Where everything lives."""
+    """The network of all resources."""
 
     cidr: Cidr = "10.20.0.0/16"
     availability_zones: Zones = 2

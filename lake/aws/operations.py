@@ -1,4 +1,4 @@
-"""Alarms, logs, queries and money of an AWS environment."""
+"""Alarms, logs, query limits and budget of an AWS environment."""
 
 from typing import Annotated, Literal
 
@@ -19,5 +19,5 @@ class Operations(Part):
 
     email: Annotated[StrictStr, Field(pattern=r"^[^@\s]+@[^@\s]+\.[a-z]+$")] | None = None
     budget_usd: Count
-    freshness_s: Count = 60  # a table whose newest change is older for five minutes raises the alarm
+    freshness_s: Count = 60  # the alarm is raised if the newest change of a table is older than this for five minutes
     log_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731] = 30

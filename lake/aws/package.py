@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
-from lake.aws.brought_plugin import S3_SINK_CONNECTOR, unpack
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import (
     PLUGINS,
     STREAMER_JAR,
     WORKER,
-    check_brought,
     check_build,
+    check_plugin_archive,
     cluster_jars,
     write_stand_ins,
 )
 from lake.aws.rendering import job_pipeline, streamer_places
+from lake.aws.user_plugin import S3_SINK_CONNECTOR, unpack
 from lake.config import versions
 from lake.config.definition import Database
 from lake.rendering.streamer import FILE_NAME, write_streamer
@@ -50,7 +50,7 @@ def build(root: Path, environment: AwsEnvironment, databases: list[Database]) ->
 
 def build_without_jars(root: Path, environment: AwsEnvironment, databases: list[Database], folder: Path) -> Package:
     """The same in another folder, with stand-ins for the jars: enough for templates, not for a lake."""
-    check_brought(root, environment)
+    check_plugin_archive(root, environment)
     write_stand_ins(root, environment, folder)
     return _build(root, folder, environment, databases)
 

@@ -37,7 +37,7 @@ def _private_network(text: str) -> str:
 
 def _allowed_network(text: str) -> str:
     if _network(text, "203.0.113.0/24").prefixlen < 16:
-        raise ValueError(f"'{text}' lets in half the world | name the networks of your operators, /16 or smaller")
+        raise ValueError(f"'{text}' lets in most of the internet | name the networks of your operators, /16 or smaller")
     return text
 
 

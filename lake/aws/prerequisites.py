@@ -36,7 +36,7 @@ def check_build(root: Path, environment: AwsEnvironment) -> None:
     missing = missing_jar(root, environment)
     if missing:
         raise missing
-    check_brought(root, environment)
+    check_plugin_archive(root, environment)
 
 
 def missing_jar(root: Path, environment: AwsEnvironment) -> BadInput | None:
@@ -57,7 +57,7 @@ def write_stand_ins(root: Path, environment: AwsEnvironment, target: Path) -> No
         (target / jar).write_text(str(jar), encoding="utf-8")
 
 
-def check_brought(root: Path, environment: AwsEnvironment) -> None:
+def check_plugin_archive(root: Path, environment: AwsEnvironment) -> None:
     """Raises BadInput if the archive of the environment is missing or has another SHA-256."""
     sink = environment.connect.s3_sink
     if sink is None:

@@ -76,7 +76,7 @@ class Processing(Part):
         if "silver" not in layers:
             raise ValueError("no job writes silver | the tables come from it: add it to the layers of a job")
         if STREAMER in self.jobs:
-            raise ValueError(f"a job named {STREAMER} | that is the name of HoodieStreamer's: take another")
+            raise ValueError(f"a job named {STREAMER} | HoodieStreamer's job has that name: choose another")
         if len(self.jobs) >= self.step_concurrency:
             raise ValueError(
                 f"step_concurrency {self.step_concurrency} leaves no room beside {len(self.jobs)} jobs | raise it"

@@ -1,7 +1,7 @@
 """What the stacks install, rendered from the definition: topics, connectors and the pipeline file of each job.
 
-Addresses are known at deployment only, so they enter as CDK tokens (connectors) or as @NAMES@: the start script of a
-job fills in its pipeline file, the job of HoodieStreamer its own.
+Addresses are known only at deployment, so they are CDK tokens (connectors) or @NAMES@ (pipeline files). The start
+script of a job fills in its pipeline file; the job of HoodieStreamer fills in its own files.
 """
 
 from collections.abc import Mapping

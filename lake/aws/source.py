@@ -11,7 +11,7 @@ Port = Annotated[StrictInt, Field(ge=1, le=65535)]
 
 
 class ExistingDatabase(Part):
-    """A PostgreSQL of others. User and password of its administrator are in Secrets Manager."""
+    """An existing PostgreSQL. User and password of its administrator are in Secrets Manager."""
 
     host: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9.-]+$")]
     port: Port = 5432

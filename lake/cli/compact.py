@@ -1,4 +1,4 @@
-"""`lake compact`: requests a compaction and a cleaning of the streaming job, and waits for it."""
+"""`lake compact`: requests compaction and cleaning from the streaming job, and waits for them."""
 
 from lake.cli import options
 from lake.clients.stream_control import COMPACT, ask_stream

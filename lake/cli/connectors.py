@@ -13,7 +13,7 @@ from lake.config.names import refuse_unknown
 from lake.deployments.connectors import Ask, Difference, differences
 from lake.deployments.open import open_deployment
 
-NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Databases whose connectors are meant; default all.")
+NAMES = typer.Argument(None, metavar="[DATABASE]...", help="Databases of the connectors; default all.")
 connectors = typer.Typer(
     name="connectors", no_args_is_help=True, help="Compare, apply, restart, pause and resume connectors."
 )

@@ -1,4 +1,4 @@
-"""`lake cost`: what an environment costs a month, before it is deployed."""
+"""`lake cost`: what an environment costs per month, before it is deployed."""
 
 import typer
 from rich.table import Table
@@ -10,12 +10,12 @@ from lake.config.environment import PROJECT
 
 
 def cost(
-    env: str = typer.Option(..., "--env", help="An environment of AWS: environments/<name>.yaml."),
+    env: str = typer.Option(..., "--env", help="An environment on AWS: environments/<name>.yaml."),
     as_json: bool = options.JSON,
 ) -> None:
-    """What an environment costs a month at list prices, while nothing flows: machines, disks, fixed fees.
+    """Show what an environment costs per month at list prices while no data flow: machines, disks, fixed fees.
 
-    Traffic, requests, storage in S3 and logs come on top. The price list is lake/aws/prices.yaml.
+    Traffic, requests, storage in S3 and logs are not included. The price list is lake/aws/prices.yaml.
     Exit code 2 if the environment or a price is missing.
 
     Example: lake cost --env dev
@@ -44,4 +44,4 @@ def show(items: list[Item], prices: Prices) -> None:
     table.add_section()
     table.add_row("sum", "", "", f"{total(items):.0f}")
     options.out.print(table)
-    print(f"List prices of {prices.region}, {prices.date}; traffic, requests, storage and logs come on top.")
+    print(f"List prices of {prices.region}, {prices.date}; without traffic, requests, storage and logs.")

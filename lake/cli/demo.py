@@ -1,4 +1,4 @@
-"""`lake demo`: real rows from PostgreSQL to Hudi tables, changed live, read back in time, and proven equal."""
+"""`lake demo`: real rows flow from PostgreSQL to Hudi tables, change, are queried as of earlier, and are validated."""
 
 import json
 import time
@@ -37,10 +37,10 @@ ROW = (
 
 
 def demo() -> None:
-    """Run the whole pipeline once, on real rows, and prove the result.
+    """Run the whole pipeline once, on real rows, and validate the result.
 
     Starts the services, loads the MoMA collection, captures it, writes the Hudi tables, changes rows,
-    shows them arriving, reads them as they were before, and compares every row with PostgreSQL.
+    shows when they arrive, queries the rows as they were before, and compares every row with PostgreSQL.
     Safe to run again. The lake stays up: stop it with lake down.
 
     Example: lake demo
@@ -118,7 +118,7 @@ def _travel(home: Environment, before: str) -> None:
 
 def _prove(home: Environment) -> None:
     _title("5. Prove that the lake equals its source, all columns of all rows")
-    with options.progress("looking at the connectors") as report:
+    with options.progress("checking the connectors") as report:
         result = compare(home, [moma.DATABASE], 180, report)
     show(result)
     if not result["equal"]:

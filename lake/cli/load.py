@@ -23,7 +23,7 @@ def load_moma() -> None:
 
 @load.command("tickit")
 def load_tickit() -> None:
-    """Generate seven tables of ticket sales in the database tickit. Tables that have rows are not changed.
+    """Generate the data of a ticket seller: seven tables in the database tickit. Tables with rows are not changed.
 
     Example: lake load tickit
     """

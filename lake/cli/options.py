@@ -1,4 +1,4 @@
-"""Shared by all commands: options, two consoles, JSON, tables and progress."""
+"""Helpers of all commands: options, two consoles, JSON, tables and progress."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`lake package`: builds dist/, what is deployed to AWS."""
+"""`lake package`: builds dist/, the files that are deployed to AWS."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""What a comparison of the lake with its source found, printed."""
+"""Prints the result of a comparison of the lake with its source."""
 
 from typing import Any
 
@@ -48,9 +48,9 @@ def _line(difference: dict[str, Any]) -> str:
 
 
 def show_resync(result: dict[str, Any]) -> None:
-    """Prints what was deleted and dropped, and the proof."""
+    """Prints the deleted rows, the discarded messages, and the result of the data validation."""
     for target, count in result.get("swept", {}).items():
         options.out.print(f"{target}: {count} rows that the source no longer has are deleted")
     for message in result.get("given_up", []):
-        options.out.print(f"{message}: dropped from the quarantine, its table was read again since")
+        options.out.print(f"{message}: discarded from the quarantine, because its table was re-snapshotted since")
     show(result["verify"])

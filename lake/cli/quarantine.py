@@ -17,17 +17,23 @@ from lake.resync.quarantine import ask
 
 WIDTH = 16  # bytes in a line
 DATABASE = typer.Argument(help="Whose messages.")
-IDS = typer.Argument(None, metavar="[ID]...", help="Ids as shown by lake quarantine list; default all that wait.")
-quarantine = typer.Typer(name="quarantine", no_args_is_help=True, help="List, replay or drop messages in quarantine.")
+IDS = typer.Argument(
+    None,
+    metavar="[ID]...",
+    help="Ids as shown by lake quarantine list; default all that are neither replayed nor discarded.",
+)
+quarantine = typer.Typer(
+    name="quarantine", no_args_is_help=True, help="List, show, replay or discard messages in quarantine."
+)
 
 
 @quarantine.command("list")
 def list_messages(
-    databases: list[str] = typer.Argument(None, metavar="[DATABASE]...", help="Whose messages; default all."),
-    settled: bool = typer.Option(False, "--all", help="Also replayed and dropped messages, with user and time."),
+    databases: list[str] = typer.Argument(None, metavar="[DATABASE]...", help="Databases; default all."),
+    settled: bool = typer.Option(False, "--all", help="Also list replayed and discarded messages, with user and time."),
     as_json: bool = options.JSON,
 ) -> None:
-    """List the messages that wait to be replayed or dropped: their place in Kafka, and what is wrong with them.
+    """List the messages that are neither replayed nor discarded: their offset in Kafka, and what is wrong with them.
 
     Exit code 0, also if there are none. A table quarantines a message if databases/<database>.yaml says
     on_bad_message: quarantine. Otherwise the table stops, and lake status shows the reason.
@@ -85,7 +91,7 @@ def drop(
     """
     home = load_environment()
     _chosen(home, [database])
-    what = f"{len(ids)} messages" if ids else "all messages that wait"
+    what = f"{len(ids)} messages" if ids else "all unsettled messages"
     if not options.confirm(f"Discard {what} in the quarantine of {database}?", yes):
         raise typer.Abort()
     _report("dropped", ask(home, "drop", database, ids or [], timeout), as_json)

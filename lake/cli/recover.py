@@ -1,4 +1,4 @@
-"""`lake recover`: repairs what the guardian reports, re-snapshots what lost changes, and proves equality."""
+"""`lake recover`: repairs a capture, re-snapshots the tables that lost changes, and validates the data."""
 
 import typer
 
@@ -18,12 +18,12 @@ def recover(
     as_json: bool = options.JSON,
     timeout: float = options.RESYNC_TIMEOUT,
 ) -> None:
-    """Recover the capture of a database from what `lake status` names: a lost slot, another server, lost changes.
+    """Repair the capture of a database after a lost slot, a replaced server, or lost changes; `lake status` names them.
 
     It first applies the definition, like lake apply. If the stream cannot continue from its slot, it creates a new slot
-    and reads all tables of the database again. Otherwise it reads only the tables that lost changes, while the stream
-    continues. Rows that the source no longer has are deleted as the table's policy says. If it is interrupted, run it
-    again: it continues. Exit code 0 only if all is equal at the end, 1 if not, 2 if the input is wrong.
+    and re-snapshots all tables of the database. Otherwise it re-snapshots only the tables that lost changes, while the
+    stream continues. Orphaned rows are deleted as the table's policy says. If it is interrupted, run it again: it
+    continues. Exit code 0 only if all is equal at the end, 1 if not, 2 if the input is wrong.
 
     Example: lake recover moma
     """
@@ -31,7 +31,7 @@ def recover(
     known = {one.database: one for one in load_databases(home.root)}
     refuse_unknown("database", [database], known)
     refuse_stopped(home)
-    with locked(home.data / LOCK, BUSY), options.progress("looking at the source") as report:
+    with locked(home.data / LOCK, BUSY), options.progress("inspecting the source") as report:
         result = recovered(home, known[database], timeout, report)
     options.print_json(result) if as_json else show_resync(result)
     raise typer.Exit(0 if result["equal"] else 1)

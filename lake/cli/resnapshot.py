@@ -1,4 +1,4 @@
-"""`lake resnapshot`: reads tables again while the stream continues, and proves equality at the end."""
+"""`lake resnapshot`: re-snapshots tables while changes continue to flow, and validates the data at the end."""
 
 import typer
 
@@ -15,15 +15,15 @@ from lake.state.resync import BUSY, LOCK
 
 
 def resnapshot(
-    names: list[str] = typer.Argument(metavar="DATABASE[.[SCHEMA.]TABLE]...", help="What to read again."),
+    names: list[str] = typer.Argument(metavar="DATABASE[.[SCHEMA.]TABLE]...", help="Tables to re-snapshot."),
     as_json: bool = options.JSON,
     timeout: float = options.RESYNC_TIMEOUT,
 ) -> None:
-    """Read tables again from PostgreSQL while the stream continues, and prove equality at the end.
+    """Re-snapshot tables from PostgreSQL while changes continue to flow, and validate the data at the end.
 
-    For rows that changed without an event: a column added with a DEFAULT, changes lost in a gap. Rows that the source
-    no longer has are deleted as the table's policy says. If it is interrupted, run it again: it continues.
-    Exit code 0 only if all is equal in the end, 1 if not, 2 if the input is wrong.
+    Use it if rows changed without an event: a column added with a DEFAULT, changes lost in a gap. Orphaned rows, which
+    the source no longer has, are deleted as the table's policy says. If it is interrupted, run it again: it continues.
+    Exit code 0 only if all is equal at the end, 1 if not, 2 if the input is wrong.
 
     Example: lake resnapshot moma.artworks
     """
@@ -32,7 +32,7 @@ def resnapshot(
     refuse_stopped(home)
     check_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"
-    with locked(home.data / LOCK, BUSY), options.progress("asking the connector") as report:
+    with locked(home.data / LOCK, BUSY), options.progress("requesting the rows from the connector") as report:
         result = read_again(home, command, tables, snapshot_request(home), timeout, report)
     options.print_json(result) if as_json else show_resync(result)
     raise typer.Exit(0 if result["equal"] else 1)

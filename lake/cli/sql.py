@@ -19,7 +19,9 @@ def sql(
     statement: str = typer.Argument(help="Spark SQL, for example: select count(*) from moma_mor.artists_rt"),
     as_of: str = typer.Option(None, "--as-of", help="Read every table as of this moment. " + MOMENT),
     since: str = typer.Option(None, "--since", help="Read only what changed after this moment. " + MOMENT),
-    until: str = typer.Option(None, "--until", help="With --since: and not after this one. " + MOMENT),
+    until: str = typer.Option(
+        None, "--until", help="With --since: read only changes up to and including this moment. " + MOMENT
+    ),
     limit: int = typer.Option(1000, "--limit", min=1, help="Print at most this number of rows."),
     as_json: bool = options.JSON,
 ) -> None:

@@ -30,19 +30,21 @@ class Kind(StrEnum):
 
 @app.callback()
 def streamer() -> None:
-    """HoodieStreamer: tables from the archive on S3, in databases of their own: moma_cow_streamer, not moma_cow."""
+    """HoodieStreamer: tables from the archive on S3, in separate databases: moma_cow_streamer, not moma_cow."""
 
 
 @app.command()
 def run(
     names: list[str] = options.TABLES,
     once: bool = typer.Option(False, "--once", help="Read what is in the archive now, then end."),
-    kinds: list[Kind] = typer.Option(list(Kind), "--type", help="Which Hudi tables."),
-    replay: bool = typer.Option(False, "--replay", help="First read the whole archive again. Newer rows stay."),
+    kinds: list[Kind] = typer.Option(list(Kind), "--type", help="Types of the Hudi tables."),
+    replay: bool = typer.Option(
+        False, "--replay", help="First read the whole archive again. No row returns to an older version."
+    ),
     schemas: Schemas = typer.Option(
         Schemas.file, "--schemas", help="file: all versions in the registry. registry: only the newest."
     ),
-    interval: float = typer.Option(5, "--interval", min=0, help="Seconds between two looks at the archive."),
+    interval: float = typer.Option(5, "--interval", min=0, help="Seconds between two reads of the archive."),
     env: str = options.ENV,
     as_json: bool = options.JSON,
 ) -> None:

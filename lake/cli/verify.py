@@ -1,4 +1,4 @@
-"""`lake verify`: proves that the lake equals its source."""
+"""`lake verify`: validates that the lake equals its source."""
 
 import typer
 
@@ -13,7 +13,7 @@ def verify(
     timeout: float = options.VERIFY_TIMEOUT,
     env: str = options.ENV,
 ) -> None:
-    """Compare every column of every row of the lake with PostgreSQL, both ways, while writes continue.
+    """Compare every column of every row of the lake with PostgreSQL, in both directions, while writes continue.
 
     Columns: the live rows of PostgreSQL (source), of the copy-on-write table (cow) and of the merge-on-read table as of
     its newest commit (rt) and of its last compaction (ro); then the deleted rows that the lake keeps. "ro behind by n":
@@ -24,7 +24,7 @@ def verify(
 
     Example: lake verify moma.artists --json
     """
-    with options.progress("looking at the connectors") as report:
+    with options.progress("checking the connectors") as report:
         result = open_deployment(env).verify(names or [], timeout, report)
     options.print_json(result) if as_json else show(result)
     raise typer.Exit(0 if result["equal"] else 1)

@@ -18,7 +18,7 @@ OWNER = "lake.owner"
 NOT_FOUND = 404
 # Connectors refer to their secrets. One that was put by hand may not: its value is never shown.
 SECRETS = ("password", "secret", "token", "credential", "jaas")
-HIDDEN = "(hidden: it is no reference)"
+HIDDEN = "(hidden: it is not a reference)"
 
 Settings = dict[str, str]
 Declared = Mapping[str, Settings]  # by the connector's name
@@ -147,7 +147,7 @@ def reconcile(connect: Connect, wanted: Declared, say: Say, owner: str = "") -> 
     for name in sorted(name for name, settings in running.items() if owner and settings.get(OWNER) == owner):
         if name not in wanted:
             connect.delete(name)
-            say(f"{name}: deleted, it is not declared any more")
+            say(f"{name}: deleted, it is no longer declared")
     for name, settings in wanted.items():
         if running.get(name) == settings:
             say(f"{name}: as declared")

@@ -1,4 +1,4 @@
-"""HTTP questions to services on loopback, past any proxy that the user's environment names."""
+"""HTTP requests to services on loopback. They ignore the proxies of the user's environment."""
 
 import urllib.request
 from collections.abc import Mapping

@@ -64,7 +64,7 @@ def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) ->
     wait_while(
         lacking,
         timeout_s,
-        lambda left: LakeError(f"not there in time: {'; '.join(left)}", "the lake", now),
+        lambda left: LakeError(f"not captured in time: {'; '.join(left)}", "the lake", now),
         lambda left: report(", ".join(left)),
     )
 

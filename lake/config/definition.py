@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from lake.config.errors import BadInput
-from lake.config.yaml_file import as_model, read_mapping
+from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 DATABASES_VARIABLE = "LAKE_DATABASES_DIR"
 HEARTBEAT = "lake.heartbeat"
@@ -27,7 +27,7 @@ DEFAULT_ENGINE = "postgres"
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
 IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
 NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # a source may keep something named lake_<database>
-EPOCH_SIZE = 2**48  # offsets of one life of a topic
+EPOCH_SIZE = 2**48  # offsets of one epoch of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 RESERVED_DATABASES = ("template0", "template1")
 RESERVED_SCHEMAS = ("lake", "information_schema")
@@ -103,7 +103,7 @@ QualifiedName = Annotated[StrictStr, AfterValidator(_table_name)]
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class Table:
-    """One captured table and how the lake keeps it."""
+    """One captured table and how the lake stores it."""
 
     full_name: QualifiedName
     key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), AfterValidator(_distinct)]
@@ -119,7 +119,7 @@ class Table:
     def _partition_groups_rows(self) -> "Table":
         if self.key == (self.partition,):
             raise ValueError(
-                f"partition '{self.partition}' is the whole key, so every row would get a folder of its own "
+                f"partition '{self.partition}' is the whole key, so every row would get a separate folder "
                 "| choose a column with few values or leave partition out"
             )
         return self
@@ -207,12 +207,7 @@ def _named(name: str, settings: Any) -> Any:
 def load_database(path: Path) -> Database:
     """One file; BadInput names file, line, key and remedy."""
     database = as_model(Database, read_mapping(path), path)
-    if database.database != path.stem:
-        raise BadInput(
-            f"database '{database.database}' is in a file with another name",
-            f"{path}, key database",
-            f"rename the file to {database.database}.yaml",
-        )
+    check_file_name(path, "database", "database", database.database)
     return database
 
 

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from lake.config import secrets
 from lake.config.errors import BadInput
 from lake.config.secrets import Secrets
-from lake.config.yaml_file import as_model, read_mapping
+from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 PREFIX = "LAKE_"
 ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
@@ -48,7 +48,7 @@ class Spark(_Part):
     """The size of the Spark driver."""
 
     driver_memory: Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")] = "1536m"
-    short_lived: StrictBool = False  # a lake of minutes: its JVMs compile quickly instead of well
+    short_lived: StrictBool = False  # for lakes that live for minutes: their JVMs compile quickly instead of well
 
 
 HISTORY_COMMITS = 100
@@ -75,7 +75,7 @@ class Wal(_Part):
     """How much log a slot may keep on the disk of its source, in bytes.
 
     Above warn_bytes the guardian warns. Above pause_bytes it stops a connector that makes no progress. Above drop_bytes
-    it drops the slot: the source outlives the capture, and `lake recover` reads its tables again.
+    it drops the slot, because the source matters more than its capture; `lake recover` re-snapshots its tables.
     """
 
     warn_bytes: Count = 2**30
@@ -227,21 +227,13 @@ def load_environment(name: str = "local", root: Path = PROJECT) -> Environment:
     if "root" in content:
         raise BadInput("unknown key", f"{path}, key root", "remove it: the root is the project folder")
     environment = as_model(Environment, {**content, "root": root.resolve(), **_overrides()}, path)
-    check_name(environment.name, path)
+    check_file_name(path, "environment", "name", environment.name)
     return environment
 
 
 def environment_path(root: Path, name: str) -> Path:
     """environments/<name>.yaml, or the file of that name in LAKE_ENVIRONMENTS_DIR."""
     return root / os.environ.get(ENVIRONMENTS_VARIABLE, "environments") / f"{name}.yaml"
-
-
-def check_name(name: str, path: Path) -> None:
-    """BadInput when an environment is not named as its file."""
-    if name != path.stem:
-        raise BadInput(
-            f"environment '{name}' stands in a file of another name", f"{path}, key name", f"write name: {path.stem}"
-        )
 
 
 def _overrides() -> dict[str, Any]:

@@ -34,5 +34,5 @@ def in_the_middle(command: str) -> Iterator[None]:
     try:
         yield
     except BadInput as error:
-        now = f"{error.now}; then run: {command}, which goes on from what is done"
-        raise LakeError(f"{error.what}, and part of it may be done", error.where, now) from None
+        now = f"{error.now}; then run: {command}, which continues from there"
+        raise LakeError(f"{error.what}, and part of the work may be done", error.where, now) from None

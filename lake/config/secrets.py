@@ -49,7 +49,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text()
     except PermissionError:
-        now = "run this as the user who started the lake, or set LAKE_DATA_DIR for a lake of your own"
+        now = "run this as the user who started the lake, or set LAKE_DATA_DIR to start another lake"
         raise BadInput("the secrets belong to another user", str(path), now) from None
 
 

@@ -13,7 +13,7 @@ KUBERNETES = "1.36"  # must have a kubectl layer of the same version, see pyproj
 
 @dataclass(frozen=True)
 class EmrRelease:
-    """What one EMR release carries, as its release notes say."""
+    """The versions in one EMR release, from its release notes."""
 
     spark: str
     kafka_connector: str  # the release of Spark that its connector for Kafka is of; same minor, see pom.xml

@@ -50,6 +50,16 @@ def as_model(model: type[Model], content: dict[str, Any], path: Path) -> Model:
         raise BadInput(what, _key_place(path, first), now) from None
 
 
+def check_file_name(path: Path, kind: str, key: str, name: str) -> None:
+    """BadInput if the file does not have the name that is written in it. kind: what has the name, "environment"."""
+    if name != path.stem:
+        raise BadInput(
+            f"{kind} '{name}' is in a file with another name",
+            f"{path}:{_written(path, [key])[0]}, key {key}",
+            f"rename the file to {name}.yaml, or write {key}: {path.stem}",
+        )
+
+
 def _load(path: Path) -> Any:
     """The content of the file, which knows the lines of its keys. It refuses a key that is written twice."""
     loader = YAML()

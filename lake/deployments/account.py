@@ -49,6 +49,6 @@ def code(error: Exception) -> str:
 
 
 def wait(done: Callable[[], bool], what: str, timeout_s: float, poll_s: float | None = None) -> None:
-    """Returns once done() is true. LakeError after the timeout."""
-    late = LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", "run the command again: it goes on from here")
+    """Returns once done() is true. LakeError after the timeout. what: the thing that is waited for."""
+    late = LakeError(f"{what}: not within {timeout_s:.0f} s", "AWS", "run the command again: it continues from here")
     wait_until(done, timeout_s, late, POLL_S if poll_s is None else poll_s)

@@ -1,4 +1,4 @@
-"""What exists of a lake on AWS, and its deletion."""
+"""The existing resources of a lake on AWS, and their deletion."""
 
 from collections.abc import Iterator
 

@@ -17,7 +17,7 @@ def last(account: Account, environment: str, pod: str, lines: int) -> list[str]:
     since = int(time.time() * 1000) - WITHIN_MS
     found = list(deque((f"{text}\n" for _, text in _events(account, environment, pod, since)), lines))
     if not found and lines:
-        now = "take a release as kafka-connect, or for jobs: lake jobs logs"
+        now = "name a pod, for example kafka-connect; for jobs: lake jobs logs"
         raise BadInput(f"no pod '{pod}' logged anything in a day", f"lake-{environment}", now)
     return found
 

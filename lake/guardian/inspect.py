@@ -97,7 +97,7 @@ def _losses(database: Database, known: Baseline, seen: Observation, applied: App
 
 
 def accept(home: Environment, before: Inspection, names: list[str]) -> None:
-    """Takes the observation from before the proof as the baseline of these tables, without losses found later."""
+    """Makes the observation from before the data validation the tables' baseline, without losses found later."""
     known = (baseline.load(home, before.database) or before.expected).with_new(before.expected.tables)
     baseline.save(home, before.database, known.in_order(names, before.expected, before.observed.tables))
 

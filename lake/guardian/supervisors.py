@@ -17,7 +17,7 @@ LOOK_EVERY_S = (1.0, 2.0, 5.0, 10.0, 30.0)  # one step longer after each failure
 
 
 def keep(home: Environment, stopping: threading.Event) -> None:
-    """Calls attend() until stopped, however long a look at a source takes. Ends the guardian if it cannot go on."""
+    """Calls attend() until stopped, however long an inspection takes. Ends the guardian if attend() cannot continue."""
     failures = 0
     try:
         while not stopping.wait(LOOK_EVERY_S[min(failures, len(LOOK_EVERY_S) - 1)]):
@@ -29,8 +29,8 @@ def keep(home: Environment, stopping: threading.Event) -> None:
 def attend(home: Environment) -> bool:
     """Starts the services that lost their supervisors, after the rest of them has ended. False if it cannot.
 
-    The guardian may be one of them: so a process of its own, below no supervisor, starts them, and prints into the
-    log. A command that restarts a service ends its supervisor for a moment; it holds the lock.
+    The guardian may be one of them, so a separate process without a supervisor starts them and prints into the log.
+    A command that restarts a service ends its supervisor for a moment; it holds the lock.
     """
     lost = Stack(home).lost()
     if not lost or is_locked(home.lock):

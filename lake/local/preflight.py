@@ -41,7 +41,7 @@ def check_folder(data: Path) -> None:
 
 
 def check_space(data: Path, needed: int = FREE_BYTES) -> None:
-    """BadInput if the disk has no room for logs, topics and tables."""
+    """BadInput if the disk has too little space for logs, topics and tables."""
     free = shutil.disk_usage(_existing(data)).free
     if free < needed:
         have, want = free / 1024**3, needed / 1024**3

@@ -1,4 +1,4 @@
-"""Apicurio Registry: the Avro schemas, stored in a PostgreSQL database of their own. All may read, one user writes."""
+"""Apicurio Registry: the Avro schemas, stored in a separate PostgreSQL database. All may read, one user writes."""
 
 from pathlib import Path
 

@@ -54,7 +54,7 @@ JOBS = {
     "ghosts": Job("lake resnapshot", (Postgres, Kafka, S3)),
     "topics": Job("lake topics", (Kafka,)),
     "quarantined": Job("lake quarantine", (S3,)),
-    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may survive an outage
+    "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may outlast an outage
 }
 
 
@@ -124,7 +124,7 @@ def _result(name: str, code: int, output: Path, log: Path) -> dict[str, Any]:
 
 
 def new_log(home: Environment, name: str) -> Path:
-    """The log of one run of a job: a file of its own, because another run may be active."""
+    """The log of one run of a job: a new file, because another run may be active."""
     for old in _logs(home, name)[: 1 - LOGS]:
         old.unlink(missing_ok=True)
     return home.logs / f"job-{name}-{time.time_ns()}-{os.getpid()}.log"
@@ -152,5 +152,5 @@ def objects(content: dict[str, Any]) -> list[dict[str, Any]]:
     columns = content["columns"]
     twice = next((name for name in columns if columns.count(name) > 1), None)
     if twice is not None:
-        raise BadInput(f"two columns are named {twice}", "lake sql --json", "give them names of their own with AS")
+        raise BadInput(f"two columns are named {twice}", "lake sql --json", "give them different names with AS")
     return [dict(zip(columns, row, strict=True)) for row in content["rows"]]

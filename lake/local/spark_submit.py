@@ -25,7 +25,7 @@ JVM_OPTIONS = (
     # A broken message can claim a text of 2 GB; none is longer than a message, and a failed allocation ends the JVM.
     f"-Dorg.apache.avro.limits.string.maxLength={4 * LARGEST_MESSAGE}",
     f"-Dorg.apache.avro.limits.bytes.maxLength={4 * LARGEST_MESSAGE}",
-    # Each answer of S3 is read by a new parser. Java searches its name in all jars, twice, and finds none.
+    # S3A reads each answer of S3 with a new parser, and Java searches all jars for its name, twice and in vain.
     "-Dorg.xml.sax.driver=com.sun.org.apache.xerces.internal.parsers.SAXParser",
     # To know how large its rows are, Hudi starts a second JVM that attaches to this one, for seconds and in vain.
     "-Djol.skipHotspotSAAttach=true",

@@ -128,7 +128,7 @@ class Stack:
                 what = f"{service.name} does not answer after {service.ready_within_s:.0f} s: {_tail(log)}"
                 raise LakeError(what, str(log), f"see: lake logs {service.name}")
             if self._given_up.wait(POLL_S):
-                raise LakeError(f"{service.name} was not waited for", "lake up", "run: lake up")
+                raise LakeError(f"the start of {service.name} was interrupted", "lake up", "run: lake up")
 
     def down(self) -> bool:
         """Stops everything, writers first. False if nothing ran. No process of this lake is left."""

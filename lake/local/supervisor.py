@@ -90,7 +90,7 @@ class Supervisor:
 
         name, program = self.service.name, self.service.program()
         pairs = ",".join(f'{key}="{value}"' for key, value in program.environment.items())
-        # It restarts the program for ever. A start that fails within startsecs delays the next one by a second more.
+        # It restarts the program forever. A start that fails within startsecs delays the next one by a second more.
         return f"""\
 [unix_http_server]
 file = {safe(self.socket)}

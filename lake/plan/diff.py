@@ -18,7 +18,7 @@ def changes(databases: list[Database], environment: Environment, facts: Facts) -
     """All changes; none when what runs is what is defined.
 
     Order: a table is prepared and has its topic before the connector may name it, is snapshotted once the
-    connector streams, and leaves the capture only after the connector has stopped to read it. The pipeline file
+    connector streams, and leaves the capture only after the connector has stopped reading it. The pipeline file
     comes last: a table is in it only when all earlier changes are done, so an apply after a failed one resumes.
     """
     return [
@@ -68,7 +68,7 @@ def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]
 
 def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
     """A new connector reads all its tables itself. A table that is added later, returns, or gets one more type needs a
-    request: Kafka does not keep its messages for ever.
+    request: Kafka does not keep its messages forever.
     """
     found = facts.connectors[database.database]
     if found is None:

@@ -41,7 +41,7 @@ def _check_topics(facts: Facts) -> None:
 
 
 def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
-    """What is fixed for the life of a lake table, compared with what the last apply wrote."""
+    """Compares the settings that a lake table never changes with those that the last apply wrote."""
     where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
     for field, key in FIXED.items():
         if before[field] != table[field]:

@@ -15,7 +15,7 @@ def apply_all(environment: str, report: Report) -> list[Change]:
     databases, place, facts, found = planned(environment)
     validate(found, databases, place)
     apply(found, databases, place, facts, report=report)
-    for service in ("stream", "guardian"):  # there was nothing to do for them before the first apply
+    for service in ("stream", "guardian"):  # before the first apply they had nothing to do
         Stack(place).start_if_idle(service)
     return found
 

@@ -18,7 +18,7 @@ PLACEHOLDER = re.compile(r"\$\{([A-Z][A-Z0-9_]*)\}")
 def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
     """The settings of one connector; BadInput when a placeholder has no value or a value no placeholder.
 
-    Values are put in after parsing, so none of them can break the JSON or bring a placeholder of its own.
+    Values are put in after parsing, so no value can break the JSON or add a placeholder.
     """
     settings = _parsed(path)
     wanted = {name for text in settings.values() for name in PLACEHOLDER.findall(text)}

@@ -27,22 +27,23 @@ SESSION = {
     # There are as many as commits between two compactions, for each task of an executor: with too few, none ends.
     "spark.hadoop.fs.s3a.connection.maximum": "1000",
     # A query of a merge-on-read table merges the log of a file slice in memory up to this share of 1 GB, in each task
-    # at once and whatever the heap is, and the rest on disk. By default 0.75. It holds the merged rows in memory once
-    # more, all of them: spark_jobs/hudi/table_services.py keeps them few.
+    # at once and whatever the heap is, and the rest on disk. The default is 0.75. All merged rows are in memory a
+    # second time: spark_jobs/hudi/table_services.py keeps them few.
     "spark.hadoop.compaction.memory.fraction": "0.1",
-    # So many rows of a base file are in memory at once, by default 4096: of 1 MB each they are more than any heap.
+    # This many rows of a base file are in memory at once. The default is 4096: at 1 MB each, more than any heap.
     "spark.sql.parquet.columnarReaderBatchSize": "32",
 }
-# Of a long-running application of many small commits; jobs that run once keep Spark's defaults.
+# For a long-running application with many small commits; jobs that run once keep Spark's defaults.
 STREAMING = {
-    # It names tables by their paths, and must commit while the metastore is down: Hudi calls it at a first commit.
+    # The job names tables by their paths, and must commit while the metastore is down. With a Hive catalog Hudi would
+    # call the metastore at a first commit.
     "spark.sql.catalogImplementation": "in-memory",
     "spark.scheduler.mode": "FAIR",  # a large batch of one table must not hold up the small ones
     "spark.sql.adaptive.enabled": "false",  # planning each stage again costs small batches more than it saves
-    # A window holds so many rows before it may spill. Some are over messages, values and all (changes.outliving): at
-    # 1 MB each the default, 4096, is more than any heap.
+    # A window holds this many rows before it may spill. Some windows are over whole messages: at 1 MB each, the
+    # default of 4096 is more than any heap.
     "spark.sql.windowExec.buffer.in.memory.threshold": "64",
-    # Spark keeps so many classes of generated code, by default 100: a few tables have more, and each commit
+    # Spark keeps this many classes of generated code. The default is 100: a few tables need more, so each commit
     # compiled its classes again.
     "spark.sql.codegen.cache.maxEntries": "2000",
     "spark.sql.ui.explainMode": "simple",  # the plan of each query is kept for a page that nobody reads
@@ -94,7 +95,7 @@ def kept_by_yarn(name: str) -> dict[str, str]:
     return {
         # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
         "spark.yarn.submit.waitAppCompletion": "false",
-        # Started again for ever, but for a job that fails more often than five times in an hour.
+        # YARN restarts the job forever, except if it fails more than five times in an hour.
         "spark.yarn.maxAppAttempts": "5",
         "spark.yarn.am.attemptFailuresValidityInterval": "1h",
         "spark.yarn.max.executor.failures": "100",

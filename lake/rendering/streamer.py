@@ -143,8 +143,8 @@ def base_properties(places: Places) -> dict[str, str]:
         **hudi.SMALL_COMMITS,
         **hudi.retention(HISTORY_COMMITS),
         **hudi.catalogue(places.metastore),
-        # No one else serves these tables. hoodie.compact.inline must stay unset: HoodieStreamer sets it by the
-        # type of the table, and refuses either value for the other type.
+        # No other job runs table services for these tables. hoodie.compact.inline must stay unset: HoodieStreamer
+        # sets it by the type of the table, and refuses either value for the other type.
         "hoodie.clean.automatic": "true",
         "hoodie.archive.automatic": "true",
         f"{STREAMER}.source.input.selector": "lake.streamer.BronzeFiles",

@@ -21,7 +21,7 @@ class Topic:
 
 
 def largest_row(message: int) -> int:
-    """The largest row, in bytes, that fits into a message; LimitSize replaces a larger one by a note."""
+    """The largest row, in bytes, that fits into a message; LimitSize replaces a larger one by a notice."""
     return message - BESIDES
 
 

@@ -1,1 +1,1 @@
-"""Reads tables again from their source while the stream continues."""
+"""Re-snapshots tables while changes continue to flow, and recovers captures."""

@@ -1,4 +1,4 @@
-"""A complete re-snapshot: reads tables again, deletes orphaned rows, and proves equality."""
+"""A complete re-snapshot: reads tables again, deletes orphaned rows, and validates the data."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ def read_again(
 ) -> dict[str, Any]:
     """{"equal": …, "swept": rows by Hudi table, "given_up": ids of messages, "verify": the proof}.
 
-    given_up: messages in quarantine that are older than the re-snapshot, and were dropped. LakeError if it fails.
+    given_up: messages in quarantine that are older than the re-snapshot, and were discarded. LakeError if it fails.
 
     tables: entries of the pipeline file. command: to run after an interruption. BadInput as check_interrupted().
     """

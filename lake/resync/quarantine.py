@@ -1,4 +1,4 @@
-"""Requests to replay or drop messages in quarantine."""
+"""Requests to replay or discard messages in quarantine."""
 
 import getpass
 from typing import Any
@@ -11,9 +11,9 @@ from lake.local.status import refuse_stopped
 
 
 def give_up(home: Environment, database: str, bounds: dict[str, int], timeout_s: float) -> list[str]:
-    """Drops the messages with an order below their topic's bound, and returns their ids. Their rows were read again.
+    """Discards the messages with an order below their topic's bound, and returns their ids. Their rows were read again.
 
-    A replay would bring such a row back: if its delete was lost, the lake has no newer version of it.
+    A replay could restore such a row: if its delete was lost, the lake has no newer version of it.
     """
     return list(ask(home, DROP, database, [], timeout_s, bounds=bounds)["settled"])
 

@@ -1,4 +1,4 @@
-"""One thing that `lake apply` will do."""
+"""One change that `lake apply` will make."""
 
 from dataclasses import dataclass
 from typing import Literal

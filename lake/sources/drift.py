@@ -11,7 +11,7 @@ BEHIND_S = 30.0  # a healthy capture has a change within five seconds (docs/meas
 class Drift:
     """One difference. table is "schema.table", or empty where it concerns the whole database.
 
-    lost: changes are missing, or will be, so tables must be read again (all tables, for a whole database); otherwise
+    lost: changes are missing, or will be, so tables (for a whole database, all) must be re-snapshotted. Otherwise
     it is enough to correct the difference.
     """
 

@@ -101,7 +101,7 @@ class Capture(Protocol):
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """Which server this is; an engine adds fields of its own. position: where its log ends."""
+    """Which server this is; an engine adds more fields. position: where its log ends."""
 
     position: int
 
@@ -124,7 +124,7 @@ class CaptureFacts(Protocol):
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What changes when rows of a table change without events; an engine adds fields of its own.
+    """Facts of a table that change when its rows change without events; an engine adds more fields.
 
     relation: identity of the table; a table that was dropped and created again has another one.
     columns: names by identity; a column that was dropped and added again has another one.
@@ -139,7 +139,7 @@ class TableFacts:
     loss_count: int = field(default=0, kw_only=True)
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON of baseline files; two of its keys have their first names."""
+        """The JSON of baseline files; two of its keys have older names than the fields."""
         content = asdict(self)
         return {**content, "spoiled": content.pop("loss_reason"), "spoils": content.pop("loss_count")}
 

@@ -20,9 +20,9 @@ def engine_named(name: str, where: str) -> Engine:
 
 
 def guard_of(database: Database) -> Guard:
-    """BadInput for an engine whose sources are not watched."""
+    """BadInput for an engine that the guardian cannot inspect."""
     engine = engine_of(database)
     if engine.guard is None:
         where = f"databases/{database.database}.yaml, key engine"
-        raise BadInput(f"sources of engine '{engine.name}' are not watched", where, "use lake resnapshot")
+        raise BadInput(f"the guardian cannot inspect sources of engine '{engine.name}'", where, "use lake resnapshot")
     return engine.guard

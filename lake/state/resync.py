@@ -22,7 +22,7 @@ from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
 
 LOCK = "reading_again.lock"
-BUSY = "another command reads tables again"
+BUSY = "another command is re-snapshotting tables"
 Request = Callable[[str, list[str]], int]
 Tables = list[dict[str, Any]]
 PENDING = "incremental_snapshot_collections"
@@ -78,9 +78,9 @@ def _begun(home: Environment, command: str, database: str, tables: Tables, reque
 
 
 def pending(home: Environment, database: Database) -> list[Drift]:
-    """A drift if a command was interrupted that had begun to read tables of the database again."""
+    """A drift if a command that re-snapshots tables of the database was interrupted."""
     kept = _kept(home, database.database)
-    return [Drift(database.database, "", "reading tables again was interrupted", kept.command)] if kept else []
+    return [Drift(database.database, "", "a re-snapshot was interrupted", kept.command)] if kept else []
 
 
 def unfinished_topics(home: Environment, database: Database) -> set[str]:
@@ -113,7 +113,7 @@ def await_read(
     home: Environment, databases: list[Database], begun: dict[str, Resync], timeout_s: float, report: Report
 ) -> None:
     """Returns once Kafka has all rows that the connectors read; LakeError when one fails or the time is over."""
-    connect, now = Connect(home.connect), "run it again to go on waiting; nothing is read twice"
+    connect, now = Connect(home.connect), "run it again to continue waiting; nothing is read twice"
     wanted = [(one, begun[one.database].place or 0) for one in databases if one.database in begun]
     wait_while(
         lambda: [line for one, position in wanted for line in unread(connect, one, position)],

@@ -29,7 +29,9 @@ def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, mon
     monkeypatch.setattr(preparation, "execute", lambda place, database, statements: executed.extend(statements))
     monkeypatch.setattr(baseline, "note", lambda *_: None)
     monkeypatch.setattr(capture, "reader", gone)
-    with pytest.raises(LakeError, match=r"does not answer, and part of it may be done.*then run: lake apply") as failed:
+    with pytest.raises(
+        LakeError, match=r"does not answer, and part of the work may be done.*then run: lake apply"
+    ) as failed:
         apply.apply(PLANNED, [SHOP], Environment(name="local", root=tmp_path), Facts({}, [], {}, {}, {}), print)
     assert (failed.value.exit_code, executed) == (1, ["CREATE PUBLICATION lake_shop"])
 

@@ -44,12 +44,24 @@ FILES = [
     Case("no tables", ["at least 1 item", "key tables"], "database: shop\ntables: {}\n"),
     Case("tables is a list", ["valid dictionary", "key tables"], "database: shop\ntables: [public.a]\n"),
     Case("other ending", ["not read", "shop.yml", "rename it to shop.yaml"], file="shop.yml"),
-    Case("other file name", ["database 'shop' is in a file with another name"], file="store.yaml"),
+    Case(
+        "other file name",
+        [
+            "database 'shop' is in a file with another name",
+            ":1, key database",
+            "to shop.yaml, or write database: store",
+        ],
+        file="store.yaml",
+    ),
     Case("system database", ["'template1' belongs to the server"], SHOP.replace("shop", "template1")),
     Case(
         "unknown engine", ["no source engine 'mysql'", "key engine", "choose from: postgres"], f"engine: mysql\n{SHOP}"
     ),
-    Case("environment of another name", ["environment 'prod'", "write name: local"], local="name: prod\n"),
+    Case(
+        "environment of another name",
+        ["environment 'prod' is in a file with another name", ":1, key name", "to prod.yaml, or write name: local"],
+        local="name: prod\n",
+    ),
     Case(
         "unknown setting",
         ["unknown key", "port_bas", "mean 'port_base'?"],

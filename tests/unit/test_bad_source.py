@@ -75,7 +75,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         "column name",
         with_table(columns=["id", "kind", "a b"]),
         SHOP,
-        ["'a b' can't be named so", "rename it"],
+        ["column 'a b' has a name that Avro and Hive do not accept", "rename it"],
     ),
     ("case twins", with_table(columns=["id", "kind", "N", "n"]), SHOP, ["both 'n' in lower case"]),
     (
@@ -94,13 +94,17 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         "large values and no row to take them from",
         with_table(toastable=["note"]),
         table("{key: [id], partition: kind, replica_identity: default, delete: hard}"),
-        ["large value of note does not come", ".delete", "use delete: soft"],
+        ["does not contain an unchanged large value of note", ".delete", "use delete: soft"],
     ),
     (
-        "large values that a message set aside may have brought",
+        "large values that a message set aside may contain",
         with_table(toastable=["note"]),
         table("{key: [id], partition: kind, replica_identity: default, on_bad_message: quarantine}"),
-        ["large value of note does not come", ".on_bad_message", "use on_bad_message: stop, or replica_identity: full"],
+        [
+            "does not contain an unchanged large value of note",
+            ".on_bad_message",
+            "use on_bad_message: stop, or replica_identity: full",
+        ],
     ),
     (
         "bytes in a composite key",

@@ -69,7 +69,7 @@ def test_rows_as_json_go_by_the_names_of_columns() -> None:
 def test_two_columns_of_a_name_are_refused_as_json(given: list[list[str]]) -> None:
     answer = CliRunner().invoke(app, ["sql", "select 1 x, 'two' x", "--json"])
     assert isinstance(answer.exception, BadInput)
-    assert "two columns are named x; lake sql --json; give them names of their own with AS" in str(answer.exception)
+    assert "two columns are named x; lake sql --json; give them different names with AS" in str(answer.exception)
     assert answer.stdout == ""
 
 

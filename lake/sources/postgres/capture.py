@@ -29,7 +29,7 @@ def position_text(position: int) -> str:
 
 
 def is_captured(environment: Environment, database: Database, position: int) -> bool:
-    """Debezium moves the slot once Kafka has acknowledged."""
+    """True if the slot has passed the position: Debezium advances it once Kafka has acknowledged the changes."""
     slot = read_capture(environment, database)
     return slot is not None and slot.captured is not None and slot.captured >= position
 

@@ -11,7 +11,7 @@ from lake.sources.postgres.relations import leaves
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
 
-SHORT_BITS = 128  # with their header no longer than what PostgreSQL leaves in the row in any case, 24 bytes
+SHORT_BITS = 128  # with their header, at most the 24 bytes that PostgreSQL always leaves in the row
 ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
 READERS = [CAPTURE, VERIFY]
 

@@ -60,7 +60,7 @@ def _of_server(catalog: Catalog) -> Iterator[Rule]:
 
 def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
     name, key = found.full_name, ", ".join(found.key)
-    yield found.kind not in ORDINARY_KINDS, f"{name} is not a table", "", "capture the tables that it is made of"
+    yield found.kind not in ORDINARY_KINDS, f"{name} is not a table", "", "capture the tables behind it"
     unlogged = f"{name} is not in the write-ahead log (unlogged or temporary)"
     yield found.persistence != "p", unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
     now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
@@ -83,7 +83,7 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     yield found.unmapped, unmapped, "", now
     kind = found.types.get(partition or "", "text")
     now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
-    no_folder = f"column {partition} is {kind}, which no folder can be named by"
+    no_folder = f"column {partition} is {kind}, which cannot name a folder"
     yield kind not in PARTITION_TYPES, no_folder, ".partition", now
 
 
@@ -92,10 +92,10 @@ def _of_names(columns: list[str]) -> Iterator[Rule]:
         now = f"rename it in PostgreSQL, {LEAVE_OUT}"
         yield is_added_column(column), f"column '{column}' has the name of a column that the lake adds", "", now
         now = "rename it in PostgreSQL: letters, digits and _ only, not starting with a digit"
-        unnamed = f"column '{column}' can't be named so in Avro and Hive"
+        unnamed = f"column '{column}' has a name that Avro and Hive do not accept"
         yield not IDENTIFIER.match(column.lower()), unnamed, "", now
     for name, count in Counter(column.lower() for column in columns).items():
-        now = "rename one of them in PostgreSQL: Hive knows no case"
+        now = "rename one of them in PostgreSQL: Hive ignores case"
         yield count > 1, f"two columns are both '{name}' in lower case", "", now
 
 
@@ -103,8 +103,8 @@ def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Itera
     """Under identity default a large value that did not change is taken from the stored row (ADR 18)."""
     large, is_default = ", ".join(found.toastable), table.replica_identity == "default" and bool(found.toastable)
     if is_default:
-        left_out = f"an unchanged large value of {large} does not come with its change"
-        aside = f"{left_out}, and a message that was set aside may have brought it"
+        left_out = f"a change does not contain an unchanged large value of {large}"
+        aside = f"{left_out}, and a message that was set aside may contain it"
         now = "use on_bad_message: stop, or replica_identity: full"
         yield table.on_bad_message == "quarantine", aside, ".on_bad_message", now
         hard = f"{left_out}, and a hard delete leaves no row to take it from"

@@ -14,7 +14,7 @@ STILL_S = 300.0  # PostgreSQL sends nothing while it skips a large transaction o
 
 
 def of_limit(environment: Environment, database: Database, slot: Slot | None) -> Iterator[Drift]:
-    """The log that the slot keeps on the source's disk."""
+    """A warning if the slot retains too much log on the source's disk."""
     wal = environment.wal
     if _retained(slot) > wal.warn_bytes:
         what = f"slot {names.slot(database)} retains more than {wal.warn_bytes:,} bytes of log"

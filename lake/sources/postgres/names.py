@@ -1,4 +1,4 @@
-"""The names of what the lake makes in a PostgreSQL database."""
+"""The names of the objects that the lake creates in a PostgreSQL database."""
 
 from lake.config.definition import Database
 

@@ -23,7 +23,7 @@ RDS_REPLICATION = "rds_replication"  # on RDS no role can have the attribute REP
 OPTIONS = "publish = 'insert, update, delete, truncate', publish_via_partition_root = true"
 AS_WANTED = "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
 LAKE_TABLES = {
-    # Debezium updates its one row, so that the slot moves on while the captured tables are idle (F15).
+    # Debezium updates its one row, so that the slot advances while the captured tables are idle (F15).
     HEARTBEAT: "CREATE TABLE lake.heartbeat (id int PRIMARY KEY, at timestamptz NOT NULL)",
     # A row inserted here makes the running connector read tables (an incremental snapshot).
     SIGNAL: "CREATE TABLE lake.signal (id varchar(64) PRIMARY KEY, type varchar(32) NOT NULL, data text)",
@@ -36,7 +36,7 @@ PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 
 @dataclass(frozen=True)
 class Step:
-    """One need. object, action and statement are SQL expressions, condition SQL that is true where the need is met.
+    """One step. object, action and statement are SQL expressions; condition is SQL that is true where the step is done.
 
     each: the FROM clause of what the step is repeated for.
     """
@@ -82,7 +82,7 @@ def execute(environment: Environment, database: str, statements: list[str]) -> N
                     "end its transaction (see pg_stat_activity), then run: lake apply",
                 ) from None
             except psycopg.Error as error:
-                raise LakeError(refusal(error), f"{database}: {statement}", "nothing of it was kept") from None
+                raise LakeError(refusal(error), f"{database}: {statement}", "nothing was changed") from None
 
 
 def server_steps(databases: Iterable[str]) -> Iterator[Step]:

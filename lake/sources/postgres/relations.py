@@ -1,13 +1,13 @@
 """Relations of PostgreSQL in SQL."""
 
-# Not every version of PostgreSQL has the columns: 15 brought both. r: an entry of pg_publication_rel.
+# PostgreSQL has these columns from version 15 on. r: an entry of pg_publication_rel.
 NARROWED = "(to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL)"
 
 
 def leaves(table: str) -> str:
-    """The query of what holds the rows of a table, by oid: its partitions, or the table itself; table: an expression.
+    """The query for the relations that hold a table's rows, by oid: its partitions, or itself. table: as SQL.
 
-    pg_partition_tree() waits for locks: after an ALTER TABLE that waits itself, for as long as that one.
+    It avoids pg_partition_tree(), which waits for locks: behind a waiting ALTER TABLE, as long as that one.
     """
     return (
         f"WITH RECURSIVE part AS (SELECT oid, relkind FROM pg_class WHERE oid = {table} UNION ALL\n"

@@ -1,8 +1,8 @@
-"""The roles of a PostgreSQL source, by name; only here."""
+"""The names of all roles in a PostgreSQL source."""
 
 CAPTURE = "lake_capture"  # reads changes, for Debezium
-VERIFY = "lake_verify"  # reads rows, for the proof
+VERIFY = "lake_verify"  # reads rows, for data validation
 REGISTRY = "registry"  # owns the registry's database and nothing else
-ADMIN = "lake_admin"  # of the server that the stacks make
+ADMIN = "lake_admin"  # the administrator of the server that the stacks create
 USERS = (CAPTURE, VERIFY, REGISTRY)
 REGISTRY_DATABASE = "registry"

@@ -15,8 +15,8 @@ def unpack(archive: Path, connector: str, folder: Path) -> list[Path]:
     manifest.parent.mkdir(parents=True)
     manifest.write_text(f"{connector}\n")
     write_zip(folder / "lake-manifest.jar", folder / "manifest", [manifest])
-    with zipfile.ZipFile(archive) as brought:
-        for name in brought.namelist():
+    with zipfile.ZipFile(archive) as plugin:
+        for name in plugin.namelist():
             if name.endswith(".jar"):
-                (folder / Path(name).name).write_bytes(brought.read(name))
+                (folder / Path(name).name).write_bytes(plugin.read(name))
     return sorted(folder.glob("*.jar"))
