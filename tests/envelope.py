@@ -1,4 +1,4 @@
-"""A second capture of a database, whose messages are Debezium's envelopes."""
+"""A second capture of a database: Debezium's envelopes, or flat rows once more."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,18 @@ OF_FLAT_ROWS = ("unwrap", "run", "unavailable")  # transforms
 
 def envelope_connector(database: Database, environment: Environment, prefix: str) -> dict[str, str]:
     """The same capture without unwrap: envelopes, to topics below prefix, through a slot of its own."""
+    return without_unwrap(_second_capture(database, environment, prefix, prefix))
+
+
+def flat_connector(database: Database, environment: Environment, prefix: str) -> dict[str, str]:
+    """One more capture to the topics below prefix, with unwrap. It begins with a snapshot."""
+    return _second_capture(database, environment, prefix, f"{prefix}_flat")
+
+
+def _second_capture(database: Database, environment: Environment, prefix: str, name: str) -> dict[str, str]:
     values = {**local_values(database, environment), "TOPIC_PREFIX": prefix}
-    values.update(CONNECTOR=f"{database.connector}_{prefix}", SLOT=f"{slot(database)}_{prefix}")
-    return {**without_unwrap(render(template(environment.root, database), values)), **registry_login(environment)}
+    values.update(CONNECTOR=f"{database.connector}_{name}", SLOT=f"{slot(database)}_{name}")
+    return {**render(template(environment.root, database), values), **registry_login(environment)}
 
 
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:

@@ -39,17 +39,24 @@ CREATE TABLE IF NOT EXISTS ems.event (
 );
 
 CREATE TABLE IF NOT EXISTS crm.user (
-    userid       integer PRIMARY KEY,
-    username     char(8),
-    firstname    varchar(30),
-    lastname     varchar(30),
-    city         varchar(30),
-    state        char(2),
-    email        varchar(100),
-    phone        char(14),
-    likesports   boolean,
-    liketheatre  boolean,
-    likeconcerts boolean
+    userid        integer PRIMARY KEY,
+    username      char(8),
+    firstname     varchar(30),
+    lastname      varchar(30),
+    city          varchar(30),
+    state         char(2),
+    email         varchar(100),
+    phone         char(14),
+    likesports    boolean,
+    liketheatre   boolean,
+    likeconcerts  boolean,
+    likejazz      boolean,
+    likeclassical boolean,
+    likeopera     boolean,
+    likerock      boolean,
+    likevegas     boolean,
+    likebroadway  boolean,
+    likemusicals  boolean
 );
 
 CREATE TABLE IF NOT EXISTS ecomm.listing (

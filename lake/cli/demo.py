@@ -71,7 +71,7 @@ def _start(home: Environment) -> None:
 def _fill(home: Environment, databases: list[Database]) -> None:
     _title("2. Load the MoMA collection, capture it, write the Hudi tables")
     for table, (added, present) in moma.load(home).items():
-        options.out.print(f"public.{table}: {present} rows ({added} new)")
+        options.out.print(f"{table}: {present} rows ({added} new)")
     _execute(home, UNDO)
     apply_all(home.name, report=options.out.print)
     _await(home, databases)

@@ -1,11 +1,11 @@
 """The commands `lake load ...`: sample rows for PostgreSQL."""
 
 import typer
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from lake.cli import options
 from lake.config.environment import load_environment
-from lake.samples import moma, tickit
+from lake.samples.catalog import SAMPLES
 
 load = typer.Typer(name="load", no_args_is_help=True, help="Load sample data into PostgreSQL.")
 
@@ -16,9 +16,29 @@ def load_moma() -> None:
 
     Example: lake load moma
     """
-    with Progress(console=options.err) as progress:
-        counts = moma.load(load_environment(), lambda table, path: progress.open(path, "rb", description=table))
-    _print("moma.public", counts)
+    _load("moma")
+
+
+@load.command("pagila")
+def load_pagila() -> None:
+    """Fill the database pagila, a shop that rents films: 15 tables, with triggers, views and foreign keys.
+
+    Rows come from files; rentals and payments are generated. Existing rows are not changed.
+
+    Example: lake load pagila
+    """
+    _load("pagila")
+
+
+@load.command("northwind")
+def load_northwind() -> None:
+    """Copy the database northwind, a wholesaler. Triggers fill its outbox. Existing rows are not changed.
+
+    Order 11075 is left out; data/northwind/insert_order_11075.sql adds it.
+
+    Example: lake load northwind
+    """
+    _load("northwind")
 
 
 @load.command("tickit")
@@ -27,12 +47,18 @@ def load_tickit() -> None:
 
     Example: lake load tickit
     """
+    _load("tickit")
+
+
+def _load(database: str) -> None:
+    bars: dict[str, TaskID] = {}
     with Progress(console=options.err) as progress:
-        bars = {table: progress.add_task(table, total=count) for table, count in tickit.COUNTS.items()}
-        counts = tickit.load(load_environment(), lambda table, done: progress.update(bars[table], completed=done))
-    _print("tickit", counts)
 
+        def show(table: str, done: int, total: int) -> None:
+            if table not in bars:
+                bars[table] = progress.add_task(table, total=total)
+            progress.update(bars[table], completed=done)
 
-def _print(schema: str, counts: dict[str, tuple[int, int]]) -> None:
+        counts = SAMPLES[database](load_environment(), show)
     for table, (added, present) in counts.items():
-        print(f"{schema}.{table}: {added} rows added, {present} in all")
+        print(f"{database}.{table}: {added} rows added, {present} in all")

@@ -24,7 +24,8 @@ from lake.local.supervisor import LOG_PREFIX
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import pipeline_path
 from lake.rendering.streamer import RunOptions
-from lake.samples import moma
+from lake.samples import loading
+from lake.samples.catalog import SAMPLES
 
 HERE = "this machine"
 FOLLOW_S = 0.3
@@ -152,17 +153,19 @@ class LocalDeployment:
 
     def check_build(self) -> None:
         """BadInput for databases whose rows exist only in the PostgreSQL that would be deleted."""
-        others = [one.database for one in load_databases(self.home.root) if one.database != moma.DATABASE]
+        others = [one.database for one in load_databases(self.home.root) if one.database not in SAMPLES]
         if others:
             now = "tear down and load them yourself: lake teardown, lake up, ..., lake apply"
             raise BadInput(f"the rows of {', '.join(others)} can't be loaded again from here", "databases/", now)
 
     def build(self, report: Report) -> None:
         self._stack(report).up()
-        for table, (added, present) in moma.load(self.home).items():
-            report(f"{moma.DATABASE}.public.{table}: {present} rows ({added} new)")
+        databases = load_databases(self.home.root)
+        for name in (one.database for one in databases):
+            for table, (added, present) in SAMPLES[name](self.home, loading.silent).items():
+                report(f"{name}.{table}: {present} rows ({added} new)")
         apply_all(self.name, report=report)
-        stream_status.wait_for_lake(self.home, load_databases(self.home.root), silent)
+        stream_status.wait_for_lake(self.home, databases, silent)
         report("every table holds every row")
 
     def rebuilding(self) -> bool:

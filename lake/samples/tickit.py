@@ -1,16 +1,12 @@
 """TICKIT-shaped data: seven tables of a seller of tickets in one database, generated from a fixed seed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from random import Random
-from typing import Any
-
-import psycopg
-from psycopg import sql
 
 from lake.config.environment import Environment
-from lake.samples.moma import count, new_database
+from lake.samples.loading import Counts, Report, Row, fill, new_database, silent
 
 DATABASE = "tickit"
 SEED = 2008
@@ -35,27 +31,14 @@ PLACES = (("Boston", "MA"), ("Chicago", "IL"), ("Denver", "CO"), ("Houston", "TX
 WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")  # in any locale
 FIRST_NAMES = ("Ada", "Bruno", "Chloé", "Dmitri", "Eve", "Farid", "Grete", "Hiro", "Ines", "Jürgen")
+LIKES = 10  # of sports, theatre, concerts and seven kinds of music and shows
 LAST_NAMES = ("Novak", "O'Brien", "García", "Smith", "Kowalska", "Dubois", "Tanaka", "Okafor")
-Row = tuple[Any, ...]
-Report = Callable[[str, int], None]  # table, rows so far
 
 
-def load(home: Environment, report: Report = lambda table, done: None) -> dict[str, tuple[int, int]]:
-    """Rows added and rows present afterwards, by table; BadInput if PostgreSQL can't be reached, LakeError later."""
+def load(home: Environment, report: Report = silent) -> Counts:
+    """BadInput if PostgreSQL can't be reached, LakeError later."""
     with new_database(home, DATABASE, home.root / "data" / "tickit" / "schema.sql") as connection:
-        return {table: _fill(connection, table, report) for table in COUNTS}
-
-
-def _fill(connection: psycopg.Connection, table: str, report: Report) -> tuple[int, int]:
-    name = sql.Identifier(*table.split("."))
-    if present := count(connection, name):
-        return 0, present
-    with connection.cursor() as cursor, cursor.copy(sql.SQL("COPY {} FROM STDIN").format(name)) as copy:
-        for number, row in enumerate(rows(table), 1):
-            copy.write_row(row)
-            if number % 1000 == 0 or number == COUNTS[table]:
-                report(table, number)
-    return COUNTS[table], COUNTS[table]
+        return {table: fill(connection, table, rows(table), total, report) for table, total in COUNTS.items()}
 
 
 def rows(table: str) -> Iterator[Row]:
@@ -102,7 +85,7 @@ def _user(random: Random, key: int) -> Row:
     first, last = random.choice(FIRST_NAMES), random.choice(LAST_NAMES)
     city, state = random.choice(PLACES)
     phone = f"({random.randrange(200, 999)}) 555-{random.randrange(10000):04d}"
-    likes = [random.choice((True, False, None)) for _ in range(3)]
+    likes = [random.choice((True, False, None)) for _ in range(LIKES)]
     return key, f"U{key:07d}", first, last, city, state, f"user{key}@example.com", phone, *likes
 
 

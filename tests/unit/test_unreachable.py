@@ -21,7 +21,9 @@ from lake.local.postgres import Postgres
 from lake.local.stack import Stack
 from lake.local.status import ServiceStatus, refuse_stopped
 from lake.rendering.topics import Topic
-from lake.samples import moma, tickit
+from lake.samples import moma
+from lake.samples.catalog import SAMPLES
+from lake.samples.loading import Report, silent
 from tests.unit.refused import Capture, Case, assert_refused, lay_out
 
 SECRETS = {one.name: "x" for one in fields(Secrets)}
@@ -50,15 +52,19 @@ def test_postgres_refuses(
     assert_refused(tmp_path, says, monkeypatch, capsys)
 
 
-@pytest.mark.parametrize("load", [moma.load, tickit.load])
+@pytest.mark.parametrize("load", SAMPLES.values())
 @pytest.mark.parametrize(("text", "says"), REFUSALS[::2])
 def test_postgres_refuses_what_would_be_loaded(
-    load: Callable[[Environment], object], text: str, says: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load: Callable[[Environment, Report], object],
+    text: str,
+    says: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     refusing(text, tmp_path, monkeypatch)
     (tmp_path / "data").symlink_to(PROJECT / "data")
     with pytest.raises(BadInput) as refused:
-        load(load_environment(root=tmp_path))
+        load(load_environment(root=tmp_path), silent)
     for words in says:
         assert words in str(refused.value)
 
