@@ -18,6 +18,7 @@ from lake.cli import (
     plan,
     quarantine,
     recover,
+    refine,
     resnapshot,
     services,
     sql,
@@ -40,7 +41,7 @@ app = typer.Typer(
 COMMANDS = (
     *(services.up, services.down, services.restart, status.status, services.logs, services.endpoints),
     *(plan.plan, plan.apply, sql.sql, compact.compact, verify.verify, resnapshot.resnapshot, recover.recover),
-    *(demo.demo, operations.teardown, operations.rebuild, topics.topics, cost.cost, package.package),
+    *(refine.refine, demo.demo, operations.teardown, operations.rebuild, topics.topics, cost.cost, package.package),
 )
 GROUPS = (load.load, streamer.app, quarantine.quarantine, jobs.jobs, connectors.connectors)
 for command in COMMANDS:

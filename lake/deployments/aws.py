@@ -10,6 +10,7 @@ from lake.aws.rendering import STATE
 from lake.aws.steps import ADMIN_USER, VERIFY_USER, streamer_words
 from lake.config.definition import Database
 from lake.config.environment import PROJECT
+from lake.config.refinement import REFINE, REFINED, Refinement
 from lake.config.report import Report, silent
 from lake.deployments import aws_status, cdk, pod_logs
 from lake.deployments.account import wait
@@ -76,6 +77,11 @@ class AwsDeployment(AwsResources):
         words = [*self.steps.config(), *streamer_words(options, self.steps.outputs())]
         result = self.steps.run(STREAMER, words, report, STREAM_WITHIN_S, name)
         return StreamerRun(result, f"see: lake jobs logs {name} --env {self.name}")
+
+    def refine(self, wanted: Refinement, report: Report) -> dict[str, Any]:
+        path = ["--path", f"s3://{self.steps.outputs().places['silver']}/{REFINED}"]
+        words = [*self.steps.config(), *path, *wanted.arguments()]
+        return self.steps.run(REFINE, words, report, RUN_WITHIN_S)
 
     # --- Build.
 

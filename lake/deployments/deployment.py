@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from lake.config.definition import Database
+from lake.config.refinement import Refinement
 from lake.config.report import Report
 from lake.deployments.connectors import Ask
 from lake.rendering.streamer import RunOptions
@@ -110,6 +111,9 @@ class Deployment(Protocol):
 
     def run_streamer(self, options: RunOptions, report: Report) -> StreamerRun:
         """Runs HoodieStreamer."""
+
+    def refine(self, wanted: Refinement, report: Report) -> dict[str, Any]:
+        """The result of spark_jobs/refine.py."""
 
     # --- Build and destroy.
 

@@ -12,6 +12,7 @@ from lake.config.definition import Database, load_databases
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.lock import locked
+from lake.config.refinement import REFINE, REFINED, Refinement
 from lake.config.report import Report, silent
 from lake.deployments.connectors import Ask, local_connectors
 from lake.deployments.deployment import Resource, Status, StreamerRun
@@ -109,6 +110,10 @@ class LocalDeployment:
 
     def run_streamer(self, options: RunOptions, report: Report) -> StreamerRun:
         return StreamerRun(streamer.run(self.home, options, report), streamer.log_hint(self.home))
+
+    def refine(self, wanted: Refinement, report: Report) -> dict[str, Any]:
+        path = ["--path", f"{self.home.bucket_uri}/{REFINED}"]
+        return run_job(self.home, REFINE, [*path, *wanted.arguments()])
 
     # --- Build and destroy.
 

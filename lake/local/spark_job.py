@@ -52,6 +52,7 @@ JOBS = {
     "query": Job("lake sql", (S3, Metastore), now="correct it; lake sql 'show databases' lists what there is"),
     "verify": Job("lake verify", (Postgres, Kafka, S3, Metastore)),
     "ghosts": Job("lake resnapshot", (Postgres, Kafka, S3)),
+    "refine": Job("lake refine", (S3, Metastore), NOTHING),  # it writes, and may survive an outage
     "topics": Job("lake topics", (Kafka,)),
     "quarantined": Job("lake quarantine", (S3,)),
     "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may outlast an outage

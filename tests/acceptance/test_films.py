@@ -1,4 +1,4 @@
-"""Cases A26 to A29, A31 and A32 on Pagila: envelopes and flat rows, keys that change, and foreign keys that restrict.
+"""Cases A26 to A32 on Pagila: envelopes and flat rows, keys that change, and foreign keys that restrict.
 
 The posts ran under REPLICA IDENTITY DEFAULT, where a delete carries its key alone. Here it is FULL, so `before` has
 the old row, and so has the flat row of a delete.
@@ -50,6 +50,7 @@ A28 = (
     "UPDATE inventory SET film_id = 100 WHERE film_id = 5",
     "DELETE FROM film WHERE film_id = 5",
 )
+RATINGS = ("G", "PG", "PG-13", "R", "NC-17")
 Record = dict[str, Any]
 
 
@@ -213,6 +214,16 @@ def test_a29_newest_of_each_film(changed: tuple[Films, dict[str, int]]) -> None:
         (3, "ADAPTATION HOLES", 2006, Decimal("2.99"), 7),
         (4, "AFFAIR PREJUDICE", 2017, Decimal("3.99"), 5),
     ]
+
+
+def test_a30_films_by_rating(changed: tuple[Films, dict[str, int]]) -> None:
+    films, _ = changed
+    file = PROJECT / "data" / "pagila" / "films_by_rating.yaml"
+    result = films.lake.json("refine", str(file))
+    assert result["rows"] == 999
+    assert {one["partition"] for one in result["partitions"]} == {f"rating={one}" for one in RATINGS}
+    rows = films.look("SELECT film_id, rating FROM refined.films_by_rating WHERE film_id <= 5")
+    assert sorted(map(tuple, rows)) == [(1, "PG"), (2, "G"), (3, "NC-17"), (4, "G")]
 
 
 def test_a31_keys(changed: tuple[Films, dict[str, int]]) -> None:

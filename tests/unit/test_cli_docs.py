@@ -21,6 +21,8 @@ WITHOUT_FACTS = {
     "down",
     "jobs logs",
     "load moma",
+    "load northwind",
+    "load pagila",
     "load tickit",
     "logs",
     "restart",
