@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictInt,
@@ -27,6 +28,7 @@ DEFAULT_ENGINE = "postgres"
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
 IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
 NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # a source may keep something named lake_<database>
+TABLE_NAME = "__table"  # as the partition column: one folder for all rows, named by the table
 EPOCH_SIZE = 2**48  # offsets of one epoch of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 RESERVED_DATABASES = ("template0", "template1")
@@ -72,6 +74,10 @@ def _source_column(name: str) -> str:
     return _identifier(name)
 
 
+def _partition_column(name: str) -> str:
+    return name if name == TABLE_NAME else _source_column(name)
+
+
 def _database_name(name: str) -> str:
     if name in RESERVED_DATABASES:
         raise ValueError(f"'{name}' belongs to the server | choose the database that holds the tables")
@@ -96,8 +102,14 @@ def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
     return names
 
 
+def _listed(partition: Any) -> Any:
+    """One column may be written without brackets."""
+    return (partition,) if isinstance(partition, str) else () if partition is None else partition
+
+
 Identifier = Annotated[StrictStr, AfterValidator(_identifier)]
 SourceColumn = Annotated[StrictStr, AfterValidator(_source_column)]
+PartitionColumn = Annotated[StrictStr, AfterValidator(_partition_column)]
 QualifiedName = Annotated[StrictStr, AfterValidator(_table_name)]
 
 
@@ -107,7 +119,7 @@ class Table:
 
     full_name: QualifiedName
     key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), AfterValidator(_distinct)]
-    partition: SourceColumn | None = None
+    partition: Annotated[tuple[PartitionColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("cow", "mor")
     delete: Literal["soft", "hard"] = "soft"
     replica_identity: Literal["full", "default"] = "full"
@@ -117,9 +129,9 @@ class Table:
 
     @model_validator(mode="after")
     def _partition_groups_rows(self) -> "Table":
-        if self.key == (self.partition,):
+        if self.key == self.partition:
             raise ValueError(
-                f"partition '{self.partition}' is the whole key, so every row would get a separate folder "
+                f"partition '{', '.join(self.partition)}' is the whole key, so every row would get a separate folder "
                 "| choose a column with few values or leave partition out"
             )
         return self

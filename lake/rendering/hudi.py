@@ -81,8 +81,9 @@ def hudi_options(
 
 def of_table(hive_database: str, table: Table) -> dict[str, str]:
     """The field that Hudi knows a row by, the partition column if there is one, and the table's name in the catalog."""
-    partition = table.partition or ""
-    kind, extractor = ("Simple", "MultiPartKeysValue") if partition else ("Nonpartitioned", "NonPartitioned")
+    partition = ",".join(table.partition)
+    kind = ("Nonpartitioned", "Simple", "Complex")[min(len(table.partition), 2)]
+    extractor = "MultiPartKeysValue" if partition else "NonPartitioned"
     return {
         # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
         # would be one row. The job writes an unambiguous text of all key columns to _key instead.

@@ -55,13 +55,18 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "topic": table.topic(database),
         "epoch": table.epoch,
         "keys": list(table.key),
-        "partition": table.partition,
+        "partition": _partition(table.partition),
         "delete": table.delete,
         "replica_identity": table.replica_identity,
         "on_bad_message": table.on_bad_message,
         "partitions": environment.kafka.partitions,
         "targets": [_target(database, table, table_type, environment) for table_type in table.types],
     }
+
+
+def _partition(columns: tuple[str, ...]) -> str | list[str] | None:
+    """One column as text: so it is in the files of lakes that run."""
+    return list(columns) if len(columns) > 1 else next(iter(columns), None)
 
 
 def _target(database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, Any]:

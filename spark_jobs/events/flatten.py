@@ -33,7 +33,7 @@ def erased(columns: Sequence[str], table: Table) -> List[str]:
         return [identifier(name) for name in columns]
     kept = set(table.keys) | ADDED
     if table.replica_identity == "full":
-        kept.add(table.partition)
+        kept.update(table.partition_columns)
     lives = "CASE WHEN __deleted <> 'true' THEN {0} END AS {0}"
     return [identifier(name) if name in kept else lives.format(identifier(name)) for name in columns]
 

@@ -79,17 +79,17 @@ def _stored(keys: DataFrame, names: List[str], table: Table, read: Optional[Read
 
 
 def _partitions(keys: DataFrame, table: Table) -> Optional[Column]:
-    """The condition on the partition column; None where it would not save much."""
-    if not table.partition:
+    """The condition on the first partition column; None where it would not save much."""
+    if not table.partition_columns:
         return None
     found = [row[0] for row in keys.select("place").distinct().limit(PARTITIONS + 1).collect()]
     here = [place for place in found if place is not None]
-    return F.col(identifier(table.partition)).isin(here) if here and len(found) <= PARTITIONS else None
+    return F.col(identifier(table.partition_columns[0])).isin(here) if here and len(found) <= PARTITIONS else None
 
 
 def wanted(incomplete: DataFrame, table: Table) -> DataFrame:
     """The keys to look up, with the partition (place) that most probably has each."""
-    place = "{} AS place".format(identifier(table.partition) if table.partition else "NULL")
+    place = "{} AS place".format(next(map(identifier, table.partition_columns), "NULL"))
     moved = incomplete.where("{} <> {}".format(OLD_KEY, KEY))
     return incomplete.selectExpr(KEY, place).union(moved.selectExpr(OLD_KEY, place))
 

@@ -37,13 +37,20 @@ class Table:
     topic: str
     epoch: int
     keys: Tuple[str, ...]
-    partition: Any
+    partition: Any  # a column, a list of columns, or None
     delete: str
     replica_identity: str
     targets: Tuple[Target, ...]
     on_bad_message: str = "stop"
     partitions: int = 1  # of the topic, for its life
     engine: str = ENGINE
+
+    @property
+    def partition_columns(self) -> Tuple[str, ...]:
+        """The columns that the folders of the table are named by."""
+        if not self.partition:
+            return ()
+        return (self.partition,) if isinstance(self.partition, str) else tuple(self.partition)
 
     @property
     def source_name(self) -> str:

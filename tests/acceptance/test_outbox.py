@@ -46,7 +46,9 @@ class Outbox:
 @pytest.fixture(scope="module")
 def outbox(lake: RunningLake, spark: SparkSession) -> Iterator[Outbox]:
     lake.run("load", "northwind")
-    lake.define("northwind", yaml.safe_load((FOLDER / "northwind.yaml").read_text())["tables"])
+    (settings,) = yaml.safe_load((FOLDER / "northwind.yaml").read_text())["tables"].values()
+    posts = {"types": ["cow"], "partition": ["customer_id", "order_id"]}  # one row in each folder
+    lake.define("northwind", {"datalake.cdc_events": {**settings, **posts}})
     lake.apply()
     lake.drain("northwind")
     yield Outbox(lake, spark)
@@ -59,8 +61,8 @@ def test_a39_first_load(outbox: Outbox) -> None:
     (found,) = outbox.look(f"SELECT count(*) AS rows, count(DISTINCT order_id) AS orders FROM {TABLE}")
     assert (found.rows, found.orders) == (829, 829)
     row = outbox.row(10248)
-    assert row["_hoodie_record_key"] == "10248"
-    assert row["_hoodie_partition_path"] == "customer_id=VINET"
+    assert row["_hoodie_record_key"] == "order_id:10248"
+    assert row["_hoodie_partition_path"] == "customer_id=VINET/order_id=10248"
 
 
 def test_a40_data_set(outbox: Outbox) -> None:

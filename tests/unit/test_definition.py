@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from lake.config.definition import Table, is_added_column, load_database, load_databases
 from lake.config.errors import BadInput
+from lake.rendering.hudi import of_table
 from lake.sources.postgres import names
 
 PROJECT = Path(__file__).parents[2]
@@ -17,9 +19,33 @@ def artists(**settings: object) -> Table:
 
 def test_defaults_are_the_safe_ones() -> None:
     table = artists()
-    assert (table.partition, table.types, table.delete) == (None, ("cow", "mor"), "soft")
+    assert (table.partition, table.types, table.delete) == ((), ("cow", "mor"), "soft")
     assert (table.replica_identity, table.epoch) == ("full", 0)
     assert table.on_bad_message == "stop"
+
+
+@pytest.mark.parametrize(
+    ("given", "columns", "kind", "path"),
+    [
+        (None, (), "Nonpartitioned", ""),
+        ("nationality", ("nationality",), "Simple", "nationality"),
+        ("__table", ("__table",), "Simple", "__table"),
+        (["nationality", "gender"], ("nationality", "gender"), "Complex", "nationality,gender"),
+    ],
+)
+def test_partition_columns(given: object, columns: tuple[str, ...], kind: str, path: str) -> None:
+    table = artists(partition=given)
+    assert table.partition == columns
+    options = of_table("moma_cow", table)
+    assert options["hoodie.datasource.write.keygenerator.class"] == f"org.apache.hudi.keygen.{kind}KeyGenerator"
+    assert options["hoodie.datasource.write.partitionpath.field"] == path
+    assert options["hoodie.datasource.hive_sync.partition_fields"] == path
+
+
+@pytest.mark.parametrize("given", ["__op", ["a", "a"], "Has Space", ["artist_id"]])
+def test_no_partition_column(given: object) -> None:
+    with pytest.raises(ValidationError):
+        artists(partition=given)
 
 
 def test_names_derive_from_schema_and_table() -> None:
@@ -33,8 +59,8 @@ def test_names_derive_from_schema_and_table() -> None:
 def test_the_collection_of_the_museum() -> None:
     (moma,) = [found for found in load_databases(PROJECT) if found.database == "moma"]
     assert [(table.full_name, table.key, table.partition) for table in moma.tables] == [
-        ("public.artists", ("artist_id",), "nationality"),
-        ("public.artworks", ("artwork_id",), "classification"),
+        ("public.artists", ("artist_id",), ("nationality",)),
+        ("public.artworks", ("artwork_id",), ("classification",)),
     ]
     assert (moma.engine, moma.connector) == ("postgres", "source_postgres_moma")
     assert (names.publication(moma), names.slot(moma)) == ("lake_moma", "lake_moma")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lake.config.definition import IDENTIFIER, Database, Table, is_added_column
+from lake.config.definition import IDENTIFIER, TABLE_NAME, Database, Table, is_added_column
 from lake.config.errors import BadInput
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
@@ -72,19 +72,22 @@ def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
 
 
 def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
-    name, partition = found.full_name, table.partition
+    name = found.full_name
+    columns = [one for one in table.partition if one != TABLE_NAME]
     now = f"choose one of {', '.join(found.columns)}"
-    yield partition and partition not in found.columns, f"{name} has no column '{partition}'", ".partition", now
+    for partition in columns:
+        yield partition not in found.columns, f"{name} has no column '{partition}'", ".partition", now
     # They are in the snapshot and not in the stream: Debezium 3.7 then ends the snapshot (seen).
     now = "leave the table out, or make them ordinary columns kept by a trigger"
     yield found.generated, f"{name} has generated columns: {', '.join(found.generated)}", "", now
     unmapped = f"{name} has columns of types that the lake can't keep: {', '.join(found.unmapped)}"
     now = f"change the type (text holds anything), {LEAVE_OUT}; docs/types.md lists what the lake keeps"
     yield found.unmapped, unmapped, "", now
-    kind = found.types.get(partition or "", "text")
     now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
-    no_folder = f"column {partition} is {kind}, which cannot name a folder"
-    yield kind not in PARTITION_TYPES, no_folder, ".partition", now
+    for partition in columns:
+        kind = found.types.get(partition, "text")
+        no_folder = f"column {partition} is {kind}, which cannot name a folder"
+        yield kind not in PARTITION_TYPES, no_folder, ".partition", now
 
 
 def _of_names(columns: list[str]) -> Iterator[Rule]:
