@@ -26,10 +26,10 @@ from lake.aws.rendering import (
     REQUESTS,
     SINK,
     Address,
+    captured_topics,
     sink_connector,
     source_connector,
     source_sql,
-    table_topics,
     written_topics,
 )
 from lake.aws.source import roles
@@ -224,7 +224,7 @@ def sink_rights(
 ) -> list[iam.PolicyStatement]:
     groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
     return [
-        *kafka_statements.read(kafka, table_topics(databases), groups),
+        *kafka_statements.read(kafka, captured_topics(databases), groups),
         *write_objects(storage.bronze, SINK),
         use_key(storage.key),
     ]

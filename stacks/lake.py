@@ -47,8 +47,11 @@ class Lake:
             keep_handler_logs(stack, self.storage.log_settings)
         environment = blueprint.environment
         tag_all(app, environment)
-        names = list(glue_databases(blueprint.databases))
-        acknowledge(self.stacks, environment.name, names, keep_data=environment.keep_data)
+        databases = {
+            "<database>": list(glue_databases(blueprint.databases)),
+            "<source>": [one.database for one in blueprint.databases],
+        }
+        acknowledge(self.stacks, environment.name, databases, keep_data=environment.keep_data)
 
     @property
     def stacks(self) -> dict[str, Stack]:

@@ -25,7 +25,7 @@ from lake_constructs.private_bucket import write_objects
 
 from lake.aws import steps
 from lake.aws.processing import STREAMER
-from lake.aws.rendering import STATE, consumer_group, glue_databases, table_topics
+from lake.aws.rendering import STATE, captured_topics, consumer_group, glue_databases
 from lake.aws.source import roles
 from lake.rendering.spark import SESSION
 from stacks.connect import ConnectStack
@@ -166,7 +166,7 @@ class ProcessingStack(Part):
             use_key(storage.key),
             use_disks_key(self._disks_key),
             kafka_statements.connect(self._kafka, produce=False),
-            *kafka_statements.read(self._kafka, table_topics(databases), groups),
+            *kafka_statements.read(self._kafka, captured_topics(databases), groups),
             *(write_tables(list(glue_databases(databases))) if processing.metastore == "glue" else []),
             report_metrics(),
         ]

@@ -1,5 +1,6 @@
 """Findings of cdk-nag (AwsSolutions) that are accepted: suppressions.yaml says where, which, and why."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ ACCEPTED: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yam
 SHORT = {
     "managed": "IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{0}]",
     "below": "IAM5[Resource::lake-<env>-storage:ExportsOutputFnGetAtt{0}/{1}/*]",
+    "topics": 'IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:topic/{{"Fn::Select":[1,{{"Fn::'
+    'Split":[":cluster/",{{"Fn::ImportValue":"lake-<env>-streaming:ExportsOutputFnGetAtt{0}"}}]}}]}}/{1}]',
 }
+Databases = Mapping[str, Sequence[str]]  # what a rule is repeated for -> its names
 
 
-def acknowledge(stacks: dict[str, Stack], environment: str, databases: list[str], *, keep_data: bool) -> None:
-    """Acknowledges each finding at its construct only: elsewhere it is an error. databases: names in the catalog."""
+def acknowledge(stacks: dict[str, Stack], environment: str, databases: Databases, *, keep_data: bool) -> None:
+    """Acknowledges each finding at its construct only: elsewhere it is an error."""
     for accepted in ACCEPTED:
         stack = stacks[accepted["part"]]
         place = found(stack, accepted["path"])
@@ -27,12 +31,13 @@ def acknowledge(stacks: dict[str, Stack], environment: str, databases: list[str]
                 Validations.of(place).acknowledge(note)
 
 
-def spelt(rule: str, environment: str, region: str, databases: list[str]) -> list[str]:
+def spelt(rule: str, environment: str, region: str, databases: Databases) -> list[str]:
     """The rule as cdk-nag spells it here; one per database where it speaks of databases."""
     word, *values = rule.split(" ")
     whole = SHORT[word].format(*values) if word in SHORT else rule
     id = whole.replace("<env>", environment).replace("<region>", region)
-    return sorted({id.replace("<database>", database) for database in databases})
+    repeated = next((place for place in databases if place in id), "")
+    return [id.replace(repeated, name) for name in databases[repeated]] if repeated else [id]
 
 
 def found(stack: Stack, path: str) -> IConstruct | None:

@@ -8,6 +8,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from lake_constructs.encryption_key import USE
+from lake_constructs.statement_pieces import in_pieces
 
 # AWS's policy for the service lets it touch only what carries this tag.
 TAG = ("for-use-with-amazon-emr-managed-policies", "true")
@@ -20,7 +21,8 @@ class NodeRole(iam.Role):
     def __init__(self, scope: Construct, id: str, *, statements: Sequence[iam.PolicyStatement]) -> None:
         super().__init__(scope, id, assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
         for statement in statements:
-            self.add_to_policy(statement)
+            for piece in in_pieces(statement):
+                self.add_to_policy(piece)
         self.profile = iam.CfnInstanceProfile(self, "Profile", roles=[self.role_name])
 
 

@@ -17,12 +17,12 @@ def connect(kafka: Kafka, *, produce: bool) -> iam.PolicyStatement:
 
 
 def write(kafka: Kafka, topics: Sequence[str]) -> iam.PolicyStatement:
-    """Create the named topics and write to them."""
+    """Create the named topics and write to them. A name may be a pattern, as of IAM."""
     return _allow(["CreateTopic", "DescribeTopic", "WriteData"], [kafka.topic(name) for name in topics])
 
 
 def read(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list[iam.PolicyStatement]:
-    """Read the named topics as one of the named groups."""
+    """Read the named topics, which may be patterns, as one of the named groups."""
     return [
         _allow(["DescribeTopic", "ReadData"], [kafka.topic(name) for name in topics]),
         _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups]),

@@ -7,6 +7,8 @@ from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from lake_constructs.statement_pieces import in_pieces
+
 
 class PodRole(iam.Role):
     """Assumed through Pod Identity by one service account of one namespace of one cluster, and by nobody else."""
@@ -30,7 +32,8 @@ class PodRole(iam.Role):
         pods = iam.ServicePrincipal("pods.eks.amazonaws.com", conditions={"StringEquals": tags})
         super().__init__(scope, id, assumed_by=pods.with_session_tags())
         for statement in statements:
-            self.add_to_policy(statement)
+            for piece in in_pieces(statement):
+                self.add_to_policy(piece)
         self.association = eks_resources.CfnPodIdentityAssociation(
             self,
             "Association",

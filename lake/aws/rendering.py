@@ -45,9 +45,14 @@ def table_topics(databases: list[Database]) -> list[str]:
     return [table.topic(database.database) for database in databases for table in database.tables]
 
 
+def captured_topics(databases: list[Database]) -> list[str]:
+    """The topics that hold rows, as patterns of IAM: a policy has no room for the name of each (AWS-4)."""
+    return [f"{database.database}.*" for database in databases]
+
+
 def written_topics(databases: list[Database]) -> list[str]:
-    """All topics that the capture connectors write."""
-    return [*table_topics(databases), *(database.heartbeat_topic for database in databases)]
+    """All topics that the capture connectors write, as patterns of IAM."""
+    return [*captured_topics(databases), *(database.heartbeat_topic for database in databases)]
 
 
 def glue_databases(databases: list[Database]) -> dict[str, str]:

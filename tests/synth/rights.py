@@ -32,7 +32,7 @@ def statements(template: Template, role: str) -> list[dict[str, Any]]:
     """All statements of the policies attached to the role whose logical id begins with this."""
     found = []
     for resource in template["Resources"].values():
-        if resource["Type"] != "AWS::IAM::Policy":
+        if resource["Type"] not in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"):
             continue
         roles = [text(one) for one in resource["Properties"]["Roles"]]
         if any(name.startswith(f"<{role}") for name in roles):
