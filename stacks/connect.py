@@ -69,6 +69,7 @@ class ConnectStack(Part):
         super().__init__(scope, blueprint)
         self._databases, self._root = blueprint.databases, blueprint.root
         self._source, self._kafka, self._storage = source, streaming.kafka, storage
+        self._tags = {"lake": self.settings.name}  # of what Kubernetes makes, as CloudFormation's own
         self.cluster = KubernetesCluster(
             self,
             "Kubernetes",
@@ -76,13 +77,22 @@ class ConnectStack(Part):
             version=versions.KUBERNETES,
             vpc=network.vpc,
             api_access=self.settings.connect.api_access,
+            administrators=self.settings.connect.administrators,
+            namespace=NAMESPACE,
             key=EncryptionKey(self, "Key", purpose="Kubernetes secrets", removal_policy=blueprint.removal),
             log_settings=storage.log_settings,
+            tags=self._tags,
             removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
         )
         self.logs = ContainerLogs(
-            self, "Logs", cluster=self.cluster, cluster_name=blueprint.name, log_settings=storage.log_settings
+            self,
+            "Logs",
+            cluster=self.cluster,
+            cluster_name=blueprint.name,
+            log_settings=storage.log_settings,
+            insights=self.settings.connect.container_insights,
         )
+        self.logs.addon.node.add_dependency(self.cluster.nodes)  # its pods need nodes
         workers = self.cluster.cluster_security_group
         to_database = IngressRule(self, "ToDatabase", source=workers, target=source.group, port=source.port)
         IngressRule(self, "ToKafka", source=workers, target=self._kafka.security_group, port=KAFKA_PORT)
@@ -135,7 +145,11 @@ class ConnectStack(Part):
                 "caBundle": self._authorities,
             },
             "serviceAccount": {"name": REGISTRY},
-            "internalLoadBalancer": {"enabled": True, "sourceRanges": [self.settings.network.lake_cidr]},
+            "internalLoadBalancer": {
+                "enabled": True,
+                "sourceRanges": [self.settings.network.lake_cidr],
+                "tags": self._tags,
+            },
             "vpcCidrs": self._networks,
         }
         return self._chart("Registry", REGISTRY, values, read_secret(secret, self._source.secrets_key))
@@ -200,7 +214,7 @@ class ConnectStack(Part):
         role = self._role(id, name, statements)
         chart = Chart(self, f"{id}Chart", cluster=self.cluster, folder=self._root / "helm" / name, values=values)
         # A pod that starts before its role's association never gets the role.
-        chart.node.add_dependency(role, *others)
+        chart.node.add_dependency(role, *others, self.cluster.nodes)
         return chart
 
 

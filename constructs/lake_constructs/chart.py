@@ -10,6 +10,9 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 NAMESPACE = "lake"
+# Helm waits so long for the pods, and then again for each hook. All of it, and the hooks of a rollback, must end within
+# the 15 minutes of the CDK's function: a release that it leaves is stuck for good (aws/aws-cdk#22257, AWS-7).
+PATIENCE = Duration.minutes(8)
 
 
 class Chart(eks.HelmChart):
@@ -28,5 +31,5 @@ class Chart(eks.HelmChart):
             namespace=NAMESPACE,
             values=values,
             atomic=True,
-            timeout=Duration.minutes(15),
+            timeout=PATIENCE,
         )

@@ -1,5 +1,7 @@
 """Container logs in CloudWatch, and the failures that are counted in them."""
 
+import json
+
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_eks as eks_resources
 from aws_cdk import aws_eks_v2 as eks
@@ -17,17 +19,32 @@ TASK_FAILED = "Task is being killed and will not recover until manually restarte
 UNPREPARED = "the source is not prepared"
 AGENT = "cloudwatch-agent"
 AGENT_NAMESPACE = "amazon-cloudwatch"
+# The groups in which the add-on writes logs, and the one of Container Insights.
+LOGS, PERFORMANCE = ("application", "dataplane", "host"), "performance"
 
 
 class ContainerLogs(Construct):
-    """AWS's agent as an add-on. Its log group is created first, so that it is encrypted and expires."""
+    """AWS's agent as an add-on. Its log groups are created first, so that they are encrypted and expire.
+
+    insights: the metrics of Container Insights too, each of which costs.
+    """
 
     def __init__(
-        self, scope: Construct, id: str, *, cluster: eks.Cluster, cluster_name: str, log_settings: LogSettings
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster: eks.Cluster,
+        cluster_name: str,
+        log_settings: LogSettings,
+        insights: bool,
     ) -> None:
         super().__init__(scope, id)
-        name = f"/aws/containerinsights/{cluster_name}/application"
-        group = EncryptedLogGroup(self, "Application", settings=log_settings, name=name)
+        place = f"/aws/containerinsights/{cluster_name}"
+        groups = {
+            name: EncryptedLogGroup(self, name.capitalize(), settings=log_settings, name=f"{place}/{name}")
+            for name in (*LOGS, *([PERFORMANCE] if insights else []))
+        }
         role = PodRole(self, "Agent", cluster=cluster, namespace=AGENT_NAMESPACE, service_account=AGENT, statements=[])
         role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("CloudWatchAgentServerPolicy"))
         addon = eks_resources.CfnAddon(
@@ -36,10 +53,14 @@ class ContainerLogs(Construct):
             addon_name="amazon-cloudwatch-observability",
             cluster_name=cluster.cluster_name,
             resolve_conflicts="OVERWRITE",
+            configuration_values=json.dumps(
+                {"containerInsights": {"enabled": insights}, "applicationSignals": {"enabled": False}}
+            ),
         )
-        addon.node.add_dependency(group, role)
-        self.failed_tasks = self._count("FailedTasks", group, TASK_FAILED, cluster_name)
-        self.failed_preparations = self._count("FailedPreparations", group, UNPREPARED, cluster_name)
+        addon.node.add_dependency(*groups.values(), role)
+        self.addon, application = addon, groups["application"]
+        self.failed_tasks = self._count("FailedTasks", application, TASK_FAILED, cluster_name)
+        self.failed_preparations = self._count("FailedPreparations", application, UNPREPARED, cluster_name)
 
     def _count(self, id: str, group: logs.ILogGroup, text: str, cluster_name: str) -> cloudwatch.Metric:
         found = logs.MetricFilter(

@@ -1,15 +1,19 @@
 """The Kubernetes cluster that runs Kafka Connect and the schema registry."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from aws_cdk import RemovalPolicy
+from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
 from aws_cdk.lambda_layer_kubectl_v36 import KubectlV36Layer
 from constructs import Construct
 
+from lake_constructs.cluster_nodes import ClusterNodes, NodeRole, tag_what_is_made
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+
+# EKS's own pool of nodes for what must not share a node with pods. The others run in our pool.
+OWN_POOL = "system"
 
 
 class KubernetesCluster(eks.Cluster):
@@ -24,11 +28,14 @@ class KubernetesCluster(eks.Cluster):
         version: str,
         vpc: ec2.IVpc,
         api_access: Sequence[str],
+        administrators: Sequence[str],
+        namespace: str,
         key: kms.IKey,
         log_settings: LogSettings,
+        tags: Mapping[str, str],
         removal_policy: RemovalPolicy,
     ) -> None:
-        public = eks.EndpointAccess.PUBLIC_AND_PRIVATE
+        public, nodes = eks.EndpointAccess.PUBLIC_AND_PRIVATE, NodeRole(scope, f"{id}Nodes")
         super().__init__(
             scope,
             id,
@@ -37,6 +44,7 @@ class KubernetesCluster(eks.Cluster):
             vpc=vpc,
             vpc_subnets=[ec2.SubnetSelection(subnets=vpc.private_subnets)],
             default_capacity_type=eks.DefaultCapacityType.AUTOMODE,
+            compute=eks.ComputeConfig(node_pools=[OWN_POOL], node_role=nodes),
             # From inside the VPC only, unless the operators' networks are given.
             endpoint_access=public.only_from(*api_access) if api_access else eks.EndpointAccess.PRIVATE,
             secrets_encryption_key=key,
@@ -46,6 +54,19 @@ class KubernetesCluster(eks.Cluster):
             ),
             removal_policy=removal_policy,
         )
+        for statement in tag_what_is_made(name):
+            self.role.add_to_principal_policy(statement)
         # EKS would create the group itself, unencrypted and without expiry.
         group = EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
         self.node.add_dependency(group)
+        self.nodes = ClusterNodes(self, "Nodes", cluster=self, role=nodes, subnets=vpc.private_subnets, tags=tags)
+        for role in administrators:
+            self._admit(role, namespace)
+
+    def _admit(self, role: str, namespace: str) -> None:
+        """Let people with this role of the account use kubectl in one namespace."""
+        policy = eks.AccessPolicy.from_access_policy_name(
+            "AmazonEKSAdminPolicy", access_scope_type=eks.AccessScopeType.NAMESPACE, namespaces=[namespace]
+        )
+        arn = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{role}"
+        self.grant_access(f"Admit-{role.replace('/', '-')}", arn, [policy])

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from lake.aws.part import AllowedNetwork, Part
 
+Role = Annotated[StrictStr, Field(pattern=r"^([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$")]
 Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
 
 
@@ -24,5 +25,9 @@ class Connect(Part):
     registry_replicas: Replicas = 1
     # Networks outside the VPC that may reach the Kubernetes API; without any it is reachable from inside only.
     api_access: tuple[AllowedNetwork, ...] = ()
+    # Roles of this account, by name or path and name, whose people may use kubectl in the namespace of the lake.
+    administrators: tuple[Role, ...] = ()
+    # Metrics of all pods and nodes in CloudWatch. They cost extra; logs and alarms need none of them.
+    container_insights: StrictBool = False
     # A second archive of the topics, written by Connect instead of Spark.
     s3_sink: S3Sink | None = None

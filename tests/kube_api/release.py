@@ -25,7 +25,7 @@ class Release:
 
     def deploy(self, chart: Path, scenario: Path, values: Values | None = None) -> Done:
         """With the flags of CDK's handler for a HelmChart that is atomic; it waits for pods and hooks."""
-        course = ("--install", "--create-namespace", "--timeout", "900s", "--atomic")
+        course = ("--install", "--create-namespace", "--timeout", "480s", "--atomic")
         return self._helm("upgrade", chart, *course, "-f", scenario, values=values)
 
     def rollback(self, revision: int, *, hooks: bool = False) -> Done:

@@ -1,6 +1,7 @@
 """What the stacks tell the charts: values that they know, and connectors that Connect can take."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from lake.config import versions
 from tests.synth.rights import text
 from tests.synth.synthesis import ROOT, Synthesized
 
-FREE = ("connectors", "secrets", "databases")  # keys below are names, not settings
+DEADLINE = re.compile(r"activeDeadlineSeconds: (\d+)")
+ROLLBACK_S = 120  # the pods of the former release still run
+FREE = ("connectors", "secrets", "databases", "tags")  # keys below are names, not settings
 
 
 def values(lake: Synthesized, chart: str) -> dict[str, Any]:
@@ -87,6 +90,23 @@ def test_every_client_of_the_database_checks_who_answers(lake: Synthesized) -> N
     assert f"  {name}: |" in worker and folder == "/etc/lake/worker"
 
 
+@pytest.mark.parametrize("chart", ["source-database", "kafka-connect", "apicurio-registry"])
+def test_helm_ends_before_the_function_in_which_it_runs(dev: Synthesized, chart: str) -> None:
+    """Helm gives its time to the pods and again to the hook; a failure still needs a rollback (AWS-7)."""
+    (release,) = (one for _, one in dev.resources("Custom::AWSCDK-EKS-HelmChart") if one["Release"] == chart)
+    patience = int(release["Timeout"].removesuffix("s"))
+    templates = [path.read_text() for path in (ROOT / "helm" / chart / "templates").glob("*.yaml")]
+    hooks = [int(found) for text in templates if "helm.sh/hook:" in text for found in DEADLINE.findall(text)]
+    pods = patience if any("kind: Deployment" in text for text in templates) else 0
+    functions = [function["Timeout"] for _, function in dev.resources("AWS::Lambda::Function") if is_kubectl(function)]
+    assert max(hooks, default=0) < patience
+    assert functions and pods + sum(hooks) + ROLLBACK_S <= min(functions)
+
+
+def is_kubectl(function: dict[str, Any]) -> bool:
+    return "Handler" in function and any("Kubectl" in text(layer) for layer in function.get("Layers", []))
+
+
 def test_the_bundle_is_checked_before_it_is_run(lake: Synthesized) -> None:
     bundle = values(lake, "kafka-connect")["pluginBundle"]
     assert len(bundle["sha256"]) == 64 and bundle["key"].endswith(".gz")
@@ -95,7 +115,7 @@ def test_the_bundle_is_checked_before_it_is_run(lake: Synthesized) -> None:
 def test_the_registry_is_reached_from_inside_only(lake: Synthesized) -> None:
     balancer = values(lake, "apicurio-registry")["internalLoadBalancer"]
     network = {"dev": "10.20.0.0/16", "demo": "10.30.0.0/16", "prod": "10.40.0.0/16"}[lake.name]
-    assert balancer == {"enabled": True, "sourceRanges": [network]}
+    assert balancer == {"enabled": True, "sourceRanges": [network], "tags": {"lake": lake.name}}
 
 
 def test_production_runs_more_than_one_of_each(prod: Synthesized) -> None:

@@ -126,7 +126,9 @@ def test_the_sheet_of_the_outputs_fits(big: Synthesized) -> None:
 
 
 def test_every_step_fits(big: Synthesized) -> None:
-    sizes = [sum(len(filled(one)) for one in step["HadoopJarStep"]["Args"]) for step in resources(big, "AWS::EMR::Step")]
+    sizes = [
+        sum(len(filled(one)) for one in step["HadoopJarStep"]["Args"]) for step in resources(big, "AWS::EMR::Step")
+    ]
     assert sizes and max(sizes) <= STEP
 
 

@@ -27,7 +27,11 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
         "keep_data": True,
         "network": {"existing": EXISTING_VPC},
         "source": {"existing": DATABASE},
-        "connect": {"api_access": ["203.0.113.0/24"]},
+        "connect": {
+            "api_access": ["203.0.113.0/24"],
+            "administrators": ["Operators", "aws-reserved/sso.amazonaws.com/AWSReservedSSO_Lake_0123456789abcdef"],
+            "container_insights": True,
+        },
         "processing": {"metastore": "hive", "certificates": "s3://certificates/lake/nodes.zip"},
         "operations": {"budget_usd": 100, "email": "lake@example.com"},
     }
@@ -130,6 +134,21 @@ def test_certificates_turn_tls_on(other: Synthesized) -> None:
 def test_operators_reach_the_api_from_their_network(other: Synthesized) -> None:
     access = other.only("AWS::EKS::Cluster")["ResourcesVpcConfig"]
     assert (access["EndpointPublicAccess"], access["PublicAccessCidrs"]) == (True, ["203.0.113.0/24"])
+
+
+def test_administrators_use_kubectl_in_the_namespace_of_the_lake(other: Synthesized) -> None:
+    entries = [one for _, one in other.resources("AWS::EKS::AccessEntry")]
+    people = {text(one["PrincipalArn"]).rpartition(":role/")[2]: one for one in entries if "AccessPolicies" in one}
+    sso = "aws-reserved/sso.amazonaws.com/AWSReservedSSO_Lake_0123456789abcdef"
+    for role in ("Operators", sso):
+        (policy,) = people[role]["AccessPolicies"]
+        assert text(policy["PolicyArn"]).endswith("/AmazonEKSAdminPolicy")
+        assert policy["AccessScope"] == {"Type": "namespace", "Namespaces": ["lake"]}
+
+
+def test_container_insights_have_their_log_group(other: Synthesized) -> None:
+    names = [one.get("LogGroupName") for _, one in other.resources("AWS::Logs::LogGroup")]
+    assert "/aws/containerinsights/lake-other/performance" in names
 
 
 def test_a_person_is_told(other: Synthesized) -> None:

@@ -22,3 +22,10 @@ readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
 {{- end }}
+
+{{/* Tags as the load balancer's controller takes them: key=value,key=value. */}}
+{{- define "apicurio-registry.tags" -}}
+{{- $pairs := list }}
+{{- range $key, $value := . }}{{ $pairs = append $pairs (printf "%s=%s" $key $value) }}{{ end }}
+{{- join "," $pairs }}
+{{- end }}

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reconcile import OWNER, BadDeclaration, Connect, Refused, Settings, check, reconcile
 
-SECONDS_TO_TRY = 540.0
+SECONDS_TO_TRY = 210.0
 
 
 def main(arguments: list[str]) -> int:

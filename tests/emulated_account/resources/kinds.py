@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from tests.emulated_account.errors import NotEmulated
-from tests.emulated_account.handlers import empty_bucket, helm_chart, object_value, sdk_call
+from tests.emulated_account.handlers import empty_bucket, helm_chart, manifest, object_value, sdk_call
 from tests.emulated_account.resources import (
     athena,
     budgets,
@@ -31,7 +31,7 @@ from tests.emulated_account.resources.kind import Kind
 SERVICES = (
     *(athena, budgets, cdk, cloudwatch, ec2, ecr, eks, emr, events, functions, glue, iam, kms, logs, msk),
     *(rds, s3, secretsmanager, sns, ssm),
-    *(empty_bucket, helm_chart, object_value, sdk_call),
+    *(empty_bucket, helm_chart, manifest, object_value, sdk_call),
 )
 
 
