@@ -28,6 +28,7 @@ from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, captured_topics, consumer_group, glue_databases
 from lake.aws.source import roles
 from lake.rendering.spark import SESSION
+from stacks.charts import REGISTRY_PORT
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
@@ -69,6 +70,7 @@ class ProcessingStack(Part):
         groups = EmrSecurityGroups(self, "Groups", vpc=network.vpc)
         IngressRule(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
         IngressRule(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
+        IngressRule(self, "ToRegistry", source=groups.nodes, target=connect.registry_group, port=REGISTRY_PORT)
         self.cluster = self._emr(groups, network.vpc.private_subnets[0].subnet_id)
         outputs = self._outputs(connect.registry_url)
         # The deployment manifest: the command line renders the steps of the same jobs from it.

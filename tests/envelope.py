@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.rendering.connector import registry_login, render
-from lake.sources.connector import local_values, template
+from lake.rendering.connector import render
+from lake.sources.connector import local_registry_login, local_values, template
 from lake.sources.postgres.names import slot
 
 OF_FLAT_ROWS = ("unwrap", "run", "unavailable")  # transforms
@@ -24,7 +24,7 @@ def flat_connector(database: Database, environment: Environment, prefix: str) ->
 def _second_capture(database: Database, environment: Environment, prefix: str, name: str) -> dict[str, str]:
     values = {**local_values(database, environment), "TOPIC_PREFIX": prefix}
     values.update(CONNECTOR=f"{database.connector}_{name}", SLOT=f"{slot(database)}_{name}")
-    return {**render(template(environment.root, database), values), **registry_login(environment)}
+    return {**render(template(environment.root, database), values), **local_registry_login(environment)}
 
 
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:

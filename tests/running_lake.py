@@ -112,7 +112,9 @@ class RunningLake:
     def forget(self, database: str) -> None:
         """Takes a database out again: its queries would slow the tests that follow, its slot would keep the log."""
         (self.databases / f"{database}.yaml").unlink(missing_ok=True)
-        httpx.delete(f"{self.home.connect}/connectors/source_postgres_{database}", trust_env=False)
+        httpx.delete(
+            f"{self.home.connect}/connectors/source_postgres_{database}", trust_env=False, auth=self.home.connect_login
+        )
         drop_slot(self.home, f"lake_{database}")
         if self.definitions():
             self.apply()

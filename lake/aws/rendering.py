@@ -11,9 +11,11 @@ from typing import Any
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
 from lake.aws.processing import STREAMER
 from lake.config.definition import Database
+from lake.config.environment import CONNECT_OPERATOR as CONNECT_OPERATOR
 from lake.config.environment import Environment, Kafka
 from lake.config.errors import BadInput
-from lake.rendering.connector import render
+from lake.rendering.connector import REGISTRY_WRITER as REGISTRY_WRITER
+from lake.rendering.connector import registry_login, render
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, topics
@@ -36,6 +38,7 @@ STATE = "state"  # the prefix, in the bucket of artifacts, of the checkpoints an
 REQUESTS = "connectors"
 SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
 SINK = "s3-sink"  # the prefix, in the bucket of bronze, of the archive of Connect
+WRITER_PASSWORD = "${directory:/run/lake/registry:password}"  # a file of the chart of Connect
 NOW = "deploy the databases of another engine as another environment"
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
 
@@ -96,7 +99,7 @@ def source_connector(
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
     values = source_values(database, address, registry, _largest_message(environment))
     settings = render(template(root, database), values)
-    return {**settings, **tls, **_topic_creation(database, environment, root)}
+    return {**settings, **registry_login(WRITER_PASSWORD), **tls, **_topic_creation(database, environment, root)}
 
 
 def sink_connector(

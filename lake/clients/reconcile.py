@@ -3,6 +3,7 @@
 The command line uses this file, and the chart of Kafka Connect carries it: it needs Python's standard library only.
 """
 
+import base64
 import json
 import time
 import urllib.error
@@ -21,6 +22,7 @@ SECRETS = ("password", "secret", "token", "credential", "jaas")
 HIDDEN = "(hidden: it is not a reference)"
 
 Settings = dict[str, str]
+Login = tuple[str, str]  # user and password
 Declared = Mapping[str, Settings]  # by the connector's name
 Say = Callable[[str], None]
 
@@ -41,6 +43,11 @@ class Refused(Exception):
         self.status = status
 
 
+def basic(login: Login) -> dict[str, str]:
+    """The header of HTTP's basic authentication."""
+    return {"Authorization": f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"}
+
+
 class Connect:
     """The REST interface. While the cluster starts or rebalances, calls are repeated until the deadline."""
 
@@ -49,8 +56,9 @@ class Connect:
     seconds_between = 2.0
     seconds_per_call = 100.0  # Connect itself gives up after 90 s
 
-    def __init__(self, url: str, seconds_to_try: float) -> None:
+    def __init__(self, url: str, seconds_to_try: float, login: Login) -> None:
         self.url = url
+        self._headers = {"Content-Type": "application/json", **basic(login)}
         self._deadline = time.monotonic() + seconds_to_try
         # Connect is near: no proxy of the environment leads there.
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -77,8 +85,7 @@ class Connect:
 
     def _once(self, method: str, path: str, settings: Settings | None) -> Any:
         body = None if settings is None else json.dumps(settings).encode()
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(self.url + path, body, headers, method=method)
+        request = urllib.request.Request(self.url + path, body, self._headers, method=method)
         with self._opener.open(request, timeout=self.seconds_per_call) as answer:
             return json.loads(answer.read() or b"null")
 

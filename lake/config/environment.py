@@ -17,6 +17,7 @@ PREFIX = "LAKE_"
 ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
 PORTS_USED = 8
 HIGHEST_PORT_BASE = 65535 - PORTS_USED
+CONNECT_OPERATOR = "operator"
 LOOPBACK = "127.0.0.1"
 PROJECT = Path(__file__).resolve().parents[2]
 Count = Annotated[StrictInt, Field(ge=1)]
@@ -173,6 +174,16 @@ class Environment(_Part):
     def registry_secrets_path(self) -> Path:
         """The same kind of file, with the login that may write schemas."""
         return self.data / "secrets" / "registry.properties"
+
+    @property
+    def connect_login_path(self) -> Path:
+        """The file of those who may call Connect's REST interface; outside the folder that connectors may read."""
+        return self.data / "connect" / "login"
+
+    @property
+    def connect_login(self) -> tuple[str, str]:
+        """User and password for Connect's REST interface; BadInput if this lake was never started."""
+        return CONNECT_OPERATOR, self.secrets.connect_operator
 
     @property
     def bucket_uri(self) -> str:

@@ -9,12 +9,12 @@ from pathlib import Path
 from lake.config.errors import BadInput
 from lake.config.files import replace_json
 
-LATER = "registry_writer"  # a lake that was made before there was one gets it when it is started
+LATER = ("registry_writer", "connect_operator")  # a lake that was made before them gets them when it is started
 
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """One password per PostgreSQL role, that of the registry's writer, and the key pair of the S3 server.
+    """One password per PostgreSQL role, those of the registry's writer and of Connect's operators, and the keys of S3.
 
     Letters, digits, - and _ only.
     """
@@ -24,6 +24,7 @@ class Secrets:
     lake_verify: str
     registry: str
     registry_writer: str
+    connect_operator: str
     s3_access_key: str
     s3_secret_key: str
 
@@ -57,10 +58,16 @@ def load_or_create(path: Path) -> Secrets:
     """The secrets in path, made and written with mode 0600 at the first call."""
     if not path.exists():
         replace_json(path, {field.name: _new() for field in fields(Secrets)})
-    elif LATER not in (text := _read(path)):
+    else:
         with suppress(ValueError, TypeError):  # load() reports a broken file
-            replace_json(path, {**json.loads(text), LATER: _new()})
+            _complete(path, json.loads(_read(path)))
     return load(path)
+
+
+def _complete(path: Path, found: dict[str, str]) -> None:
+    missing = {name: _new() for name in LATER if name not in found}
+    if missing:
+        replace_json(path, {**found, **missing})
 
 
 def _new() -> str:

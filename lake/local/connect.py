@@ -54,8 +54,10 @@ class Connect(Service):
             # Only the settings of the templates: a connector with its own broker or login is refused.
             "connector.client.config.override.policy": "Allowlist",
             "connector.client.config.override.allowlist": ",".join(client_overrides(self.home.root)),
-            # REST has no login, and a connector may use a reference in any setting, such as its user name: anybody who
-            # reaches the port, which is on loopback, can read these files. So only this folder is allowed.
+            "rest.extension.classes": "lake.connect.RestLogin",
+            "lake.rest.login.file": self.home.connect_login_path,
+            # A connector may use a reference in any setting, such as its user name: whoever may call REST can read
+            # these files. So only this folder is allowed.
             "config.providers": "file",
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
             "config.providers.file.param.allowed.paths": self.home.capture_secrets_path.parent,
@@ -68,6 +70,7 @@ class Connect(Service):
         replace_file(self.home.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
         replace_file(self.home.registry_secrets_path, writer)
+        replace_file(self.home.connect_login_path, ":".join(self.home.connect_login) + "\n")
         return []
 
     def program(self) -> Program:
@@ -79,5 +82,5 @@ class Connect(Service):
         return Program([*command, main, str(self.config)], self.home.data)
 
     def ready(self) -> bool:
-        """The worker has joined its group and read its configuration topic: it lists its connectors."""
-        return answers(f"{self.home.connect}/connectors")
+        """The worker has joined its group and read its configuration topic. This answer alone needs no login."""
+        return answers(f"{self.home.connect}/health")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lake.config.environment import Environment
+from lake.config.environment import CONNECT_OPERATOR, Environment
 from lake.rendering.connector import REGISTRY_WRITER
 
 
@@ -12,7 +12,7 @@ def endpoints(home: Environment) -> dict[str, Any]:
     return {
         "postgres": {"dsn": home.dsn()},
         "kafka": {"bootstrap": home.kafka_bootstrap},
-        "connect": {"url": home.connect},
+        "connect": {"url": home.connect, "user": CONNECT_OPERATOR, "password": secrets.connect_operator},
         "registry": {"url": home.registry, "user": REGISTRY_WRITER, "password": secrets.registry_writer},
         "s3": {
             "endpoint": home.s3,

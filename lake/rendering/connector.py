@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from lake.config.environment import Environment
 from lake.config.errors import BadInput
 
 SOURCE_TEMPLATES = "connector_configs/source_*_kafka.json"
@@ -33,9 +32,9 @@ def client_overrides(root: Path) -> list[str]:
     return sorted(key.removeprefix(OVERRIDE) for key in found)
 
 
-def registry_login(environment: Environment) -> dict[str, str]:
-    """How the converters of a connector may write schemas; on AWS the network restricts who can."""
-    login = {"username": REGISTRY_WRITER, "password": f"${{file:{environment.registry_secrets_path}:password}}"}
+def registry_login(password: str) -> dict[str, str]:
+    """How the converters of a connector may write schemas. password: a reference that the worker resolves."""
+    login = {"username": REGISTRY_WRITER, "password": password}
     return {
         f"{side}.converter.apicurio.auth.{name}": value for side in ("key", "value") for name, value in login.items()
     }

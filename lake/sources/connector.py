@@ -18,8 +18,12 @@ def source_connector(database: Database, environment: Environment) -> dict[str, 
     """The connector of a lake on this machine; its rows are flat."""
     return {
         **render(template(environment.root, database), local_values(database, environment)),
-        **registry_login(environment),
+        **local_registry_login(environment),
     }
+
+
+def local_registry_login(environment: Environment) -> dict[str, str]:
+    return registry_login(f"${{file:{environment.registry_secrets_path}:password}}")
 
 
 def local_values(database: Database, environment: Environment) -> dict[str, str]:

@@ -45,9 +45,11 @@ def envelopes(home: Environment) -> Iterator[str]:
     made = [f"{PREFIX}.public.artists", f"__debezium-heartbeat.{PREFIX}"]
     for name in made:
         Broker(home.kafka_bootstrap).create(Topic(name, 1, 1))
-    Connect(home.connect).put(config)
+    Connect.of(home).put(config)
     yield made[0]
-    httpx.delete(f"{home.connect}/connectors/{config['name']}", trust_env=False).raise_for_status()
+    httpx.delete(
+        f"{home.connect}/connectors/{config['name']}", trust_env=False, auth=home.connect_login
+    ).raise_for_status()
     drop_slot(home, config["slot.name"])
     delete_topics(home, made)
 
@@ -84,7 +86,7 @@ def test_a2_flat_record(home: Environment) -> None:
 
 
 def test_a3_topics(museum: Museum, home: Environment) -> None:
-    status = [Connect(home.connect).status(database.connector) for database in museum.lake.definitions()]
+    status = [Connect.of(home).status(database.connector) for database in museum.lake.definitions()]
     assert {part["state"] for one in status for part in [one["connector"], *one["tasks"]]} == {"RUNNING"}
     topics = AdminClient({"bootstrap.servers": home.kafka_bootstrap}).list_topics(timeout=10).topics
     own = {name for name in topics if not name.startswith("__")}

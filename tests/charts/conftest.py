@@ -59,5 +59,5 @@ def captured_tables() -> ModuleType:
 
 
 @pytest.fixture
-def database_properties(neighbours: None) -> ModuleType:
-    return program("apicurio-registry", "database_properties")
+def registry_properties(neighbours: None) -> ModuleType:
+    return program("apicurio-registry", "registry_properties")

@@ -2,10 +2,12 @@
 
 import json
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -13,6 +15,16 @@ import pytest
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 Answer = tuple[int, Any]
+LOGIN = ("operator", "word")
+REFUSED: Answer = (401, {"error_code": 401, "message": "log in with a user and a password"})
+
+
+def secret(folder: Path, login: tuple[str, str] = LOGIN) -> Path:
+    """The secret of Connect's operators as the AWS CLI leaves it."""
+    path = folder / "secret" / "login"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(dict(zip(("username", "password"), login, strict=True))))
+    return path
 
 
 @dataclass
@@ -75,7 +87,8 @@ def serving(fake: FakeConnect) -> Iterator[FakeConnect]:
         def respond(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            status, content = fake.answer(self.command, self.path, body)
+            known = self.headers.get("Authorization") == f"Basic {b64encode(':'.join(LOGIN).encode()).decode()}"
+            status, content = fake.answer(self.command, self.path, body) if known else REFUSED
             text = b"" if content is None else json.dumps(content).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(text)))

@@ -1,5 +1,6 @@
 """Pods run as a kubelet would: their files, their programs, their arguments."""
 
+import json
 import re
 import subprocess
 import sys
@@ -14,10 +15,20 @@ WITHIN_S = 600
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-def run(job: Manifest, config_maps: list[Manifest], url: str, folder: Path) -> Done:
-    """The one container of a Job."""
-    (done,) = run_pod(job["spec"]["template"], config_maps, url, folder)
+def run(job: Manifest, config_maps: list[Manifest], url: str, folder: Path, login: tuple[str, str]) -> Done:
+    """The container of a Job that asks Connect; the secret is there as the AWS CLI would leave it."""
+    pod = job["spec"]["template"]
+    pod["spec"]["initContainers"] = []
+    leave_login(folder, login)
+    (done,) = run_pod(pod, config_maps, url, folder)
     return done
+
+
+def leave_login(folder: Path, login: tuple[str, str]) -> None:
+    """The secret of Connect's operators, where the pods look for it."""
+    path = folder / "run/login/secret.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(dict(zip(("username", "password"), login, strict=True))))
 
 
 def run_pod(

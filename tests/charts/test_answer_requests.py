@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.charts.fake_connect import POSTGRES, FakeConnect
+from tests.charts.fake_connect import POSTGRES, FakeConnect, secret
 from tests.charts.rendering import containers, of_kind, only, rendered, scenarios
 
 OWNER = "lake/connect"
@@ -31,7 +31,7 @@ def ask(answer_requests: ModuleType, connect: FakeConnect, tmp_path: Path) -> As
         path = folders[1] / "1.json"
         path.write_text(request if isinstance(request, str) else json.dumps(request))
         os.utime(path, (time.time() - age_s,) * 2)
-        assert answer_requests.main([url or connect.url, OWNER, *map(str, folders), "0.5"]) == 0
+        assert answer_requests.main([url or connect.url, OWNER, *map(str, folders), str(secret(tmp_path)), "0.5"]) == 0
         answer = folders[2] / "1.json"
         return json.loads(answer.read_text()) if answer.exists() else None
 
@@ -139,6 +139,7 @@ def test_the_pod_has_no_account_of_the_workers_and_its_command_waits_longer() ->
     assert {one["metadata"]["name"] for one in of_kind(manifests, "ServiceAccount")} == {
         pod["serviceAccountName"],
         worker["serviceAccountName"],
+        only(manifests, "Job")["spec"]["template"]["spec"]["serviceAccountName"],
     }
     assert job["concurrencyPolicy"] == "Forbid"
 

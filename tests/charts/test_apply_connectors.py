@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from lake.rendering.connector import render
-from tests.charts.fake_connect import POSTGRES, FakeConnect
+from tests.charts.fake_connect import POSTGRES, FakeConnect, secret
 from tests.charts.rendering import ROOT, only, rendered, scenarios
 
 OWNER = "lake/connect"
@@ -28,7 +28,7 @@ def run(apply_connectors: ModuleType, connect: FakeConnect, tmp_path: Path, monk
             path.unlink()
         for name, settings in declared.items():
             (tmp_path / f"{name}.json").write_text(settings if isinstance(settings, str) else json.dumps(settings))
-        code: int = apply_connectors.main([connect.url, OWNER, str(tmp_path), str(seconds)])
+        code: int = apply_connectors.main([connect.url, OWNER, str(tmp_path), str(secret(tmp_path)), str(seconds)])
         return code
 
     return run
@@ -163,7 +163,7 @@ def test_nobody_answers(apply_connectors: ModuleType, tmp_path: Path, capsys: py
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    assert apply_connectors.main([url, OWNER, str(tmp_path), "0.1"]) == 1
+    assert apply_connectors.main([url, OWNER, str(tmp_path), str(secret(tmp_path)), "0.1"]) == 1
     assert "Connection refused" in capsys.readouterr().err
 
 
@@ -205,6 +205,17 @@ def test_the_project_s_own_connector_arrives_as_it_was_rendered(
     manifests = rendered(scenarios("kafka-connect")[0], {"connectors": {"connector": json.dumps(settings)}})
     for name, text in only(manifests, "ConfigMap", "-connectors")["data"].items():
         (tmp_path / name).write_text(text)
-    _, owner, _ = only(manifests, "Job")["spec"]["template"]["spec"]["containers"][0]["args"]
-    assert apply_connectors.main([connect.url, owner, str(tmp_path), "5"]) == 0
+    _, owner, *_ = only(manifests, "Job")["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert apply_connectors.main([connect.url, owner, str(tmp_path), str(secret(tmp_path)), "5"]) == 0
     assert connect.connectors["connector"] == {**settings, "name": "connector", "lake.owner": "lake/release"}
+
+
+def test_a_wrong_password_is_told_and_changes_nothing(
+    apply_connectors: ModuleType, connect: FakeConnect, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    login = secret(tmp_path, ("operator", "hunter2"))
+    (tmp_path / "moma.json").write_text(json.dumps(MOMA))
+    assert apply_connectors.main([connect.url, OWNER, str(tmp_path), str(login), "0"]) == 1
+    said = capsys.readouterr().err
+    assert "401 log in with a user and a password" in said and "hunter2" not in said
+    assert connect.calls == [] and not login.exists()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.charts.fake_connect import Answer, FakeConnect
+from tests.charts.fake_connect import Answer, FakeConnect, secret
 from tests.clocks import replace_time
 
 TABLES = "public.artists,public.artworks"
@@ -41,7 +41,10 @@ def run(captured_tables: ModuleType, connect: FakeConnect, tmp_path: Path, monke
         connect.planned = list(answers)
         (tmp_path / "unread").mkdir()
         (tmp_path / "unread" / "moma").write_text(f"{unread}\n")
-        assert captured_tables.main([connect.url, str(tmp_path), "0", "moma=source_postgres_moma"]) == 0
+        assert (
+            captured_tables.main([connect.url, str(tmp_path), str(secret(tmp_path)), "0", "moma=source_postgres_moma"])
+            == 0
+        )
         assert connect.planned == [] and connect.calls == []
         return {path.name: path.read_text() for path in (tmp_path / "captured").iterdir()}
 
@@ -84,5 +87,10 @@ def test_a_first_snapshot_is_never_broken_off(run: Run, answer: Answer) -> None:
 
 
 def test_before_the_first_deployment_is_done_nothing_answers(captured_tables: ModuleType, tmp_path: Path) -> None:
-    assert captured_tables.main(["http://127.0.0.1:1", str(tmp_path), "0", "moma=source_postgres_moma"]) == 0
+    assert (
+        captured_tables.main(
+            ["http://127.0.0.1:1", str(tmp_path), str(secret(tmp_path)), "0", "moma=source_postgres_moma"]
+        )
+        == 0
+    )
     assert list((tmp_path / "captured").iterdir()) == []

@@ -18,14 +18,18 @@ def secret(folder: Path, content: object) -> Path:
 
 def test_connect_gets_the_values_as_they_are(write_credentials: ModuleType, tmp_path: Path) -> None:
     secret(tmp_path / "database", {"username": "lake_capture", "password": AWKWARD, "host": "ignored"})
+    others(tmp_path)
     assert write_credentials.main([str(tmp_path)]) == 0
     found = {path.name: path.read_text() for path in (tmp_path / "database").iterdir()}
+    assert (tmp_path / "registry" / "password").read_text() == "r"
+    assert (tmp_path / "rest" / "login").read_text() == "operator:o\n"
     assert found == {"username": "lake_capture", "password": AWKWARD}
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "database").iterdir()} == {0o600}
 
 
 def test_the_worker_s_login_is_quoted_for_jaas(write_credentials: ModuleType, tmp_path: Path) -> None:
     secret(tmp_path / "database", {"username": "u", "password": "p"})
+    others(tmp_path)
     secret(tmp_path / "kafka", {"username": "connect", "password": 'a"b\\c'})
     assert write_credentials.main([str(tmp_path)]) == 0
     assert (tmp_path / "kafka" / "jaas").read_text() == (
@@ -34,16 +38,29 @@ def test_the_worker_s_login_is_quoted_for_jaas(write_credentials: ModuleType, tm
     assert not (tmp_path / "kafka" / "secret.json").exists()
 
 
-def test_the_registry_gets_java_properties(database_properties: ModuleType, tmp_path: Path) -> None:
-    source = secret(tmp_path, {"username": "registry", "password": "a=b \\ $x#ü😀"})
-    target = tmp_path / "database.properties"
-    assert database_properties.main([str(source), str(target)]) == 0
+def others(folder: Path) -> None:
+    """The two secrets that every worker has beside that of the database."""
+    secret(folder / "registry", {"username": "connect", "password": "r"})
+    secret(folder / "rest", {"username": "operator", "password": "o"})
+
+
+def of_registry(folder: Path, name: str, content: object) -> None:
+    secret(folder, content).rename(folder / f"{name}.json")
+
+
+def test_the_registry_gets_java_properties(registry_properties: ModuleType, tmp_path: Path) -> None:
+    of_registry(tmp_path, "database", {"username": "registry", "password": "a=b \\ $x#ü😀"})
+    of_registry(tmp_path, "writer", {"username": "connect", "password": "w"})
+    target = tmp_path / "registry.properties"
+    assert registry_properties.main([str(tmp_path), str(target)]) == 0
     assert target.read_text() == (
         "apicurio.datasource.username=registry\n"
         "apicurio.datasource.password=a=b\\u0020\\u005c\\u0020$x#\\u00fc\\ud83d\\ude00\n"
+        "quarkus.security.users.embedded.users.connect=w\n"
+        "quarkus.security.users.embedded.roles.connect=sr-developer\n"
     )
     assert target.stat().st_mode & 0o777 == 0o600
-    assert not source.exists()
+    assert list(tmp_path.glob("*.json")) == []
 
 
 WRONG = [
@@ -69,10 +86,20 @@ def test_a_wrong_secret_of_connect_is_told_but_not_shown(
     [*WRONG, ([], "has no 'username'"), ({"username": "u", "password": "${hunter2}"}, "would read as a reference")],
 )
 def test_a_wrong_secret_of_the_registry_is_told_but_not_shown(
-    database_properties: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: object, problem: str
+    registry_properties: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: object, problem: str
 ) -> None:
-    source = secret(tmp_path, content)
-    assert database_properties.main([str(source), str(tmp_path / "database.properties")]) == 2
+    of_registry(tmp_path, "database", content)
+    assert registry_properties.main([str(tmp_path), str(tmp_path / "registry.properties")]) == 2
     said = capsys.readouterr().err
     assert problem in said and "hunter2" not in said
-    assert not (tmp_path / "database.properties").exists()
+    assert not (tmp_path / "registry.properties").exists()
+
+
+def test_a_writer_whose_name_is_no_word_is_refused(
+    registry_properties: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_registry(tmp_path, "database", {"username": "registry", "password": "p"})
+    of_registry(tmp_path, "writer", {"username": "a=b", "password": "hunter2"})
+    assert registry_properties.main([str(tmp_path), str(tmp_path / "registry.properties")]) == 2
+    said = capsys.readouterr().err
+    assert "the writer secret is not plain" in said and "hunter2" not in said

@@ -8,6 +8,8 @@ import pytest
 
 from lake.aws.rendering import source_sql
 from lake.config.definition import load_databases
+from lake.config.environment import load_environment
+from lake.local.registry import Registry
 from tests.charts.rendering import (
     ROOT,
     Manifest,
@@ -145,9 +147,26 @@ def test_the_workload_has_all_three_probes(scenario: Path) -> None:
     (container,) = workload(scenario)["spec"]["containers"]
     ports = {port["name"] for port in container["ports"]}
     for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-        assert container[probe]["httpGet"]["port"] in ports
+        (check,) = (container[probe][kind] for kind in ("httpGet", "tcpSocket") if kind in container[probe])
+        assert check["port"] in ports
     patience = container["startupProbe"]["failureThreshold"] * container["startupProbe"]["periodSeconds"]
     assert patience >= 180  # a new node has to pull the images first
+
+
+@pytest.mark.parametrize("scenario", scenarios("apicurio-registry"), ids=title)
+def test_the_registry_lets_in_whom_the_local_one_does(scenario: Path) -> None:
+    local = Registry(load_environment()).environment()
+    rules = {name: value for name, value in local.items() if "AUTH" in name or name.endswith("EMBEDDED_PLAIN_TEXT")}
+    there = {one["name"]: one.get("value") for one in workload(scenario)["spec"]["containers"][0]["env"]}
+    assert len(rules) == 4 and rules.items() <= there.items()
+
+
+def test_the_load_balancer_is_under_the_groups_that_are_given() -> None:
+    prod = scenarios("apicurio-registry")[-1]
+    notes = only(rendered(prod), "Service", "-internal")["metadata"]["annotations"]
+    prefix = "service.beta.kubernetes.io/aws-load-balancer-"
+    assert notes[f"{prefix}security-groups"] == "sg-0123456789abcdef0"
+    assert notes[f"{prefix}manage-backend-security-group-rules"] == "true"
 
 
 @each_workload

@@ -16,6 +16,7 @@ OF_THE_CLUSTER = {
     "bootstrap.servers": "one more place than the local broker",
     "session.timeout.ms": "zones are milliseconds apart",
     "heartbeat.interval.ms": "a third of the session",
+    "lake.rest.login.file": "made from Secrets Manager",
     "listeners": "all addresses of the pod",
     "rest.advertised.host.name": "the pod's address",
     "rest.advertised.port": "a port of its own",
@@ -75,6 +76,23 @@ def test_rest_is_open_to_workers_the_hook_and_operators_only() -> None:
     assert rule["ports"] == [{"port": 8083}]
 
 
+def test_no_connector_can_read_the_logins_of_the_rest_interface() -> None:
+    for scenario in SCENARIOS:
+        found = settings(scenario)
+        folder = found["lake.rest.login.file"].rpartition("/")[0]
+        assert folder not in found["config.providers.directory.param.allowed.paths"].split(",")
+        assert "/run/lake" not in found["config.providers.directory.param.allowed.paths"].split(",")
+
+
+def test_a_probe_needs_no_login() -> None:
+    """RestLogin lets /health pass, and nothing else."""
+    (worker,) = only(rendered(SCENARIOS["prod"]), "Deployment")["spec"]["template"]["spec"]["containers"]
+    assert (
+        worker["startupProbe"]["httpGet"] == worker["readinessProbe"]["httpGet"] == {"path": "/health", "port": "rest"}
+    )
+    assert worker["livenessProbe"]["tcpSocket"] == {"port": "rest"}
+
+
 def test_the_registry_is_reached_by_its_label() -> None:
     policy = only(rendered(SCENARIOS["prod"]), "NetworkPolicy", "-worker")["spec"]
     registry = {"podSelector": {"matchLabels": {"app.kubernetes.io/name": "apicurio-registry"}}}
@@ -84,8 +102,9 @@ def test_the_registry_is_reached_by_its_label() -> None:
 def test_only_the_first_init_container_is_given_the_names_of_secrets() -> None:
     pod = only(rendered(SCENARIOS["scram"]), "Deployment")["spec"]["template"]
     named = {one["name"]: {variable["name"] for variable in one.get("env", [])} for one in containers(pod)}
-    assert {"DATABASE_SECRET", "SCRAM_SECRET"} <= named.pop("fetch")
-    assert not {"DATABASE_SECRET", "SCRAM_SECRET"} & set().union(*named.values())
+    names = {"DATABASE_SECRET", "REGISTRY_SECRET", "REST_SECRET", "SCRAM_SECRET"}
+    assert names <= named.pop("fetch")
+    assert not names & set().union(*named.values())
 
 
 def test_the_rest_interface_finds_workers_not_the_hook() -> None:
@@ -110,6 +129,8 @@ def as_kafka_reads_them(tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     folder = tmp_path_factory.mktemp("worker")
     (folder / "kafka").mkdir()
     (folder / "kafka" / "jaas").write_text("a line of JAAS")
+    for name in ("database", "registry"):
+        (folder / name).mkdir()
     for scenario in SCENARIOS:
         text = "".join(f"{key}={value}\n" for key, value in settings(scenario).items())
         (folder / f"{scenario}.properties").write_text(text.replace("/run/lake", str(folder)))

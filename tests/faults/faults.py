@@ -279,12 +279,18 @@ class SecondConnector:
     name = "second connector on one slot"
 
     def inject(self, rig: Rig) -> None:
-        config = httpx.get(f"{self._address(rig, '')}/config", trust_env=False).json()
+        config = httpx.get(f"{self._address(rig, '')}/config", trust_env=False, auth=rig.home.connect_login).json()
         second = {**config, "name": f"{config['name']}_second"}
-        httpx.put(f"{self._address(rig, '_second')}/config", json=second, trust_env=False, timeout=60)
+        httpx.put(
+            f"{self._address(rig, '_second')}/config",
+            json=second,
+            trust_env=False,
+            auth=rig.home.connect_login,
+            timeout=60,
+        )
 
     def heal(self, rig: Rig) -> None:
-        httpx.delete(self._address(rig, "_second"), trust_env=False, timeout=60)
+        httpx.delete(self._address(rig, "_second"), trust_env=False, auth=rig.home.connect_login, timeout=60)
 
     def seen(self, rig: Rig) -> bool:
         return any("_second has the topic.prefix" in drift for drift in rig.drifts(self.database))

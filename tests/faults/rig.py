@@ -85,7 +85,12 @@ class Rig:
     def remove(self, database: str) -> None:
         """Takes a database out of the definition, with its connector and slot."""
         (self.lake.databases / f"{database}.yaml").unlink(missing_ok=True)
-        httpx.delete(f"{self.home.connect}/connectors/{self.connector(database)}", trust_env=False, timeout=60)
+        httpx.delete(
+            f"{self.home.connect}/connectors/{self.connector(database)}",
+            trust_env=False,
+            auth=self.home.connect_login,
+            timeout=60,
+        )
         if list(self.lake.databases.glob("*.yaml")):
             self.lake.apply()
         remains.drop_slot(self.home, f"lake_{database}")
@@ -153,7 +158,7 @@ class Rig:
 
     def _connector_put(self, database: str, action: str) -> None:
         address = f"{self.home.connect}/connectors/{self.connector(database)}/{action}"
-        httpx.put(address, trust_env=False, timeout=60).raise_for_status()
+        httpx.put(address, trust_env=False, auth=self.home.connect_login, timeout=60).raise_for_status()
 
     def wait_for_messages(self, topic: str, least: int) -> int:
         readers.wait_for_end(self.home, topic, least)

@@ -221,7 +221,12 @@ def test_row_security(rig: Rig, entry: Entry, small: str) -> None:
 
 @pytest.mark.matrix("12", "the connector is deleted")
 def test_connector_deleted(rig: Rig, entry: Entry, small: str) -> None:
-    httpx.delete(f"{rig.home.connect}/connectors/{rig.connector(small)}", trust_env=False, timeout=60)
+    httpx.delete(
+        f"{rig.home.connect}/connectors/{rig.connector(small)}",
+        trust_env=False,
+        auth=rig.home.connect_login,
+        timeout=60,
+    )
     await_told(rig, small, "has no connector")
     rig.execute(small, "UPDATE account SET version = version + 1000", "DELETE FROM account WHERE id <= 10")
     rig.lake.apply()

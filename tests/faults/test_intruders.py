@@ -29,17 +29,20 @@ DENIED = 'result="failure" src_ip="127.0.0.1"'
 def put(rig: Rig, shop: str, name: str, **change: str) -> httpx.Response:
     """Puts a copy of the connector with other settings, under a name of its own."""
     connectors = f"{rig.home.connect}/connectors"
-    config = httpx.get(f"{connectors}/{rig.connector(shop)}/config", trust_env=False).json()
+    login = rig.home.connect_login
+    config = httpx.get(f"{connectors}/{rig.connector(shop)}/config", trust_env=False, auth=login).json()
     body = {**config, **change, "name": name, "slot.name": name}
-    return httpx.put(f"{connectors}/{name}/config", json=body, trust_env=False, timeout=60)
+    return httpx.put(f"{connectors}/{name}/config", json=body, trust_env=False, auth=login, timeout=60)
 
 
 def status(rig: Rig, name: str) -> Any:
-    return httpx.get(f"{rig.home.connect}/connectors/{name}/status", trust_env=False).json()
+    return httpx.get(
+        f"{rig.home.connect}/connectors/{name}/status", trust_env=False, auth=rig.home.connect_login
+    ).json()
 
 
 def delete(rig: Rig, name: str) -> None:
-    httpx.delete(f"{rig.home.connect}/connectors/{name}", trust_env=False, timeout=60)
+    httpx.delete(f"{rig.home.connect}/connectors/{name}", trust_env=False, auth=rig.home.connect_login, timeout=60)
     remains.drop_slot(rig.home, name)
 
 

@@ -34,7 +34,10 @@ def texts(rig: Rig) -> Iterator[tuple[str, str]]:
     for process in of_lake(rig.home.data):
         yield f"the command line of {process.pid}", command_line(process)
     for asked in ("connectors?expand=info", "connectors?expand=status"):
-        yield f"GET {asked}", httpx.get(f"{rig.home.connect}/{asked}", trust_env=False).text
+        yield (
+            f"GET {asked}",
+            httpx.get(f"{rig.home.connect}/{asked}", trust_env=False, auth=rig.home.connect_login).text,
+        )
 
 
 def is_store(path: Path) -> bool:

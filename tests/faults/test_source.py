@@ -87,8 +87,9 @@ def test_second_connector(rig: Rig, entry: Entry, shop: str) -> None:
 )
 def test_malformed(rig: Rig, entry: Entry, shop: str, change: dict[str, str]) -> None:
     address = f"{rig.home.connect}/connectors/{rig.connector(shop)}/config"
-    before = httpx.get(address, trust_env=False).json()
-    answer = httpx.put(address, json={**before, **change}, trust_env=False, timeout=60)
+    login = rig.home.connect_login
+    before = httpx.get(address, trust_env=False, auth=login).json()
+    answer = httpx.put(address, json={**before, **change}, trust_env=False, auth=login, timeout=60)
     assert answer.status_code >= 400, answer.text
-    assert httpx.get(address, trust_env=False).json() == before
+    assert httpx.get(address, trust_env=False, auth=login).json() == before
     rig.reach(shop)

@@ -49,7 +49,7 @@ def home(lake: RunningLake) -> Iterator[Environment]:
         Broker(home.kafka_bootstrap).create(Topic(name, 1, 1))
     yield home
     for name in (DECLARED, BY_LAKE):
-        httpx.delete(f"{home.connect}/connectors/{name}", trust_env=False)
+        httpx.delete(f"{home.connect}/connectors/{name}", trust_env=False, auth=home.connect_login)
     for one in (SLOT, slot(DATABASE)):
         drop_slot(home, one)
     lake.execute("postgres", f"DROP DATABASE {NAME}")
@@ -77,7 +77,9 @@ def apply_chart(home: Environment, tmp_path: Path) -> Apply:
 
     def run(**declared: Settings) -> hook.Done:
         manifests = manifests_of({name: json.dumps(settings) for name, settings in declared.items()})
-        return hook.run(only(manifests, "Job"), of_kind(manifests, "ConfigMap"), home.connect, tmp_path)
+        return hook.run(
+            only(manifests, "Job"), of_kind(manifests, "ConfigMap"), home.connect, tmp_path, home.connect_login
+        )
 
     return run
 
@@ -90,13 +92,19 @@ def manifests_of(connectors: dict[str, str]) -> list[Manifest]:
 
 
 def running(home: Environment) -> dict[str, Settings]:
-    found = httpx.get(f"{home.connect}/connectors", params={"expand": "info"}, trust_env=False).raise_for_status()
+    found = httpx.get(
+        f"{home.connect}/connectors", params={"expand": "info"}, trust_env=False, auth=home.connect_login
+    ).raise_for_status()
     return {name: about["info"]["config"] for name, about in found.json().items()}
 
 
 @retry(stop=stop_after_delay(60), wait=wait_fixed(0.3), reraise=True)
 def assert_runs(home: Environment, name: str) -> None:
-    found = httpx.get(f"{home.connect}/connectors/{name}/status", trust_env=False).raise_for_status().json()
+    found = (
+        httpx.get(f"{home.connect}/connectors/{name}/status", trust_env=False, auth=home.connect_login)
+        .raise_for_status()
+        .json()
+    )
     assert [found["connector"]["state"], *(task["state"] for task in found["tasks"])] == ["RUNNING"] * 2, found
 
 
@@ -154,9 +162,33 @@ def test_nobody_answers(home: Environment, apply_chart: Apply, tmp_path: Path) -
     manifests = manifests_of({})
     job = only(manifests, "Job")
     job["spec"]["template"]["spec"]["containers"][0]["args"].append("1")  # seconds to try
-    done = hook.run(job, of_kind(manifests, "ConfigMap"), "http://127.0.0.1:9", tmp_path)
+    done = hook.run(job, of_kind(manifests, "ConfigMap"), "http://127.0.0.1:9", tmp_path, home.connect_login)
     assert done.returncode == 1
     assert "Kafka Connect: GET http://127.0.0.1:9/connector-plugins: " in done.stderr
+
+
+def test_a_wrong_password_changes_nothing(home: Environment, tmp_path: Path) -> None:
+    manifests = manifests_of({DECLARED: json.dumps(declaration(home))})
+    before = running(home)
+    login = ("operator", "wrong")
+    done = hook.run(only(manifests, "Job"), of_kind(manifests, "ConfigMap"), home.connect, tmp_path, login)
+    assert (done.returncode, "401 log in with a user and a password" in done.stderr) == (1, True), done.stderr
+    assert running(home) == before
+
+
+@pytest.mark.parametrize("login", [None, ("operator", "wrong"), ("intruder", "intruder")], ids=str)
+def test_rest_refuses_who_does_not_log_in(home: Environment, login: tuple[str, str] | None) -> None:
+    with httpx.Client(base_url=home.connect, auth=login, trust_env=False) as client:
+        asked = [client.get(path) for path in ("/", "/connectors", "/connector-plugins", "/admin/loggers")]
+        asked += [
+            client.put("/connectors/intruder/config", json=declaration(home)),
+            client.delete(f"/connectors/{BY_LAKE}"),
+        ]
+        assert [answer.status_code for answer in asked] == [401] * 6
+        assert client.get("/health").status_code == 200
+        # Between workers: Connect itself refuses it, for want of a signature.
+        assert client.post(f"/connectors/{BY_LAKE}/tasks", json=[]).status_code in (400, 403)
+    assert BY_LAKE in running(home)
 
 
 def ask(home: Environment, folder: Path, verb: str) -> Any:
@@ -168,6 +200,7 @@ def ask(home: Environment, folder: Path, verb: str) -> Any:
     for place in (requests, answers):
         place.mkdir(parents=True, exist_ok=True)
     (requests / "1.json").write_text(json.dumps({"id": "1", "verb": verb, "arguments": {"names": [DECLARED]}}))
+    hook.leave_login(folder, home.connect_login)
     (done,) = hook.run_pod(pod, of_kind(manifests, "ConfigMap"), home.connect, folder)
     assert done.returncode == 0, done.stderr
     return json.loads((answers / "1.json").read_text())["result"]
@@ -191,4 +224,4 @@ def test_operators_look_at_connectors_and_tell_them(home: Environment, tmp_path:
     ask(home, tmp_path, "resume")
     ask(home, tmp_path, "restart")
     assert_is(home, tmp_path, "RUNNING")
-    httpx.delete(f"{home.connect}/connectors/{DECLARED}", trust_env=False).raise_for_status()
+    httpx.delete(f"{home.connect}/connectors/{DECLARED}", trust_env=False, auth=home.connect_login).raise_for_status()

@@ -174,7 +174,7 @@ def test_two_lakes_run_side_by_side(own: RunningLake, lake: RunningLake) -> None
     with psycopg.connect(lake.home.dsn()) as connection:
         assert connection.execute("SELECT to_regclass('beside')").fetchone() == (None,)
     assert own.services()["kafka"]["state"] == "running"
-    assert httpx.get(lake.home.connect, trust_env=False).is_success
+    assert httpx.get(lake.home.connect, trust_env=False, auth=lake.home.connect_login).is_success
 
 
 def test_load_moma_twice(own: RunningLake) -> None:

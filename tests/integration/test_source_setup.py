@@ -1,5 +1,6 @@
 """The inside of a source database is prepared as `lake apply` prepares it, by the SQL and programs of the chart."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -302,19 +303,24 @@ def unattended(lake: RunningLake, tmp_path: Path) -> Iterator[Callable[[], str]]
         """The steps of the pod, in their order."""
         first = prepare(home, tmp_path, logins, [CATALOGUE])
         pair = f"{CATALOGUE.database}={CATALOGUE.connector}"
-        ask = [sys.executable, str(PROGRAMS / "captured_tables.py"), home.connect, str(tmp_path / "lake"), "1", pair]
+        secret = tmp_path / "connect.json"
+        secret.write_text(json.dumps(dict(zip(("username", "password"), home.connect_login, strict=True))))
+        program = [sys.executable, str(PROGRAMS / "captured_tables.py")]
+        ask = [*program, home.connect, str(tmp_path / "lake"), str(secret), "1", pair]
         asked = subprocess.run(ask, check=True, capture_output=True, text=True)
         second = run_psql(home, tmp_path)
         assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
         return "".join(step.stdout + step.stderr for step in (first, asked, second))
 
     run()
-    connect = Connect(home.connect)
+    connect = Connect.of(home)
     connect.put({**source_connector(CATALOGUE, home), **MADE_BY_CONNECT})
     try:
         yield run
     finally:
-        httpx.delete(f"{home.connect}/connectors/{CATALOGUE.connector}", trust_env=False).raise_for_status()
+        httpx.delete(
+            f"{home.connect}/connectors/{CATALOGUE.connector}", trust_env=False, auth=home.connect_login
+        ).raise_for_status()
 
 
 def test_rows_of_a_table_that_came_after_the_connector_arrive_all_the_same(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.charts import hook
-from tests.charts.fake_connect import POSTGRES, FakeConnect
+from tests.charts.fake_connect import LOGIN, POSTGRES, FakeConnect
 from tests.charts.rendering import Manifest, Values, chart_of, scenarios
 from tests.kube_api import stand_in
 from tests.kube_api.kube import Kube
@@ -31,7 +31,7 @@ def deploy(kube: Kube, own: Release, connect: FakeConnect, tmp_path: Path) -> It
     """Creates or updates the release as the stack does; the pods are stood in for."""
 
     def run(job: Manifest) -> bool:
-        return hook.run(job, kube.all("v1", "ConfigMap"), connect.url, tmp_path).returncode == 0
+        return hook.run(job, kube.all("v1", "ConfigMap"), connect.url, tmp_path, LOGIN).returncode == 0
 
     with stand_in.at_work(kube, run):
         yield lambda values=None: own.deploy(chart_of(SCENARIO), SCENARIO, values)

@@ -115,6 +115,8 @@ def test_the_bundle_is_checked_before_it_is_run(lake: Synthesized) -> None:
 def test_the_registry_is_reached_from_inside_only(lake: Synthesized) -> None:
     balancer = values(lake, "apicurio-registry")["internalLoadBalancer"]
     network = {"dev": "10.20.0.0/16", "demo": "10.30.0.0/16", "prod": "10.40.0.0/16"}[lake.name]
+    (group,) = balancer.pop("securityGroups")
+    assert "RegistryGroup" in group
     assert balancer == {"enabled": True, "sourceRanges": [network], "tags": {"lake": lake.name}}
 
 
@@ -133,10 +135,14 @@ def test_the_connector_is_the_local_one_with_other_places(lake: Synthesized) -> 
     fixed = {key: value for key, value in template.items() if "${" not in value}
     assert {key: settings[key] for key in fixed} == fixed
     added = {key for key in settings if key not in template and not key.startswith("topic.creation.")}
-    assert added == {"database.sslmode", "database.sslrootcert"}
+    logins = {
+        f"{side}.converter.apicurio.auth.{name}" for side in ("key", "value") for name in ("username", "password")
+    }
+    assert added == {"database.sslmode", "database.sslrootcert"} | logins
 
 
 def test_the_password_is_a_reference(lake: Synthesized) -> None:
+    assert connector(lake)["value.converter.apicurio.auth.password"] == "${directory:/run/lake/registry:password}"
     assert connector(lake)["database.password"] == "${directory:/run/lake/database:password}"
 
 
@@ -160,7 +166,7 @@ def test_a_row_is_told_of_that_its_topic_would_not_take(prod: Synthesized, demo:
 
 
 def test_the_rights_are_for_the_names_that_the_worker_uses() -> None:
-    from stacks.connect import GROUP, INTERNAL_TOPICS, PASSWORD
+    from stacks.charts import GROUP, INTERNAL_TOPICS, PASSWORD
 
     worker = (ROOT / "helm/kafka-connect/templates/configmap-worker.yaml").read_text()
     assert f"group.id={GROUP}\n" in worker

@@ -318,3 +318,13 @@ def test_every_log_group_of_the_agent_is_made_before_it(lake: Synthesized) -> No
     names = [one.get("LogGroupName", "") for _, one in lake.resources("AWS::Logs::LogGroup")]
     made = {name.rpartition("/")[2] for name in names if name.startswith(f"/aws/containerinsights/lake-{lake.name}/")}
     assert made == {"application", "dataplane", "host"}
+
+
+def test_only_the_nodes_of_emr_reach_the_registry_from_outside_the_cluster(lake: Synthesized) -> None:
+    rules = [
+        one for _, one in lake.resources("AWS::EC2::SecurityGroupIngress") if "RegistryGroup" in text(one["GroupId"])
+    ]
+    sources = [text(one["SourceSecurityGroupId"]) for one in rules]
+    assert [one["FromPort"] for one in rules] == [8080] and len(sources) == 1 and "GroupsNodes" in sources[0]
+    (group,) = (one for id, one in lake.resources("AWS::EC2::SecurityGroup") if id.startswith("RegistryGroup"))
+    assert "SecurityGroupIngress" not in group

@@ -52,18 +52,27 @@ def test_jobs_read_the_tables_and_write_no_topic(lake: Synthesized) -> None:
     }
 
 
-def test_the_registry_reads_one_secret_and_nothing_else(lake: Synthesized) -> None:
+SECRETS = ("UsersCapture", "UsersVerify", "UsersRegistry", "DatabaseSecret", "RegistryWriter", "ConnectOperators")
+
+
+def secrets(lake: Synthesized, role: str) -> set[str]:
+    """The secrets that a role may read, by the words in SECRETS."""
+    found = allowed(lake.templates["connect"], role, "secretsmanager")["GetSecretValue"]
+    assert all(any(name in one for name in SECRETS) for one in found)
+    return {name for name in SECRETS for one in found if name in one}
+
+
+def test_the_registry_reads_two_secrets_and_nothing_else(lake: Synthesized) -> None:
     services = {
         action.partition(":")[0]
         for statement in statements(lake.templates["connect"], "RegistryRole")
         for action in listed(statement["Action"])
     }
     assert services == {"secretsmanager", "kms"}
-    (secret,) = allowed(lake.templates["connect"], "RegistryRole", "secretsmanager")["GetSecretValue"]
-    assert "UsersRegistry" in secret
+    assert secrets(lake, "RegistryRole") == {"UsersRegistry", "RegistryWriter"}
 
 
-def test_the_preparation_reads_the_four_secrets_and_nothing_else(lake: Synthesized) -> None:
+def test_the_preparation_reads_the_secrets_of_its_users_and_of_connect_and_nothing_else(lake: Synthesized) -> None:
     template = lake.templates["connect"]
     services = {
         action.partition(":")[0]
@@ -71,15 +80,19 @@ def test_the_preparation_reads_the_four_secrets_and_nothing_else(lake: Synthesiz
         for action in listed(statement["Action"])
     }
     assert services == {"secretsmanager", "kms"}
-    secrets = allowed(template, "PreparationRole", "secretsmanager")["GetSecretValue"]
-    parts = ("UsersCapture", "UsersVerify", "UsersRegistry", "DatabaseSecret")
-    assert len(secrets) == 4 and [part for part in parts if not any(part in one for one in secrets)] == []
+    assert secrets(lake, "PreparationRole") == set(SECRETS) - {"RegistryWriter"}
 
 
-def test_connect_reads_the_capture_secret_and_its_bundle(lake: Synthesized) -> None:
+def test_who_calls_connect_reads_its_login_and_the_hook_nothing_else(lake: Synthesized) -> None:
     template = lake.templates["connect"]
-    (secret,) = allowed(template, "ConnectRole", "secretsmanager")["GetSecretValue"]
-    assert "UsersCapture" in secret
+    assert secrets(lake, "HookRole") == secrets(lake, "RequesterRole") == {"ConnectOperators"}
+    actions = {action for one in statements(template, "HookRole") for action in listed(one["Action"])}
+    assert {action.partition(":")[0] for action in actions} == {"secretsmanager", "kms"}
+
+
+def test_connect_reads_its_secrets_and_its_bundle(lake: Synthesized) -> None:
+    template = lake.templates["connect"]
+    assert secrets(lake, "ConnectRole") == {"UsersCapture", "RegistryWriter", "ConnectOperators"}
     objects = allowed(template, "ConnectRole", "s3")
     assert set(objects) == {"GetObject"}
     assert all(one.endswith((".tar.gz", ".gz")) for one in objects["GetObject"])
@@ -99,7 +112,7 @@ def test_whoever_answers_operators_takes_requests_and_leaves_answers(lake: Synth
         for statement in statements(template, "RequesterRole")
         for action in listed(statement["Action"])
     }
-    assert services == {"s3", "kms"}
+    assert services == {"s3", "kms", "secretsmanager"}
 
 
 def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
@@ -129,6 +142,7 @@ WILDCARDS = {
     "Nodes": {"cloudwatch:PutMetricData": "narrowed to one namespace by a condition"},
     "ConnectRole": {},
     "RequesterRole": {},
+    "HookRole": {},
     "RegistryRole": {},
     "PreparationRole": {},
 }
@@ -140,6 +154,7 @@ WILDCARDS = {
         ("processing", "Nodes"),
         ("connect", "ConnectRole"),
         ("connect", "RequesterRole"),
+        ("connect", "HookRole"),
         ("connect", "RegistryRole"),
         ("connect", "PreparationRole"),
     ],
@@ -165,6 +180,7 @@ def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
         "source-database",
         "kafka-connect",
         "kafka-connect-requests",
+        "kafka-connect-hook",
         "apicurio-registry",
         "cloudwatch-agent",
     }

@@ -14,7 +14,7 @@ class Answering(Connect):
     """A worker that gives one answer to everything; None is that there is no such connector."""
 
     def __init__(self, answer: dict[str, Any] | None) -> None:
-        super().__init__("http://connect")
+        super().__init__("http://connect", ("operator", "word"))
         self.answer = answer
 
     def call(self, method: str, path: str, settings: Any = None, unless: int = 0) -> Any:

@@ -133,7 +133,7 @@ def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_connect_unreachable() -> None:
     with pytest.raises(BadInput, match=r"Kafka Connect does not answer; http://127.0.0.1:.*; run: lake up"):
-        Connect(f"http://127.0.0.1:{closed_port()}").config("a")
+        Connect(f"http://127.0.0.1:{closed_port()}", ("operator", "word")).config("a")
 
 
 def closed_port() -> int:

@@ -1,7 +1,7 @@
 """Serves requests of operators, who cannot reach Kafka Connect: reads files of requests, writes files of answers.
 
     python3 answer_requests.py <URL of Connect> <owner> <folder with <name>.json declarations> <folder of requests>
-        <folder of answers> [seconds to try]
+        <folder of answers> <login> [seconds to try]
 
 The files are those of the control channel (lake/clients/control.py). A request is
 {"id", "verb": one of VERBS, "arguments": {"names": [connectors]}}; no names are all. It names declared connectors and
@@ -10,7 +10,9 @@ brings no settings: `apply` puts the declarations of this release. Its answer, a
 with {"error": why}. A request older than EXPIRES_S gets no answer: its sender does not wait any more, and does not
 expect a change now.
 
-Exit code 0: every request that is not too old has its answer.
+login: the secret of Connect's operators, JSON from Secrets Manager; it is deleted once it was read.
+
+Exit code 0: every request that is not too old has its answer. A wrong secret ends the program.
 """
 
 import json
@@ -19,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from apply_connectors import declared
+from apply_connectors import declared, login
 from reconcile import VERBS, BadDeclaration, Connect, Refused, Settings, check
 
 EXPIRES_S = 300.0
@@ -35,7 +37,8 @@ class BadRequest(Exception):
 def main(arguments: list[str]) -> int:
     url, owner = arguments[0].rstrip("/"), arguments[1]
     declarations, requests, answers = (Path(folder) for folder in arguments[2:5])
-    connect = Connect(url, float(arguments[5]) if len(arguments) > 5 else SECONDS_TO_TRY)
+    seconds = float(arguments[6]) if len(arguments) > 6 else SECONDS_TO_TRY
+    connect = Connect(url, seconds, login(Path(arguments[5])))
     for path in sorted(requests.glob("*.json")):
         # The AWS CLI gives a file the time of its object.
         if time.time() - path.stat().st_mtime > EXPIRES_S:

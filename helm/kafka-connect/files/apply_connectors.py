@@ -1,6 +1,8 @@
 """Makes the connectors of a Kafka Connect cluster equal to the declared ones.
 
-    python3 apply_connectors.py <URL of Connect> <owner> <folder with <name>.json files> [seconds to try]
+    python3 apply_connectors.py <URL of Connect> <owner> <folder with <name>.json files> <login> [seconds to try]
+
+login: the secret of Connect's operators, JSON from Secrets Manager; it is deleted once it was read.
 
 First Connect itself checks every declared connector. Only when all pass, connectors that are no longer declared are
 deleted and those that are new or changed are put. Can be repeated.
@@ -8,13 +10,15 @@ deleted and those that are new or changed are put. Can be repeated.
 Each connector that is put here carries the setting `lake.owner`. Only connectors that carry this owner are ever
 deleted: one that was put by hand, or by another release, stays. A declared name is taken over, whoever put it.
 
-Exit codes: 0 as declared; 1 Connect did not answer in time, or refused; 2 a declaration is wrong, nothing was changed.
+Exit codes: 0 as declared; 1 Connect did not answer in time, or refused; 2 a declaration or the secret is wrong,
+nothing was changed.
 """
 
 import json
 import sys
 from pathlib import Path
 
+from read_secret import BadSecret, credentials
 from reconcile import OWNER, BadDeclaration, Connect, Refused, Settings, check, reconcile
 
 SECONDS_TO_TRY = 210.0
@@ -22,18 +26,25 @@ SECONDS_TO_TRY = 210.0
 
 def main(arguments: list[str]) -> int:
     url, owner, folder = arguments[0].rstrip("/"), arguments[1], Path(arguments[2])
-    connect = Connect(url, float(arguments[3]) if len(arguments) > 3 else SECONDS_TO_TRY)
+    seconds = float(arguments[4]) if len(arguments) > 4 else SECONDS_TO_TRY
     try:
+        connect = Connect(url, seconds, login(Path(arguments[3])))
         wanted = declared(folder, owner)
         check(connect, wanted)
         reconcile(connect, wanted, print, owner)
-    except BadDeclaration as problem:
+    except (BadDeclaration, BadSecret) as problem:
         print(f"nothing was changed:\n{problem}", file=sys.stderr)
         return 2
     except Refused as refusal:
         print(f"Kafka Connect: {refusal}", file=sys.stderr)
         return 1
     return 0
+
+
+def login(path: Path) -> tuple[str, str]:
+    """User and password of Connect's operators. BadSecret if the secret has none."""
+    with credentials(path, "Connect") as found:
+        return found
 
 
 def declared(folder: Path, owner: str) -> dict[str, Settings]:

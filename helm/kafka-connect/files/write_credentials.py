@@ -3,7 +3,9 @@
     python3 write_credentials.py <folder>
 
     <folder>/database/secret.json -> database/username, database/password   for the connectors
+    <folder>/registry/secret.json -> registry/username, registry/password   for the connectors' converters
     <folder>/kafka/secret.json    -> kafka/jaas                             for the worker, where there is one
+    <folder>/rest/secret.json     -> rest/login                             who may call the worker over REST
 
 Deletes the JSON. Exit codes: 0 written, 2 a secret is wrong. No message shows a value.
 """
@@ -19,7 +21,9 @@ SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
     try:
-        database(folder / "database")
+        login(folder / "database")
+        login(folder / "registry")
+        rest(folder / "rest")
         if (folder / "kafka").exists():
             kafka(folder / "kafka")
     except BadSecret as problem:
@@ -28,11 +32,17 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def database(folder: Path) -> None:
+def login(folder: Path) -> None:
     """Writes user name and password unchanged: a provider puts them into the connector's settings unchanged."""
-    with credentials(folder / "secret.json", "database") as (user, password):
+    with credentials(folder / "secret.json", folder.name) as (user, password):
         write_private(folder / "username", user)
         write_private(folder / "password", password)
+
+
+def rest(folder: Path) -> None:
+    """Writes a line that lake.connect.RestLogin compares with the callers' logins."""
+    with credentials(folder / "secret.json", "rest") as login:
+        write_private(folder / "login", ":".join(login) + "\n")
 
 
 def kafka(folder: Path) -> None:

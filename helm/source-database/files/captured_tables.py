@@ -1,6 +1,8 @@
 """Reads from Kafka Connect which tables each connector knows, between two runs of prepare.sh.
 
-    python3 captured_tables.py <URL of Connect> <folder> <seconds between two checks> <database>=<connector> ...
+    python3 captured_tables.py <URL of Connect> <folder> <login> <seconds between two checks> <database>=<connector> ...
+
+    <login>                       input: the secret of Connect's operators, JSON; it is deleted once it was read
 
     <folder>/unread/<database>    input: the published tables whose existing rows must still be requested
     <folder>/captured/<database>  output: all tables of the connector; no file if no task runs or must not be restarted
@@ -16,9 +18,12 @@ import sys
 import time
 import urllib.parse
 import urllib.request
+from base64 import b64encode
 from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
+
+from read_secret import credentials
 
 SECONDS_PER_CALL = 10.0
 SECONDS_TO_START = 60.0
@@ -28,7 +33,8 @@ NOT_NOW = (OSError, HTTPException, ValueError, LookupError, TypeError, Attribute
 class Connector:
     """One connector by Connect's REST interface; the calls raise one of NOT_NOW."""
 
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, login: tuple[str, str]) -> None:
+        self.headers = {"Authorization": f"Basic {b64encode(':'.join(login).encode()).decode()}"}
         self.path = f"{url}/connectors/{urllib.parse.quote(name, safe='')}"
 
     def tables(self) -> str:
@@ -45,17 +51,19 @@ class Connector:
         self._ask("/restart?includeTasks=true", "POST")
 
     def _ask(self, what: str, method: str = "GET"):  # type: ignore[no-untyped-def]  # whatever JSON says
-        request = urllib.request.Request(self.path + what, method=method)
+        request = urllib.request.Request(self.path + what, headers=self.headers, method=method)
         with urllib.request.urlopen(request, timeout=SECONDS_PER_CALL) as found:
             return json.loads(found.read() or b"null")
 
 
 def main(arguments: list[str]) -> int:
-    url, folder, pause = arguments[0].rstrip("/"), Path(arguments[1]), float(arguments[2])
+    url, folder, pause = arguments[0].rstrip("/"), Path(arguments[1]), float(arguments[3])
+    with credentials(Path(arguments[2]), "Connect") as found:
+        login = found
     (folder / "captured").mkdir(parents=True, exist_ok=True)
-    for database, name in (pair.split("=", 1) for pair in arguments[3:]):
+    for database, name in (pair.split("=", 1) for pair in arguments[4:]):
         try:
-            tables = settled(Connector(url, name), unread(folder / "unread" / database), pause)
+            tables = settled(Connector(url, name, login), unread(folder / "unread" / database), pause)
         except NOT_NOW as problem:
             print(f"{name}: not now: {problem}")
             continue

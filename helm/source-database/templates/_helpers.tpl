@@ -76,6 +76,8 @@ spec:
             aws secretsmanager get-secret-value --secret-id "$(printenv "SECRET_OF_$user")" \
               --query SecretString --output text > "/run/lake/$user/secret.json"
           done
+          aws secretsmanager get-secret-value --secret-id "$CONNECT_SECRET" \
+            --query SecretString --output text > /run/lake/connect.json
       env:
         - {name: HOME, value: /tmp}
         - {name: AWS_REGION, value: {{ .Values.database.region | quote }}}
@@ -83,6 +85,7 @@ spec:
         {{- range $user, $secret := .Values.secrets }}
         - {name: SECRET_OF_{{ $user }}, value: {{ $secret | quote }}}
         {{- end }}
+        - {name: CONNECT_SECRET, value: {{ .Values.connect.secret | quote }}}
       terminationMessagePolicy: FallbackToLogsOnError
       securityContext:
         {{- include "source-database.locked" . | nindent 8 }}
@@ -117,6 +120,7 @@ spec:
       args:
         - {{ .Values.connect.url | quote }}
         - /run/lake
+        - /run/lake/connect.json
         - "10"
         {{- range $database, $connector := .Values.connect.connectors }}
         - {{ printf "%s=%s" $database $connector | quote }}

@@ -1,0 +1,230 @@
+"""The releases of the charts: what each is told, and what its pods may do."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+from lake_constructs import kafka_statements
+from lake_constructs.chart import NAMESPACE, Chart
+from lake_constructs.database_users import read_secret
+from lake_constructs.encryption_key import use_key
+from lake_constructs.kafka import Kafka
+from lake_constructs.kubernetes_cluster import KubernetesCluster
+from lake_constructs.plugin_bundle import PluginBundle, read_asset
+from lake_constructs.pod_role import PodRole
+from lake_constructs.private_bucket import answer_requests, write_objects
+from lake_constructs.service_login import ServiceLogin
+
+from lake.aws.rendering import (
+    REGISTRY_DATABASE,
+    REQUESTS,
+    SINK,
+    Address,
+    captured_topics,
+    sink_connector,
+    source_connector,
+    source_sql,
+    written_topics,
+)
+from lake.aws.source import roles
+from lake.config import versions
+from lake.config.definition import Database
+from stacks.part import Blueprint
+from stacks.source import SourceStack
+from stacks.storage import StorageStack
+
+# Charts, releases and service accounts.
+PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-connect"
+REQUESTER, HOOK = "kafka-connect-requests", "kafka-connect-hook"  # further accounts of the chart of Connect
+REGISTRY_PORT, CONNECT_PORT = 8080, 8083
+REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
+# Names from helm/kafka-connect: the worker's own topics, its group, and the path of the capture user's password.
+INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
+GROUP = "connect"
+PASSWORD = "${directory:/run/lake/database:password}"
+CA_FILE = "/etc/lake/worker/database.pem"
+
+
+@dataclass(frozen=True)
+class Logins:
+    """Who calls Connect's REST interface, and who writes schemas."""
+
+    operators: ServiceLogin
+    writer: ServiceLogin
+
+
+class Charts:
+    """Makes the three releases in the stack. networks: of the lake and of its source; tags: of the load balancer."""
+
+    def __init__(
+        self,
+        stack: Stack,
+        blueprint: Blueprint,
+        *,
+        cluster: KubernetesCluster,
+        storage: StorageStack,
+        source: SourceStack,
+        kafka: Kafka,
+        logins: Logins,
+        authorities: str,
+        networks: list[str],
+    ) -> None:
+        self._stack, self._cluster, self._storage, self._source, self._kafka = stack, cluster, storage, source, kafka
+        self._logins, self._authorities, self._networks = logins, authorities, networks
+        self._blueprint, self._settings = blueprint, blueprint.environment
+        self._databases, self._root, self._region = blueprint.databases, blueprint.root, stack.region
+
+    def preparation(self) -> Chart:
+        """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
+        users, admin, key = self._source.users, self._source.admin, self._source.secrets_key
+        rights = [right for one in users.values() for right in read_secret(one, key)]
+        rights += [*read_secret(admin, self._source.admin_key), *read_secret(self._logins.operators, key)]
+        secrets = {name: one.secret_arn for name, one in users.items()}
+        values = {
+            "image": {"tag": versions.POSTGRESQL},
+            "database": {
+                "host": self._source.host,
+                "port": self._source.port,
+                "region": self._region,
+                "caBundle": self._authorities,
+            },
+            "secrets": {**secrets, "admin": admin.secret_full_arn or admin.secret_name},
+            "sql": source_sql(self._databases),
+            "connect": {
+                "url": f"http://{CONNECT}:{CONNECT_PORT}",
+                "secret": self._logins.operators.secret_arn,
+                "connectors": {one.database: one.connector for one in self._databases},
+            },
+            "serviceAccount": {"name": PREPARATION},
+            "vpcCidrs": self._networks,
+        }
+        return self._chart("Preparation", PREPARATION, values, rights)
+
+    def registry(self, group: str, tags: dict[str, str]) -> Chart:
+        """group: the security group of its load balancer."""
+        secret = self._source.users[roles.REGISTRY]
+        values = {
+            "image": {"tag": versions.from_pom(self._root, "apicurio")},
+            "replicas": self._settings.connect.registry_replicas,
+            "database": {
+                "host": self._source.host,
+                "port": self._source.port,
+                "name": REGISTRY_DATABASE,
+                "secretName": secret.secret_arn,
+                "region": self._region,
+                "caBundle": self._authorities,
+            },
+            "writerSecret": self._logins.writer.secret_arn,
+            "serviceAccount": {"name": REGISTRY},
+            "internalLoadBalancer": {
+                "enabled": True,
+                "sourceRanges": [self._settings.network.lake_cidr],
+                "securityGroups": [group],
+                "tags": tags,
+            },
+            "vpcCidrs": self._networks,
+        }
+        key = self._source.secrets_key
+        return self._chart(
+            "Registry", REGISTRY, values, [*read_secret(secret, key), *read_secret(self._logins.writer, key)]
+        )
+
+    def connect(self) -> Chart:
+        memory = f"{self._settings.connect.memory_mb}Mi"
+        bundle = PluginBundle(self._stack, "Plugins", archive=self._blueprint.package.plugins)
+        sinks = self._sinks()
+        connectors = {**{one.connector: self._connector(one) for one in self._databases}, **sinks}
+        rights = capture_rights(self._kafka, self._databases, self._source)
+        rights += sink_rights(self._kafka, self._databases, sinks, self._storage) if sinks else []
+        key = self._source.secrets_key
+        may_call = read_secret(self._logins.operators, key)
+        rights += [*read_secret(self._logins.writer, key), *may_call]
+        # The pod that performs operators' requests to Connect; the requests are on S3.
+        requested = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key), *may_call]
+        requester = self._role("Requester", REQUESTER, requested)
+        hook = self._role("Hook", HOOK, may_call)
+        values = {
+            "image": {"tag": versions.from_pom(self._root, "kafka")},
+            "replicas": self._settings.connect.replicas,
+            "bootstrapServers": self._kafka.bootstrap_brokers,
+            "registryUrl": REGISTRY_URL,
+            "pluginBundle": {
+                "bucket": bundle.s3_bucket_name,
+                "key": bundle.s3_object_key,
+                "sha256": bundle.sha256,
+                "region": self._region,
+            },
+            "security": {"protocol": "MSK_IAM"},
+            "databaseSecret": self._source.users[roles.CAPTURE].secret_arn,
+            "registrySecret": self._logins.writer.secret_arn,
+            "restSecret": self._logins.operators.secret_arn,
+            "hook": {"serviceAccount": HOOK},
+            "databasePort": self._source.port,
+            "databaseCaBundle": self._authorities,
+            "connectors": {name: json.dumps(settings) for name, settings in connectors.items()},
+            "requests": {
+                "bucket": self._storage.artifacts.bucket_name,
+                "prefix": REQUESTS,
+                "serviceAccount": REQUESTER,
+            },
+            "serviceAccount": {"name": CONNECT},
+            "vpcCidrs": self._networks,
+            "resources": {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}},
+        }
+        return self._chart("Connect", CONNECT, values, [*rights, read_asset(bundle)], requester, hook)
+
+    def _connector(self, database: Database) -> dict[str, str]:
+        address, checked = Address(self._source.host, self._source.port, PASSWORD), tls(self._authorities)
+        return source_connector(
+            self._root, database, self._settings, address=address, registry=REGISTRY_URL, tls=checked
+        )
+
+    def _sinks(self) -> dict[str, dict[str, str]]:
+        """The connectors that archive on S3, if the operator provides their plug-in."""
+        places = {"bucket": self._storage.bronze.bucket_name, "region": self._region, "registry": REGISTRY_URL}
+        databases = self._databases if self._settings.connect.s3_sink else []
+        return dict(sink_connector(self._root, one, **places) for one in databases)
+
+    def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
+        place = {"cluster": self._cluster, "namespace": NAMESPACE, "service_account": account}
+        return PodRole(self._stack, f"{id}Role", statements=statements, **place)
+
+    def _chart(
+        self, id: str, name: str, values: dict[str, object], statements: list[iam.PolicyStatement], *others: PodRole
+    ) -> Chart:
+        """A chart, and the role of its pods. others: roles of further accounts."""
+        role = self._role(id, name, statements)
+        chart = Chart(
+            self._stack, f"{id}Chart", cluster=self._cluster, folder=self._root / "helm" / name, values=values
+        )
+        # A pod that starts before its role's association never gets the role.
+        chart.node.add_dependency(role, *others, self._cluster.nodes)
+        return chart
+
+
+def tls(authorities: str) -> dict[str, str]:
+    """TLS settings of Debezium: it verifies the server if the authority is known."""
+    checked = {"database.sslmode": "verify-full", "database.sslrootcert": CA_FILE}
+    return checked if authorities else {"database.sslmode": "require"}
+
+
+def capture_rights(kafka: Kafka, databases: list[Database], source: SourceStack) -> list[iam.PolicyStatement]:
+    return [
+        kafka_statements.connect(kafka, produce=True),
+        kafka_statements.write(kafka, written_topics(databases)),
+        *kafka_statements.keep_state(kafka, INTERNAL_TOPICS, GROUP),
+        *read_secret(source.users[roles.CAPTURE], source.secrets_key),
+    ]
+
+
+def sink_rights(
+    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack
+) -> list[iam.PolicyStatement]:
+    groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
+    return [
+        *kafka_statements.read(kafka, captured_topics(databases), groups),
+        *write_objects(storage.bronze, SINK),
+        use_key(storage.key),
+    ]
