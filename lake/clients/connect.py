@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lake.clients import reconcile
-from lake.clients.reconcile import NOT_FOUND, BadDeclaration, Declared, Login, Refused, Settings, root_cause
+from lake.clients.reconcile import NOT_FOUND, BadDeclaration, Declared, Refused, Settings, root_cause
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 
@@ -20,13 +20,8 @@ class Connect(reconcile.Connect):
     seconds_between = 0.5
     seconds_per_call = 30.0  # validation opens a connection to the source
 
-    def __init__(self, url: str, login: Login) -> None:
-        super().__init__(url, REBALANCE_LIMIT_S, login)
-
-    @classmethod
-    def of(cls, home: Environment) -> "Connect":
-        """That of a lake on this machine; BadInput if the lake was never started."""
-        return cls(home.connect, home.connect_login)
+    def __init__(self, home: Environment) -> None:
+        super().__init__(home.connect, REBALANCE_LIMIT_S, lambda: home.connect_login)
 
     def deadline(self) -> float:
         return time.monotonic() + REBALANCE_LIMIT_S

@@ -56,9 +56,9 @@ class Connect:
     seconds_between = 2.0
     seconds_per_call = 100.0  # Connect itself gives up after 90 s
 
-    def __init__(self, url: str, seconds_to_try: float, login: Login) -> None:
+    def __init__(self, url: str, seconds_to_try: float, login: Callable[[], Login]) -> None:
         self.url = url
-        self._headers = {"Content-Type": "application/json", **basic(login)}
+        self._login = login
         self._deadline = time.monotonic() + seconds_to_try
         # Connect is near: no proxy of the environment leads there.
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -85,7 +85,8 @@ class Connect:
 
     def _once(self, method: str, path: str, settings: Settings | None) -> Any:
         body = None if settings is None else json.dumps(settings).encode()
-        request = urllib.request.Request(self.url + path, body, self._headers, method=method)
+        headers = {"Content-Type": "application/json", **basic(self._login())}
+        request = urllib.request.Request(self.url + path, body, headers, method=method)
         with self._opener.open(request, timeout=self.seconds_per_call) as answer:
             return json.loads(answer.read() or b"null")
 

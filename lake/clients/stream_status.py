@@ -50,7 +50,7 @@ def wait_for_snapshots(home: Environment, databases: list[Database], report: Rep
     The confirmed position of a new slot includes all earlier commits. Only Connect knows that the earlier rows still
     have to be read. LakeError as wait_for_lake.
     """
-    connect = Connect.of(home)
+    connect = Connect(home)
     _wait(partial(_unread, connect, databases), report, timeout_s)
 
 

@@ -116,7 +116,7 @@ def _source(home: Environment, database: Database) -> SourceStatus:
 
 def _connector(home: Environment, database: Database) -> tuple[str, list[str], str]:
     try:
-        status = Connect.of(home).status(database.connector)
+        status = Connect(home).status(database.connector)
     except LakeError as error:
         return "unknown", [], str(error)
     if not status:

@@ -28,7 +28,7 @@ class Difference:
 
 def local_connectors(home: Environment, databases: Sequence[Database]) -> Ask:
     """A function that sends a verb to Connect of this machine."""
-    connect = Connect.of(home)
+    connect = Connect(home)
     defined = {one.connector: source_connector(one, home) for one in databases}
 
     def ask(verb: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Inspection:
 def inspect(home: Environment, database: Database) -> Inspection:
     """BadInput when the source or Connect does not answer."""
     environment, partitions = home, home.kafka.partitions
-    pipeline, connect, engine = read_pipeline(environment), Connect.of(home), engine_of(database)
+    pipeline, connect, engine = read_pipeline(environment), Connect(home), engine_of(database)
     applied, database = applied_tables(database, pipeline), captured(database, pipeline)
     seen = guard_of(database).facts.observe(
         environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))

@@ -34,7 +34,7 @@ class Guardian:
 
     def __init__(self, home: Environment) -> None:
         self._home = home
-        self._connect = Connect.of(home)
+        self._connect = Connect(home)
         self._restarts = Restarts(self._connect)
         self._seen: dict[str, set[Drift]] = {}
         self._reported: dict[str, list[Drift]] = {}

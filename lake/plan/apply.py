@@ -26,7 +26,7 @@ def validate(planned: list[Change], databases: list[Database], environment: Envi
     """Lets Connect check every connector that would change; BadInput before anything is touched."""
     changing = {change.database for change in planned if change.kind == "connector"}
     wanted = {one.connector: source_connector(one, environment) for one in databases if one.database in changing}
-    kafka_connect.validate(Connect.of(environment), wanted)
+    kafka_connect.validate(Connect(environment), wanted)
 
 
 def apply(
@@ -49,7 +49,7 @@ class _Performer:
         self._databases = {database.database: database for database in databases}
         self._environment = environment
         self._facts = facts
-        self._connect = Connect.of(environment)
+        self._connect = Connect(environment)
         self._readers_before: dict[str, int | None] = {}
 
     def source(self, database: str, group: list[Change]) -> None:

@@ -35,7 +35,7 @@ class Facts:
 def read_facts(databases: list[Database], environment: Environment) -> Facts:
     """The facts of all databases; BadInput names the first service that does not answer."""
     wanted = [topic for database in databases for topic in topics(database, environment)]
-    connect = Connect.of(environment)
+    connect = Connect(environment)
     return Facts(
         sources={one.database: engine_of(one).discovery.read_source(environment, one) for one in databases},
         wanted_topics=wanted,

@@ -43,7 +43,7 @@ def repair(home: Environment, found: Inspection, timeout_s: float, report: Repor
     if any(drift.gap for drift in found.drifts):
         resync.request_again(home, database.database)  # after a gap the connector has lost the request
         return read_again(home, command, whole, partial(_start_again, home, found), timeout_s, report)
-    _resume(Connect.of(home), database)
+    _resume(Connect(home), database)
     if tables := affected(whole, found.drifts, resync.unfinished_topics(home, database)):
         return read_again(home, command, tables, snapshot_request(home), timeout_s, report)
     resync.end(home, database.database)  # of tables that left the definition
@@ -62,7 +62,7 @@ def _start_again(home: Environment, found: Inspection, name: str, tables: list[s
     Offsets in Kafka continue, so the new messages are newer than all earlier ones: no new epoch is needed. The server
     is accepted at the end: an interrupted command continues, and does not find another gap.
     """
-    database, connect, environment = found.database, Connect.of(home), home
+    database, connect, environment = found.database, Connect(home), home
     capture = engine_of(database).capture
     connect.tell(database.connector, "stop")
     _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")

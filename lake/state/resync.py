@@ -113,7 +113,7 @@ def await_read(
     home: Environment, databases: list[Database], begun: dict[str, Resync], timeout_s: float, report: Report
 ) -> None:
     """Returns once Kafka has all rows that the connectors read; LakeError when one fails or the time is over."""
-    connect, now = Connect.of(home), "run it again to continue waiting; nothing is read twice"
+    connect, now = Connect(home), "run it again to continue waiting; nothing is read twice"
     wanted = [(one, begun[one.database].place or 0) for one in databases if one.database in begun]
     wait_while(
         lambda: [line for one, position in wanted for line in unread(connect, one, position)],

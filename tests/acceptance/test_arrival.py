@@ -45,7 +45,7 @@ def envelopes(home: Environment) -> Iterator[str]:
     made = [f"{PREFIX}.public.artists", f"__debezium-heartbeat.{PREFIX}"]
     for name in made:
         Broker(home.kafka_bootstrap).create(Topic(name, 1, 1))
-    Connect.of(home).put(config)
+    Connect(home).put(config)
     yield made[0]
     httpx.delete(
         f"{home.connect}/connectors/{config['name']}", trust_env=False, auth=home.connect_login
@@ -86,7 +86,7 @@ def test_a2_flat_record(home: Environment) -> None:
 
 
 def test_a3_topics(museum: Museum, home: Environment) -> None:
-    status = [Connect.of(home).status(database.connector) for database in museum.lake.definitions()]
+    status = [Connect(home).status(database.connector) for database in museum.lake.definitions()]
     assert {part["state"] for one in status for part in [one["connector"], *one["tasks"]]} == {"RUNNING"}
     topics = AdminClient({"bootstrap.servers": home.kafka_bootstrap}).list_topics(timeout=10).topics
     own = {name for name in topics if not name.startswith("__")}

@@ -184,7 +184,7 @@ class Lab:
         try:
             stream_status.wait_for_lake(self.home, list(self.databases(*without)), lambda line: None, HANG_S)
         except LakeError as error:
-            connect = Connect.of(self.home)
+            connect = Connect(self.home)
             raise AssertionError(f"{error}: {connect.status('source_postgres_lab')}") from error
 
     def databases(self, *without: str) -> Iterator[Database]:

@@ -106,7 +106,7 @@ def initial(done: Lab) -> Iterator[Callable[[], None]]:
     made = [f"{PREFIX}.public.dawn", f"__debezium-heartbeat.{PREFIX}"]
     for name in made:
         Broker(done.home.kafka_bootstrap).create(Topic(name, 1, 1))
-    yield lambda: Connect.of(done.home).put({**config, **own})
+    yield lambda: Connect(done.home).put({**config, **own})
     httpx.delete(
         f"{done.home.connect}/connectors/{PREFIX}", trust_env=False, auth=done.home.connect_login
     ).raise_for_status()

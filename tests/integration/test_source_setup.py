@@ -313,7 +313,7 @@ def unattended(lake: RunningLake, tmp_path: Path) -> Iterator[Callable[[], str]]
         return "".join(step.stdout + step.stderr for step in (first, asked, second))
 
     run()
-    connect = Connect.of(home)
+    connect = Connect(home)
     connect.put({**source_connector(CATALOGUE, home), **MADE_BY_CONNECT})
     try:
         yield run

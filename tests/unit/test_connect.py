@@ -6,6 +6,7 @@ import pytest
 
 from lake.clients.connect import Connect
 from lake.clients.reconcile import root_cause
+from lake.config.environment import load_environment
 
 CHANGE = {"lsn": 25, "ts_usec": 1}
 
@@ -14,7 +15,7 @@ class Answering(Connect):
     """A worker that gives one answer to everything; None is that there is no such connector."""
 
     def __init__(self, answer: dict[str, Any] | None) -> None:
-        super().__init__("http://connect", ("operator", "word"))
+        super().__init__(load_environment())
         self.answer = answer
 
     def call(self, method: str, path: str, settings: Any = None, unless: int = 0) -> Any:

@@ -92,16 +92,17 @@ def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
     made = secrets.load_or_create(path)
     assert secrets.load_or_create(path) == made
     assert path.stat().st_mode & 0o777 == 0o600
-    assert len(set(vars(made).values())) == 7
+    assert len(set(vars(made).values())) == 8
     assert made.postgres not in repr(made)
 
 
 def test_an_older_lake_gets_the_secret_that_came_later(tmp_path: Path) -> None:
     path = tmp_path / "secrets.json"
     before = vars(secrets.load_or_create(path))
-    path.write_text(json.dumps({name: value for name, value in before.items() if name != "registry_writer"}))
+    later = {"registry_writer", "connect_operator"}
+    path.write_text(json.dumps({name: value for name, value in before.items() if name not in later}))
     after = vars(secrets.load_or_create(path))
-    assert {name for name in after if after[name] != before[name]} == {"registry_writer"}
+    assert {name for name in after if after[name] != before[name]} == later
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"postgres": "a"}'])

@@ -9,7 +9,7 @@ import pytest
 
 from lake.clients.connect import Connect
 from lake.config.definition import Database
-from lake.config.environment import Environment
+from lake.config.environment import Environment, load_environment
 from lake.config.errors import BadInput, LakeError
 from lake.resync import finish, recover
 from lake.sources.drift import Drift
@@ -33,7 +33,7 @@ def worker(offset: dict[str, Any], connector: str = "RUNNING", task: str = "RUNN
                 return {"offsets": [{"partition": {}, "offset": offset}]}
             return {"connector": {"state": connector}, "tasks": [{"id": 0, "state": task}]}
 
-    return Worker("http://connect")
+    return Worker(load_environment())
 
 
 @pytest.mark.parametrize(

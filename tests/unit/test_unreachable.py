@@ -14,7 +14,7 @@ from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.secrets import Secrets
+from lake.config.secrets import Secrets, load_or_create
 from lake.deployments.local_jobs import LocalJobs
 from lake.local import status
 from lake.local.postgres import Postgres
@@ -131,9 +131,11 @@ def test_kafka_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
         Broker(f"127.0.0.1:{closed_port()}").topics([Topic("a", 1, 1)])
 
 
-def test_connect_unreachable() -> None:
+def test_connect_unreachable(tmp_path: Path) -> None:
+    home = Environment(name="local", root=tmp_path, port_base=closed_port() - 2)
+    load_or_create(home.secrets_path)
     with pytest.raises(BadInput, match=r"Kafka Connect does not answer; http://127.0.0.1:.*; run: lake up"):
-        Connect(f"http://127.0.0.1:{closed_port()}", ("operator", "word")).config("a")
+        Connect(home).config("a")
 
 
 def closed_port() -> int:

@@ -38,7 +38,8 @@ def main(arguments: list[str]) -> int:
     url, owner = arguments[0].rstrip("/"), arguments[1]
     declarations, requests, answers = (Path(folder) for folder in arguments[2:5])
     seconds = float(arguments[6]) if len(arguments) > 6 else SECONDS_TO_TRY
-    connect = Connect(url, seconds, login(Path(arguments[5])))
+    operator = login(Path(arguments[5]))
+    connect = Connect(url, seconds, lambda: operator)
     for path in sorted(requests.glob("*.json")):
         # The AWS CLI gives a file the time of its object.
         if time.time() - path.stat().st_mtime > EXPIRES_S:

@@ -28,7 +28,8 @@ def main(arguments: list[str]) -> int:
     url, owner, folder = arguments[0].rstrip("/"), arguments[1], Path(arguments[2])
     seconds = float(arguments[4]) if len(arguments) > 4 else SECONDS_TO_TRY
     try:
-        connect = Connect(url, seconds, login(Path(arguments[3])))
+        operator = login(Path(arguments[3]))
+        connect = Connect(url, seconds, lambda: operator)
         wanted = declared(folder, owner)
         check(connect, wanted)
         reconcile(connect, wanted, print, owner)
