@@ -13,6 +13,7 @@ from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.service_login import ServiceLogin
 
 from lake.aws.authorities import authorities
+from lake.aws.part import LAKE_TAG
 from lake.aws.rendering import CONNECT_OPERATOR, REGISTRY_WRITER
 from lake.config import versions
 from stacks.charts import REGISTRY, REGISTRY_PORT, Charts, Logins
@@ -37,7 +38,7 @@ class ConnectStack(Part):
         streaming: StreamingStack,
     ) -> None:
         super().__init__(scope, blueprint)
-        self._tags = {"lake": self.settings.name}  # of what Kubernetes makes, as CloudFormation's own
+        self._tags = {LAKE_TAG: self.settings.name, **self.settings.tags}  # of what Kubernetes makes
         self.cluster = self._kubernetes(storage, network)
         self.logs = self._collect_logs(storage)
         workers, kafka = self.cluster.cluster_security_group, streaming.kafka

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tests.emulated_account.errors import NotEmulated
 from tests.emulated_account.resources.kind import Kind, Made, Properties, Put
 
 
@@ -39,7 +40,8 @@ class Role(Kind):
 
     def _attach(self, id: str, wanted: set[str]) -> None:
         found = self.client.list_attached_role_policies(RoleName=id)["AttachedPolicies"]
-        standing = {one["PolicyArn"] for one in found}
+        # Policies of the stack attach themselves.
+        standing = {one["PolicyArn"] for one in found if ":iam::aws:policy/" in one["PolicyArn"]}
         for arn in wanted - standing:
             self.client.attach_role_policy(RoleName=id, PolicyArn=arn)
         for arn in standing - wanted:
@@ -69,6 +71,37 @@ class Policy(Put):
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         for role in properties["Roles"]:
             self.client.delete_role_policy(RoleName=role, PolicyName=properties["PolicyName"])
+
+
+class ManagedPolicy(Kind):
+    """A policy beside the roles that it is attached to: what an inline one has no room for."""
+
+    type, service = "AWS::IAM::ManagedPolicy", "iam"
+
+    def create(self, properties: Properties) -> Made:
+        name, document = self.place.name(128), json.dumps(properties["PolicyDocument"])
+        words = {key: properties.get(key, "") for key in ("Description", "Path")}
+        policy = self.client.create_policy(
+            PolicyName=name, PolicyDocument=document, Description=words["Description"], Path=words["Path"] or "/"
+        )["Policy"]
+        for role in properties["Roles"]:
+            self.client.attach_role_policy(RoleName=role, PolicyArn=policy["Arn"])
+        return Made(policy["Arn"], {"PolicyArn": policy["Arn"]})
+
+    def update(self, made: Made, properties: Properties, before: Mapping[str, Any]) -> Made:
+        properties.get("Description"), properties.get("Path")
+        document = json.dumps(properties["PolicyDocument"])
+        if properties["Roles"] != before["Roles"]:
+            raise NotEmulated("a managed policy that moves to other roles")
+        old = self.client.get_policy(PolicyArn=made.id)["Policy"]["DefaultVersionId"]
+        self.client.create_policy_version(PolicyArn=made.id, PolicyDocument=document, SetAsDefault=True)
+        self.client.delete_policy_version(PolicyArn=made.id, VersionId=old)
+        return made
+
+    def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
+        for role in properties["Roles"]:
+            self.client.detach_role_policy(RoleName=role, PolicyArn=made.id)
+        self.client.delete_policy(PolicyArn=made.id)
 
 
 class InstanceProfile(Kind):
