@@ -17,6 +17,7 @@ from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
 from lake_constructs.service_login import ServiceLogin
 
+from lake.aws.images import Name, chart_values
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
     REQUESTS,
@@ -29,7 +30,6 @@ from lake.aws.rendering import (
     written_topics,
 )
 from lake.aws.source import roles
-from lake.config import versions
 from lake.config.definition import Database
 from stacks.part import Blueprint
 from stacks.source import SourceStack
@@ -83,7 +83,7 @@ class Charts:
         rights += [*read_secret(admin, self._source.admin_key), *read_secret(self._logins.operators, key)]
         secrets = {name: one.secret_arn for name, one in users.items()}
         values = {
-            "image": {"tag": versions.POSTGRESQL},
+            **self._images("postgresql"),
             "database": {
                 "host": self._source.host,
                 "port": self._source.port,
@@ -106,7 +106,7 @@ class Charts:
         """group: the security group of its load balancer."""
         secret = self._source.users[roles.REGISTRY]
         values = {
-            "image": {"tag": versions.from_pom(self._root, "apicurio")},
+            **self._images("registry"),
             "replicas": self._settings.connect.registry_replicas,
             "database": {
                 "host": self._source.host,
@@ -146,7 +146,7 @@ class Charts:
         requester = self._role("Requester", REQUESTER, requested)
         hook = self._role("Hook", HOOK, may_call)
         values = {
-            "image": {"tag": versions.from_pom(self._root, "kafka")},
+            **self._images("kafka"),
             "replicas": self._settings.connect.replicas,
             "bootstrapServers": self._kafka.bootstrap_brokers,
             "registryUrl": REGISTRY_URL,
@@ -186,6 +186,9 @@ class Charts:
         places = {"bucket": self._storage.bronze.bucket_name, "region": self._region, "registry": REGISTRY_URL}
         databases = self._databases if self._settings.connect.s3_sink else []
         return dict(sink_connector(self._root, one, **places) for one in databases)
+
+    def _images(self, main: Name) -> dict[str, object]:
+        return chart_values(self._root, self._settings.images, main)
 
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
         place = {"cluster": self._cluster, "namespace": NAMESPACE, "service_account": account}

@@ -21,6 +21,16 @@ ENDPOINTS = {
     "Logs": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_LOGS,
     "ImageApi": ec2.InterfaceVpcEndpointAwsService.ECR,
     "Images": ec2.InterfaceVpcEndpointAwsService.ECR_DOCKER,
+    # Nodes and load balancers of EKS Auto Mode, its API for the function that runs helm, and roles of pods.
+    "Machines": ec2.InterfaceVpcEndpointAwsService.EC2,
+    "Balancers": ec2.InterfaceVpcEndpointAwsService.ELASTIC_LOAD_BALANCING,
+    "Kubernetes": ec2.InterfaceVpcEndpointAwsService.EKS,
+    "PodRoles": ec2.InterfaceVpcEndpointAwsService.EKS_AUTH,
+    "Functions": ec2.InterfaceVpcEndpointAwsService.LAMBDA_,
+    # EMR's own service, and what its nodes report.
+    "Clusters": ec2.InterfaceVpcEndpointAwsService.EMR,
+    "Metrics": ec2.InterfaceVpcEndpointAwsService.CLOUDWATCH_MONITORING,
+    "Parameters": ec2.InterfaceVpcEndpointAwsService.SSM,
 }
 
 

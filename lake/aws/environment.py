@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool, StrictStr, model_validator
 
 from lake.aws.connect import Connect
+from lake.aws.images import Images
 from lake.aws.network import Network
 from lake.aws.operations import Catalog, Operations
 from lake.aws.part import Part, TagKey, TagValue
@@ -37,6 +38,7 @@ class AwsEnvironment(Part):
     source: Source = Source()
     streaming: Streaming = Streaming()
     connect: Connect = Connect()
+    images: Images = Images()
     catalog: Catalog = Catalog()
     processing: Processing = Processing()
     operations: Operations

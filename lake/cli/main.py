@@ -11,6 +11,7 @@ from lake.cli import (
     connectors,
     cost,
     demo,
+    images,
     jobs,
     load,
     operations,
@@ -41,7 +42,8 @@ app = typer.Typer(
 COMMANDS = (
     *(services.up, services.down, services.restart, status.status, services.logs, services.endpoints),
     *(plan.plan, plan.apply, sql.sql, compact.compact, verify.verify, resnapshot.resnapshot, recover.recover),
-    *(refine.refine, demo.demo, operations.teardown, operations.rebuild, topics.topics, cost.cost, package.package),
+    *(refine.refine, demo.demo, operations.teardown, operations.rebuild, topics.topics, cost.cost, images.images),
+    package.package,
 )
 GROUPS = (load.load, streamer.app, quarantine.quarantine, jobs.jobs, connectors.connectors)
 for command in COMMANDS:

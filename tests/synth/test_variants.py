@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
+from lake.aws.images import Images, needed
 from lake.aws.source import ExistingDatabase, Source
 from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 from tests.synth.rights import allowed, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 
 DATABASE = {**EXISTING_DATABASE, "admin_key": "01234567-89ab-cdef-0123-456789abcdef"}
+REGISTRY, DIGEST = "mirror.example.com/lake", f"sha256:{'0123456789abcdef' * 4}"
 OWN = "-----BEGIN CERTIFICATE-----\nRXhhbXBsZQ==\n-----END CERTIFICATE-----\n"
 
 
@@ -32,6 +34,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
             "administrators": ["Operators", "aws-reserved/sso.amazonaws.com/AWSReservedSSO_Lake_0123456789abcdef"],
             "container_insights": True,
         },
+        "images": {"registry": REGISTRY, "digests": {"kafka": DIGEST, "python": DIGEST}},
         "processing": {"metastore": "hive", "certificates": "s3://certificates/lake/nodes.zip"},
         "operations": {"budget_usd": 100, "email": "lake@example.com"},
     }
@@ -115,6 +118,29 @@ def test_an_authority_that_nobody_named_is_not_checked_and_a_named_one_is(tmp_pa
 def chart_values(lake: Synthesized, chart: str) -> dict[str, Any]:
     (found,) = [one for _, one in lake.resources("Custom::AWSCDK-EKS-HelmChart") if one["Release"] == chart]
     return dict(json.loads(text(found["Values"])))
+
+
+def test_every_image_comes_from_the_registry_of_the_environment(other: Synthesized) -> None:
+    pulled = {one.name: one for one in needed(ROOT, Images(registry=REGISTRY, digests={"kafka": DIGEST}))}
+    assert pulled["kafka"].reference == f"{pulled['kafka'].repository}:{pulled['kafka'].tag}@{DIGEST}"
+    for chart, main in (
+        ("kafka-connect", "kafka"),
+        ("apicurio-registry", "registry"),
+        ("source-database", "postgresql"),
+    ):
+        values = chart_values(other, chart)
+        digest = {"digest": DIGEST} if main == "kafka" else {}
+        assert values["image"] == {"repository": pulled[main].repository, "tag": pulled[main].tag, **digest}
+        assert values["tools"] == {
+            "awsCli": {"repository": f"{REGISTRY}/public.ecr.aws/aws-cli/aws-cli"},
+            "python": {"repository": f"{REGISTRY}/public.ecr.aws/docker/library/python", "digest": DIGEST},
+        }
+
+
+def test_no_image_is_missing_in_the_list() -> None:
+    charts = {path.parent.name: yaml.safe_load(path.read_text()) for path in (ROOT / "helm").glob("*/values.yaml")}
+    used = {one["repository"] for values in charts.values() for one in (values["image"], *values["tools"].values())}
+    assert used == {one.source.rpartition(":")[0] for one in needed(ROOT, Images())}
 
 
 def test_hive_keeps_its_own_metastore(other: Synthesized) -> None:
