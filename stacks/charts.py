@@ -43,7 +43,7 @@ REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 # Names from helm/kafka-connect: the worker's own topics, its group, and the path of the capture user's password.
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
-PASSWORD = "${directory:/run/lake/database:password}"
+PASSWORD = "${secrets:database:password}"
 CA_FILE = "/etc/lake/worker/database.pem"
 
 

@@ -9,6 +9,7 @@ DOWNLOADS = ("build/kafka", "build/connect", "build/registry", "build/spark", "b
 OURS = (  # built here, so not listed
     "build/connect/apicurio/apicurio-converter-service.jar",
     "build/connect/debezium/lake-transforms.jar",
+    "build/connect/secrets/lake-secrets.jar",
     "build/spark/lake-index.jar",
     "build/streamer/hudi-utilities.jar",
     "build/streamer/lake-streamer.jar",

@@ -14,7 +14,15 @@ from steps import Action, Step
 
 MAVEN = ("mvn", "-T2", "package")
 KUBERNETES_TOOLS = ("helm", "kubectl")
-POMS = ("pom.xml", ".mvn/*", "jars/*/pom.xml", "jars/connect/src/**/*", "connect_transforms/**/*", "hudi_*/**/*")
+POMS = (
+    "pom.xml",
+    ".mvn/*",
+    "jars/*/pom.xml",
+    "jars/connect/src/**/*",
+    "connect_secrets/**/*",
+    "connect_transforms/**/*",
+    "hudi_*/**/*",
+)
 # GOTOOLCHAIN: use the pinned compiler or fail, never download another. CGO: no C compiler is needed.
 # GOGC, GOMEMLIMIT: the compiler collects garbage from 2 GB on; this takes a sixth less processor time than GOGC=400.
 GO_ENV = {

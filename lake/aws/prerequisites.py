@@ -15,7 +15,10 @@ STREAMER_JAR = Path("build/streamer/lake-streamer.jar")
 INDEX_JAR = SPARK / "lake-index.jar"
 WORKER = Path("build/aws/worker")  # Kafka's login at MSK, for Connect and for Spark
 # These are built here, so they are in no list.
-OUR_PLUGINS = (PLUGINS / "apicurio/apicurio-converter-service.jar", PLUGINS / "debezium/lake-transforms.jar")
+OUR_PLUGINS = tuple(
+    PLUGINS / name
+    for name in ("apicurio/apicurio-converter-service.jar", "debezium/lake-transforms.jar", "secrets/lake-secrets.jar")
+)
 
 
 def cluster_jars(root: Path, environment: AwsEnvironment) -> list[Path]:

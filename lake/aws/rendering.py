@@ -38,7 +38,7 @@ STATE = "state"  # the prefix, in the bucket of artifacts, of the checkpoints an
 REQUESTS = "connectors"
 SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
 SINK = "s3-sink"  # the prefix, in the bucket of bronze, of the archive of Connect
-WRITER_PASSWORD = "${directory:/run/lake/registry:password}"  # a file of the chart of Connect
+WRITER_PASSWORD = "${secrets:registry:password}"  # as the chart of Connect names the secret
 NOW = "deploy the databases of another engine as another environment"
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
 

@@ -199,7 +199,7 @@ def test_the_project_s_own_connector_arrives_as_it_was_rendered(
     """From the template, through the chart's ConfigMap and the hook's own arguments, into Connect."""
     names = "CONNECTOR DB_HOST DB_PORT DATABASE CAPTURE_USER TOPIC_PREFIX TABLES PUBLICATION SLOT LARGEST_ROW"
     values = {name: name.lower() for name in names.split()}
-    values |= {"CAPTURE_PASSWORD": "${directory:/run/lake/database:password}", "KEY_ONLY_TOPICS": "(?!)"}
+    values |= {"CAPTURE_PASSWORD": "${secrets:database:password}", "KEY_ONLY_TOPICS": "(?!)"}
     values["REGISTRY_URL"] = "${env:REGISTRY_URL}/apis/registry/v2"
     settings = render(ROOT / "connector_configs/source_postgres_kafka.json", values)
     manifests = rendered(scenarios("kafka-connect")[0], {"connectors": {"connector": json.dumps(settings)}})

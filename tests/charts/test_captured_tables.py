@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lake.sources.postgres import roles
 from tests.charts.fake_connect import Answer, FakeConnect, secret
 from tests.clocks import replace_time
 
@@ -37,8 +38,10 @@ def run(captured_tables: ModuleType, connect: FakeConnect, tmp_path: Path, monke
     """What the program writes while Connect gives these answers; all of them must be asked for."""
     replace_time(monkeypatch, captured_tables, sleep=lambda seconds: None)
 
-    def run(*answers: Answer, unread: str = "") -> dict[str, str]:
+    def run(*answers: Answer, unread: str = "", renewed: bool = False) -> dict[str, str]:
         connect.planned = list(answers)
+        if renewed:
+            (tmp_path / f"changed.{roles.CAPTURE}").touch()
         (tmp_path / "unread").mkdir()
         (tmp_path / "unread" / "moma").write_text(f"{unread}\n")
         assert (
@@ -84,6 +87,15 @@ def test_a_table_that_the_connector_does_not_read_yet_is_no_reason_to_start_agai
 @pytest.mark.parametrize("answer", [offsets(), offsets({"lsn": 1, "snapshot": "INITIAL"})])
 def test_a_first_snapshot_is_never_broken_off(run: Run, answer: Answer) -> None:
     assert run(*RUNNING, answer, unread="public.artists") == {}
+
+
+def test_a_connector_with_a_new_password_starts_again(run: Run) -> None:
+    again = [STARTS, state("RESTARTING"), *RUNNING]
+    assert run(*RUNNING, STREAMS, *again, *RUNNING, renewed=True) == {"moma": TABLES}
+
+
+def test_a_connector_that_failed_by_its_old_password_starts_again(run: Run) -> None:
+    assert run(state("FAILED"), STARTS, state("RESTARTING"), *RUNNING, *RUNNING, renewed=True) == {}
 
 
 def test_before_the_first_deployment_is_done_nothing_answers(captured_tables: ModuleType, tmp_path: Path) -> None:

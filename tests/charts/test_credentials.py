@@ -16,19 +16,14 @@ def secret(folder: Path, content: object) -> Path:
     return path
 
 
-def test_connect_gets_the_values_as_they_are(write_credentials: ModuleType, tmp_path: Path) -> None:
-    secret(tmp_path / "database", {"username": "lake_capture", "password": AWKWARD, "host": "ignored"})
+def test_the_worker_gets_the_login_of_its_callers(write_credentials: ModuleType, tmp_path: Path) -> None:
     others(tmp_path)
     assert write_credentials.main([str(tmp_path)]) == 0
-    found = {path.name: path.read_text() for path in (tmp_path / "database").iterdir()}
-    assert (tmp_path / "registry" / "password").read_text() == "r"
-    assert (tmp_path / "rest" / "login").read_text() == "operator:o\n"
-    assert found == {"username": "lake_capture", "password": AWKWARD}
-    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "database").iterdir()} == {0o600}
+    assert {path.name: path.read_text() for path in (tmp_path / "rest").iterdir()} == {"login": "operator:o\n"}
+    assert (tmp_path / "rest" / "login").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_worker_s_login_is_quoted_for_jaas(write_credentials: ModuleType, tmp_path: Path) -> None:
-    secret(tmp_path / "database", {"username": "u", "password": "p"})
     others(tmp_path)
     secret(tmp_path / "kafka", {"username": "connect", "password": 'a"b\\c'})
     assert write_credentials.main([str(tmp_path)]) == 0
@@ -39,8 +34,7 @@ def test_the_worker_s_login_is_quoted_for_jaas(write_credentials: ModuleType, tm
 
 
 def others(folder: Path) -> None:
-    """The two secrets that every worker has beside that of the database."""
-    secret(folder / "registry", {"username": "connect", "password": "r"})
+    """The secret that every worker has."""
     secret(folder / "rest", {"username": "operator", "password": "o"})
 
 
@@ -75,10 +69,10 @@ WRONG = [
 def test_a_wrong_secret_of_connect_is_told_but_not_shown(
     write_credentials: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: object, problem: str
 ) -> None:
-    secret(tmp_path / "database", content)
+    secret(tmp_path / "rest", content)
     assert write_credentials.main([str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert "the database secret" in said and problem in said and "hunter2" not in said
+    assert "the rest secret" in said and problem in said and "hunter2" not in said
 
 
 @pytest.mark.parametrize(

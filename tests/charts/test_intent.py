@@ -75,7 +75,7 @@ def test_a_planted_password_would_be_found() -> None:
     password = re.compile(r'"?[\w.]*password"?\s*[:=]\s*"?(?!\$\{)[^\s"{]', re.IGNORECASE)
     assert password.search('{"database.password": "hunter2"}')
     assert password.search("apicurio.datasource.password=hunter2")
-    assert not password.search('{"database.password": "${directory:/run/lake/database:password}"}')
+    assert not password.search('{"database.password": "${secrets:database:password}"}')
 
 
 @each_scenario

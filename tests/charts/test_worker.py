@@ -76,12 +76,14 @@ def test_rest_is_open_to_workers_the_hook_and_operators_only() -> None:
     assert rule["ports"] == [{"port": 8083}]
 
 
-def test_no_connector_can_read_the_logins_of_the_rest_interface() -> None:
-    for scenario in SCENARIOS:
-        found = settings(scenario)
-        folder = found["lake.rest.login.file"].rpartition("/")[0]
-        assert folder not in found["config.providers.directory.param.allowed.paths"].split(",")
-        assert "/run/lake" not in found["config.providers.directory.param.allowed.paths"].split(",")
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_connectors_may_read_two_secrets_and_no_file_with_a_login_of_callers(scenario: str) -> None:
+    found = settings(scenario)
+    named = dict(pair.split("=", 1) for pair in found["config.providers.secrets.param.secrets"].split(","))
+    assert set(named) == {"database", "registry"} and not any("rest" in name for name in named.values())
+    files = found.get("config.providers.directory.param.allowed.paths", "")
+    assert files == ("/run/lake/kafka" if scenario == "scram" else "")
+    assert found["lake.rest.login.file"].startswith("/run/lake/rest/")
 
 
 def test_a_probe_needs_no_login() -> None:
@@ -102,7 +104,7 @@ def test_the_registry_is_reached_by_its_label() -> None:
 def test_only_the_first_init_container_is_given_the_names_of_secrets() -> None:
     pod = only(rendered(SCENARIOS["scram"]), "Deployment")["spec"]["template"]
     named = {one["name"]: {variable["name"] for variable in one.get("env", [])} for one in containers(pod)}
-    names = {"DATABASE_SECRET", "REGISTRY_SECRET", "REST_SECRET", "SCRAM_SECRET"}
+    names = {"REST_SECRET", "SCRAM_SECRET"}
     assert names <= named.pop("fetch")
     assert not names & set().union(*named.values())
 
@@ -129,13 +131,18 @@ def as_kafka_reads_them(tmp_path_factory: pytest.TempPathFactory) -> dict[str, d
     folder = tmp_path_factory.mktemp("worker")
     (folder / "kafka").mkdir()
     (folder / "kafka" / "jaas").write_text("a line of JAAS")
-    for name in ("database", "registry"):
-        (folder / name).mkdir()
     for scenario in SCENARIOS:
         text = "".join(f"{key}={value}\n" for key, value in settings(scenario).items())
         (folder / f"{scenario}.properties").write_text(text.replace("/run/lake", str(folder)))
     source = Path(__file__).with_name("WorkerSettings.java")
-    command = ["java", *options(), "-cp", f"{ROOT}/build/kafka/*", str(source), str(folder)]
+    command = [
+        "java",
+        *options(),
+        "-cp",
+        f"{ROOT}/build/kafka/*:{ROOT}/build/connect/secrets/*",
+        str(source),
+        str(folder),
+    ]
     environment = {"PATH": "/usr/bin:/bin", "POD_IP": "10.0.0.7", "REGISTRY_URL": "http://registry:8080"}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert result.returncode == 0, result.stderr
@@ -153,7 +160,7 @@ def test_kafka_accepts_the_settings(as_kafka_reads_them: dict[str, dict[str, str
     assert found["connector.client.config.override.policy"] == "Allowlist"
     assert found["plugin.discovery"] == "service_load"
     assert found["config.storage.replication.factor"] == "-1"
-    assert found["config.providers"] == "[directory, env]"
+    assert found["config.providers"] == ("[secrets, env, directory]" if scenario == "scram" else "[secrets, env]")
 
 
 def test_kafka_reads_the_login_from_the_file_of_the_secret(as_kafka_reads_them: dict[str, dict[str, str]]) -> None:

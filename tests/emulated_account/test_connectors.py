@@ -19,7 +19,7 @@ def test_a_connector_that_is_not_there_lacks_all_that_was_deployed(asked: Asked)
     assert {one.running for one in asked.missing} == {None}
     defined = {one.key: one.defined for one in asked.missing}
     assert defined["slot.name"] == "lake_moma"
-    assert defined["database.password"] == "${directory:/run/lake/database:password}"
+    assert defined["database.password"] == "${secrets:database:password}"
 
 
 def test_it_is_put_with_the_very_settings_that_the_hook_would_put(asked: Asked) -> None:

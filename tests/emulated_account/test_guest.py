@@ -34,7 +34,7 @@ def test_the_newer_release_runs_the_job(guest: Guest) -> None:
 
 def test_connectors_go_to_their_database_with_a_reference_for_a_password(guest: Guest) -> None:
     assert "db.example.com" in guest.connectors
-    assert PASSWORD not in guest.connectors and "${directory:/run/lake/database:password}" in guest.connectors
+    assert PASSWORD not in guest.connectors and "${secrets:database:password}" in guest.connectors
 
 
 def test_their_database_is_opened_for_workers_and_jobs_and_closed_again(guest: Guest) -> None:

@@ -86,7 +86,7 @@ def test_the_hook_carries_the_connector_with_its_addresses(one: One) -> None:
     ((_, text),) = connectors["data"].items()
     settings = json.loads(text)
     assert settings["database.hostname"] == one.first.database["Endpoint"]["Address"]
-    assert settings["database.password"] == "${directory:/run/lake/database:password}"
+    assert settings["database.password"] == "${secrets:database:password}"
     registry = {value for key, value in settings.items() if key.endswith("registry.url")}
     assert registry == {"http://apicurio-registry.lake.svc:8080/apis/registry/v2"}
 

@@ -142,8 +142,8 @@ def test_the_connector_is_the_local_one_with_other_places(lake: Synthesized) -> 
 
 
 def test_the_password_is_a_reference(lake: Synthesized) -> None:
-    assert connector(lake)["value.converter.apicurio.auth.password"] == "${directory:/run/lake/registry:password}"
-    assert connector(lake)["database.password"] == "${directory:/run/lake/database:password}"
+    assert connector(lake)["value.converter.apicurio.auth.password"] == "${secrets:registry:password}"
+    assert connector(lake)["database.password"] == "${secrets:database:password}"
 
 
 def test_topics_are_made_as_they_must_be(prod: Synthesized, demo: Synthesized) -> None:

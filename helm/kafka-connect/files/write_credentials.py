@@ -1,11 +1,9 @@
-"""Turns secrets, JSON from Secrets Manager, into one file per value, which Kafka's DirectoryConfigProvider reads.
+"""Turns secrets, JSON from Secrets Manager, into files of the worker.
 
     python3 write_credentials.py <folder>
 
-    <folder>/database/secret.json -> database/username, database/password   for the connectors
-    <folder>/registry/secret.json -> registry/username, registry/password   for the connectors' converters
-    <folder>/kafka/secret.json    -> kafka/jaas                             for the worker, where there is one
-    <folder>/rest/secret.json     -> rest/login                             who may call the worker over REST
+    <folder>/rest/secret.json  -> rest/login   who may call the worker over REST
+    <folder>/kafka/secret.json -> kafka/jaas   for the worker, where there is one
 
 Deletes the JSON. Exit codes: 0 written, 2 a secret is wrong. No message shows a value.
 """
@@ -21,8 +19,6 @@ SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 def main(arguments: list[str]) -> int:
     folder = Path(arguments[0])
     try:
-        login(folder / "database")
-        login(folder / "registry")
         rest(folder / "rest")
         if (folder / "kafka").exists():
             kafka(folder / "kafka")
@@ -30,13 +26,6 @@ def main(arguments: list[str]) -> int:
         print(problem, file=sys.stderr)
         return 2
     return 0
-
-
-def login(folder: Path) -> None:
-    """Writes user name and password unchanged: a provider puts them into the connector's settings unchanged."""
-    with credentials(folder / "secret.json", folder.name) as (user, password):
-        write_private(folder / "username", user)
-        write_private(folder / "password", password)
 
 
 def rest(folder: Path) -> None:

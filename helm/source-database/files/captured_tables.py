@@ -4,12 +4,14 @@
 
     <login>                       input: the secret of Connect's operators, JSON; it is deleted once it was read
 
+    <folder>/changed.lake_capture input: the connectors have a new password
     <folder>/unread/<database>    input: the published tables whose existing rows must still be requested
     <folder>/captured/<database>  output: all tables of the connector; no file if no task runs or must not be restarted
 
 Debezium learns a table when its task starts, or by a change of a row. It never takes a snapshot of a table that it has
 not learned. So a task with an unread table is restarted first, but never during its first snapshot, which would start
-from the beginning. No answer is no failure: before the first deployment is complete there is no Connect. The exit code
+from the beginning. The same holds after a new password, which a connector reads when it starts; until then its open
+connections stay. No answer is no failure: before the first deployment is complete there is no Connect. The exit code
 is always 0: the next run does what this one could not do.
 """
 
@@ -61,9 +63,11 @@ def main(arguments: list[str]) -> int:
     with credentials(Path(arguments[2]), "Connect") as found:
         login = found
     (folder / "captured").mkdir(parents=True, exist_ok=True)
+    renewed = (folder / "changed.lake_capture").exists()
     for database, name in (pair.split("=", 1) for pair in arguments[4:]):
         try:
-            tables = settled(Connector(url, name, login), unread(folder / "unread" / database), pause)
+            connector = Connector(url, name, login)
+            tables = settled(connector, renewed, unread(folder / "unread" / database), pause)
         except NOT_NOW as problem:
             print(f"{name}: not now: {problem}")
             continue
@@ -77,14 +81,14 @@ def unread(path: Path) -> set[str]:
     return set(path.read_text().strip().split(",")) if path.exists() else set()
 
 
-def settled(connector: Connector, unread: set[str], pause: float) -> str:
+def settled(connector: Connector, renewed: bool, unread: set[str], pause: float) -> str:
     """The tables that the connector knows, read twice: a task that is being replaced runs until it has stopped."""
     tables = connector.tables()
-    if unread & set(tables.split(",")) - {""}:
-        if connector.in_first_snapshot():
+    if renewed or unread & set(tables.split(",")) - {""}:
+        if tables and connector.in_first_snapshot():
             raise ValueError("it is in its first snapshot")
         connector.restart()
-        wait_until(lambda: connector.tables() == tables)
+        wait_until(lambda: bool(connector.tables()))
     if tables:
         time.sleep(pause)
     return tables if connector.tables() == tables else ""

@@ -6,6 +6,8 @@
 # Output unread/<database>: the published tables whose existing rows must still be requested. A run requests them if it
 # finds the tables in captured/<database>, which captured_tables.py writes between two runs.
 #
+# Output changed.<user>: this run gave the user another password. captured_tables.py then restarts who uses it.
+#
 # No password is in an argument, a variable or a statement: psql reads them from pg_service.conf, PostgreSQL gets
 # SCRAM verifiers. Exit codes: 0 prepared, 3 (psql's) PostgreSQL refused a statement, 2 PostgreSQL was not reached.
 # A database that fails does not stop the others.
@@ -27,6 +29,7 @@ for verifier in *.verifier; do
   # A password that works is not set again, so the server has nothing to log.
   if ! run "$user" postgres --command 'SELECT 1' > /dev/null 2>&1; then
     run admin postgres --set user="$user" --file "$programs/password.sql"
+    touch "changed.$user"
     echo "password of $user: as in its secret"
   fi
 done
