@@ -6,6 +6,7 @@ import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Response;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.rest.ConnectRestExtension;
 import org.apache.kafka.connect.rest.ConnectRestExtensionContext;
@@ -36,9 +37,10 @@ public class RestLogin implements ConnectRestExtension {
         context.configurable().register(new Gate(logins));
     }
 
+    /** Of the worker: it refuses an extension without a version. */
     @Override
     public String version() {
-        return getClass().getPackage().getImplementationVersion();
+        return AppInfoParser.getVersion();
     }
 
     @Override

@@ -77,6 +77,11 @@ class LoginsTest {
     }
 
     @Test
+    void theExtensionHasTheVersionThatAWorkerDemands() {
+        assertFalse(new RestLogin().version().isEmpty());
+    }
+
+    @Test
     void aWorkerWithoutLoginsDoesNotStart() {
         assertThrows(ConnectException.class, () -> new Logins(folder.resolve("none")));
         assertThrows(ConnectException.class, () -> new RestLogin().configure(Map.of()));
