@@ -100,7 +100,7 @@ def enveloped(films: Films) -> Iterator[Films]:
     config = envelope_connector(load_database(DEFINITION), films.home, PREFIX)
     for name in (*names, f"__debezium-heartbeat.{PREFIX}"):
         Broker(films.home.kafka_bootstrap).create(Topic(name, 1, 1))
-    Connect(films.home.connect).put(config)
+    Connect(films.home).put(config)
     for table, count in ROWS.items():
         readers.wait_for_end(films.home, f"{PREFIX}.public.{table}", count)
     yield films
@@ -116,7 +116,9 @@ def first_changes(enveloped: Films) -> Films:
 
 
 def remove_connector(home: Environment, config: dict[str, str]) -> None:
-    httpx.delete(f"{home.connect}/connectors/{config['name']}", trust_env=False).raise_for_status()
+    httpx.delete(
+        f"{home.connect}/connectors/{config['name']}", trust_env=False, auth=home.connect_login
+    ).raise_for_status()
     drop_slot(home, config["slot.name"])
 
 
@@ -164,7 +166,7 @@ def test_a26_unwrap_adds_a_version_to_each_value(first_changes: Films) -> None:
     home = first_changes.home
     config = flat_connector(load_database(DEFINITION), home, PREFIX)
     reached = {table: readers.end_of(home, f"{PREFIX}.public.{table}") for table in TABLES}
-    Connect(home.connect).put(config)
+    Connect(home).put(config)
     try:
         for table, end in reached.items():
             readers.wait_for_end(home, f"{PREFIX}.public.{table}", end + 1)
