@@ -7,7 +7,7 @@ LAKE := .venv/bin/lake
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit spark synth charts kubeapi kube account operations integration slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube account operations integration slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,7 +22,7 @@ test: setup ## all that CI runs
 	@# Three on two cores: the lake's tests wait as often as they compute. The longest first, and the others in the time
 	@# that it leaves.
 	@$(MAKE) --no-print-directory --jobs=3 $(WHOLE_OUTPUTS) BESIDE="nice -n 19" \
-		integration kube spark check unit synth charts account operations
+		integration kube spark check unit synth rights charts account operations
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	$(BESIDE) .venv/bin/ruff check .
@@ -39,6 +39,9 @@ spark: setup ## tests of the Spark jobs in one small session, no services
 synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
 	$(BESIDE) .venv/bin/pytest tests/synth
 
+rights: iam ## who calls what on AWS, judged by the policies of the stacks
+	$(BESIDE) .venv/bin/pytest tests/rights
+
 charts: setup ## the Helm charts, rendered and checked, and the programs they carry
 	$(BESIDE) .venv/bin/pytest tests/charts
 
@@ -47,6 +50,9 @@ kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on t
 
 kube: kubeapi ## the Helm charts on that server: validation, admission, rights, and the life of a release
 	$(BESIDE) .venv/bin/pytest tests/kube_api
+
+iam: setup ## build what a local lake with `kafka: {auth: iam}` needs: MSK's login for its broker
+	@$(BESIDE) $(PYTHON) tools/bootstrap.py iam
 
 account: setup ## deploy, change and destroy whole lakes in an emulated AWS account, by the real CDK command line
 	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "not operations"
@@ -57,7 +63,7 @@ operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m "not (slow or faults or soak)" --durations=12
 
-slow: setup ## the schema change and fault tests, which take longer than a change should wait
+slow: iam ## the schema change and fault tests, which take longer than a change should wait
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m operations
 

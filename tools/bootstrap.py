@@ -2,6 +2,7 @@
 
     python3 tools/bootstrap.py          # make setup
     python3 tools/bootstrap.py kubeapi  # make kubeapi, after make setup: builds what tests/kube_api runs
+    python3 tools/bootstrap.py iam      # make iam, after make setup: builds the local Kafka's login by IAM
     python3 tools/bootstrap.py lock     # make lock: writes the lists of pins and checksums anew
 
 Exit codes: 0 ready, 1 a step failed, 2 the machine lacks something (nothing was downloaded), 130 interrupted.
@@ -27,7 +28,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        return {"lock": lock, "kubeapi": kubeapi}.get("".join(arguments), setup)()
+        return {"lock": lock, "kubeapi": kubeapi, "iam": iam}.get("".join(arguments), setup)()
     except KeyboardInterrupt:
         print("interrupted; what was finished is kept, run it again to go on", file=sys.stderr)
         return INTERRUPTED
@@ -65,6 +66,18 @@ def kubeapi() -> int:
         return 0
     lack = preflight.disk_problem(ROOT, preflight.KUBE_GIB)
     return refuse([lack]) if lack else exit_code(steps.perform(Path(ROOT), todo))
+
+
+def iam() -> int:
+    from pathlib import Path
+
+    import project
+    import steps
+
+    todo = project.iam_steps(Path(ROOT))
+    if all(steps.Stamps(Path(ROOT)).up_to_date(step) for step in todo):
+        return 0
+    return exit_code(steps.perform(Path(ROOT), todo))
 
 
 def lock() -> int:

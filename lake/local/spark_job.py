@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
+from lake.local import iam
 from lake.local.kafka import Kafka
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
@@ -85,7 +86,7 @@ def run_job(
         output = Path(folder) / "result.json"
         arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
         command = spark_submit_command(home, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
-        environment = spark_environment(home, {**home.secrets.s3_keys, **secrets})
+        environment = spark_environment(home, {**iam.variables(home, iam.JOBS), **secrets})
         return _result(name, _run(command, environment, log, watch), output, log)
 
 
