@@ -173,7 +173,7 @@ def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str) -> None
     )
     client.close()
     entry.injected.append("cleaning planned, not done")
-    with pytest.raises(time_travel.NoSuchMoment, match="the oldest moment that is kept whole"):
+    with pytest.raises(time_travel.NoSuchMoment, match="the oldest moment that is kept completely"):
         time_travel.instant_of(rig.spark, path, instants[0])
     assert time_travel.instant_of(rig.spark, path, instants[-1]) == instants[-1]
 
