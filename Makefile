@@ -12,10 +12,10 @@ WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## check the machine, then fetch and build all that is needed: .venv/, build/, node_modules/
+setup: ## check the machine, then fetch and build everything: .venv/, build/, node_modules/
 	@$(PYTHON) tools/bootstrap.py
 
-demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
+demo: setup ## the whole pipeline on real data: PostgreSQL to Hudi tables, live changes, and data validation
 	@$(LAKE) demo
 
 test: setup ## all that CI runs
@@ -42,7 +42,7 @@ synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
 rights: iam ## who calls what on AWS, judged by the policies of the stacks
 	$(BESIDE) .venv/bin/pytest tests/rights
 
-charts: setup ## the Helm charts, rendered and checked, and the programs they carry
+charts: setup ## the Helm charts, rendered and checked, and their programs
 	$(BESIDE) .venv/bin/pytest tests/charts
 
 kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on two cores
@@ -63,11 +63,11 @@ operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m "not (slow or faults or soak)" --durations=12
 
-slow: iam ## the schema change and fault tests, which take longer than a change should wait
+slow: iam ## the schema change and fault tests that are too slow for every change
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m operations
 
-package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time
+package: setup ## build dist/, the files that are deployed to AWS: the same bytes each time
 	@$(LAKE) package
 
 # Without rights to do so, the trials that cut the network or fill the disk are skipped, and say so.
@@ -76,7 +76,7 @@ APART = $(shell unshare --net --mount tests/faults/apart.sh true 2>/dev/null && 
 SEED ?= 0
 SOAK ?= 3600
 
-faults: setup ## break every part on purpose and hold the lake against the source; SEED=n repeats, REPORT=docs/reliability.md
+faults: setup ## break every part on purpose and compare the lake with the source; SEED=n repeats a run, REPORT=docs/reliability.md
 	$(APART) .venv/bin/pytest tests/faults -m faults --seed $(SEED) $(if $(REPORT),--report $(REPORT))
 
 soak: setup ## an hour (SOAK=seconds) of load with kills of all processes, then the same check
@@ -85,7 +85,7 @@ soak: setup ## an hour (SOAK=seconds) of load with kills of all processes, then 
 up: setup ## start the local lake
 	@$(LAKE) up
 
-down: setup ## stop it; data stays
+down: setup ## stop it; the data are kept
 	@$(LAKE) down
 
 bench: setup ## measure freshness and throughput
@@ -94,7 +94,7 @@ bench: setup ## measure freshness and throughput
 lock: ## renew requirements/, jars/SHA256SUMS, go.sum and package-lock.json after a change of versions
 	@$(PYTHON) tools/bootstrap.py lock
 
-clean: ## stop the lake and remove all that was made, its data included
+clean: ## stop the lake and remove everything that was made, including its data
 	@if [ -d .lake ] && [ -x $(LAKE) ]; then $(LAKE) down; fi
 	@echo "removing .lake/ (the local lake's data), build/ (jars), dist/, .venv/, node_modules/ and caches"
 	@rm -rf .lake build dist .venv node_modules lake.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -139,10 +139,8 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
         past = named(spark, args.sql, read_pipeline(spark, args.config))
         kept = instants(spark, past, args)
         found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
-        for (
-            path,
-            instant,
-        ) in kept.items():  # the cleaner may have deleted files before they were listed, which nothing reports
+        # The cleaner may have deleted files before they were listed, which nothing reports.
+        for path, instant in kept.items():
             time_travel.instant_of(spark, path, instant)
         return found
     except (AnalysisException, ParseException, time_travel.NoSuchMoment) as error:

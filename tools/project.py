@@ -1,4 +1,4 @@
-"""What is fetched and built, and from which files: the steps of `make setup`, `kubeapi`, `iam` and `lock`."""
+"""The steps of `make setup`, `kubeapi`, `iam` and `lock`: what is fetched and built, and from which files."""
 
 import io
 import re
@@ -32,7 +32,7 @@ PINS = "requirements/dev.txt"  # the pins of all Python packages
 
 
 def steps(root: Path) -> list[Step]:
-    """In the order of their numbers; all run side by side but for what `after` says."""
+    """The steps in the order of their numbers; all run in parallel, except as `after` says."""
     return [
         Step(
             name="virtual environment",

@@ -68,9 +68,7 @@ def _refuse_ahead(path: str, commits: List[Commit], moment: str, position: int, 
     """Raises NoSuchMoment: the next commit may still be from before the moment, and the answer would then change."""
     reached = max([commit.position for commit in commits if commit.position is not None], default=0)
     if reached < position:
-        what = (
-            "{} has reached {} {}, not {}: wait for a later change, or give a time, or no moment (for the current rows)"
-        )
+        what = "{} has reached {} {}, not {}: wait for a later change, or give a time, or no moment (for now)"
         raise NoSuchMoment(what.format(path, positions.name, positions.text(reached), moment))
 
 

@@ -51,9 +51,7 @@ class ConfigurationOrigins:
             self._field = java(spark, "java.lang.Class").forName(CONFIGURATION).getDeclaredField("updatingResource")
             self._field.setAccessible(True)
         except Py4JJavaError as missing:
-            LOG.warning(
-                "the origins of Hadoop's settings could not be removed, commits take longer: %s", root_cause(missing)
-            )
+            LOG.warning("the origins of Hadoop's settings stay, and commits take longer: %s", root_cause(missing))
 
     def forget(self) -> None:
         """To be called now and then: when a class adds its own defaults, Hadoop reads all settings again."""

@@ -3,7 +3,7 @@
 import threading
 import time
 from contextlib import contextmanager
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 from pyspark import SparkContext
 
@@ -20,9 +20,17 @@ class Background:
     tables are busy, each run is followed by a pause that is twice as long.
     """
 
-    def __init__(self, context: SparkContext, busy: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        context: SparkContext,
+        busy: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+        timer: Callable[..., Any] = threading.Timer,
+    ) -> None:
         self._context = context
         self._busy = busy
+        self._clock = clock
+        self._timer = timer
         self.at_once = max(1, context.defaultParallelism // 2)
         self._free = threading.Semaphore(self.at_once)
 
@@ -30,16 +38,16 @@ class Background:
     def turn(self) -> Iterator[None]:
         """A context for one piece of work. Spark jobs that this thread starts in it run in the pool."""
         self._free.acquire()
-        began = time.monotonic()
+        began = self._clock()
         try:
             self._context.setLocalProperty("spark.scheduler.pool", POOL)
             yield
         finally:
-            worked_s = time.monotonic() - began
+            worked_s = self._clock() - began
             self._free_after(min(REST * worked_s, REST_MAX_S) if self._busy() else 0.0)
 
     def _free_after(self, seconds: float) -> None:
         """Waits in a separate thread, so that the caller need not wait for the pause."""
-        rest = threading.Timer(seconds, self._free.release)
+        rest = self._timer(seconds, self._free.release)
         rest.daemon = True
         rest.start()

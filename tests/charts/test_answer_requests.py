@@ -58,7 +58,7 @@ def test_a_secret_that_somebody_put_by_hand_stays_here(ask: Ask, connect: FakeCo
     connect.connectors = {"moma": {**PUT, "database.password": "hunter2", "sasl.jaas.config": "hunter2"}}
     answer = ask(request("settings"))
     assert "hunter2" not in json.dumps(answer)
-    assert answer["result"]["moma"]["running"]["database.password"] == "(hidden: it is no reference)"
+    assert answer["result"]["moma"]["running"]["database.password"] == "(hidden: it is not a reference)"
 
 
 def test_apply_puts_what_is_declared_and_says_what_there_was(ask: Ask, connect: FakeConnect) -> None:
