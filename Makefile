@@ -1,9 +1,9 @@
-# People and CI run the same words. `make help` explains them.
+# People and CI run the same targets. `make help` explains them.
 
 # pyspark 3.4 runs on 3.11 and 3.12: take one of these even where python3 is newer.
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3)
 LAKE := .venv/bin/lake
-# What runs side by side prints when it is done, where make can do so.
+# Targets that run in parallel print their output when they are done, if this make can do so.
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
@@ -19,8 +19,7 @@ demo: setup ## the whole pipeline on real data: PostgreSQL to Hudi tables, live 
 	@$(LAKE) demo
 
 test: setup ## all that CI runs
-	@# Three on two cores: the lake's tests wait as often as they compute. The longest first, and the others in the time
-	@# that it leaves.
+	@# Three targets on two cores, because the lake's tests wait as often as they compute. The longest one starts first.
 	@$(MAKE) --no-print-directory --jobs=3 $(WHOLE_OUTPUTS) BESIDE="nice -n 19" \
 		integration kube spark check unit synth rights charts account operations
 

@@ -96,7 +96,7 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
 def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
     """Where the messages of a database are set aside: one table for all of its tables.
 
-    Nobody waits for it, so its writer cleans and archives it.
+    Nothing waits for its commits, so its writer also cleans and archives it.
     """
     name = f"{database}_quarantine"
     options = hudi_options(hive_database=name, table=MESSAGES, table_type="cow", environment=environment)
