@@ -1,28 +1,27 @@
-# People and CI run the same words. `make help` explains them.
+# People and CI run the same targets. `make help` explains them.
 
 # pyspark 3.4 runs on 3.11 and 3.12: take one of these even where python3 is newer.
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3)
 LAKE := .venv/bin/lake
-# What runs side by side prints when it is done, where make can do so.
+# Targets that run in parallel print their output when they are done, if this make can do so.
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit spark synth charts kubeapi kube account operations integration slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube account operations integration slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## check the machine, then fetch and build all that is needed: .venv/, build/, node_modules/
+setup: ## check the machine, then fetch and build everything: .venv/, build/, node_modules/
 	@$(PYTHON) tools/bootstrap.py
 
-demo: setup ## the whole way on real data: PostgreSQL to Hudi tables, live changes, and the proof
+demo: setup ## the whole pipeline on real data: PostgreSQL to Hudi tables, live changes, and data validation
 	@$(LAKE) demo
 
 test: setup ## all that CI runs
-	@# Three on two cores: the lake's tests wait as often as they compute. The longest first, and the others in the time
-	@# that it leaves.
+	@# Three targets on two cores, because the lake's tests wait as often as they compute. The longest one starts first.
 	@$(MAKE) --no-print-directory --jobs=3 $(WHOLE_OUTPUTS) BESIDE="nice -n 19" \
-		integration kube spark check unit synth charts account operations
+		integration kube spark check unit synth rights charts account operations
 
 check: setup ## style, types, and Python 3.7 syntax for what runs on EMR
 	$(BESIDE) .venv/bin/ruff check .
@@ -39,7 +38,10 @@ spark: setup ## tests of the Spark jobs in one small session, no services
 synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
 	$(BESIDE) .venv/bin/pytest tests/synth
 
-charts: setup ## the Helm charts, rendered and checked, and the programs they carry
+rights: iam ## who calls what on AWS, judged by the policies of the stacks
+	$(BESIDE) .venv/bin/pytest tests/rights
+
+charts: setup ## the Helm charts, rendered and checked, and their programs
 	$(BESIDE) .venv/bin/pytest tests/charts
 
 kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on two cores
@@ -47,6 +49,9 @@ kubeapi: setup ## build a real Kubernetes API server, once: about 5 minutes on t
 
 kube: kubeapi ## the Helm charts on that server: validation, admission, rights, and the life of a release
 	$(BESIDE) .venv/bin/pytest tests/kube_api
+
+iam: setup ## build what a local lake with `kafka: {auth: iam}` needs: MSK's login for its broker
+	@$(BESIDE) $(PYTHON) tools/bootstrap.py iam
 
 account: setup ## deploy, change and destroy whole lakes in an emulated AWS account, by the real CDK command line
 	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "not operations"
@@ -57,11 +62,11 @@ operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m "not (slow or faults or soak)" --durations=12
 
-slow: setup ## the schema change and fault tests, which take longer than a change should wait
+slow: iam ## the schema change and fault tests that are too slow for every change
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m operations
 
-package: setup ## build dist/, what is deployed to AWS: byte for byte the same each time
+package: setup ## build dist/, the files that are deployed to AWS: the same bytes each time
 	@$(LAKE) package
 
 # Without rights to do so, the trials that cut the network or fill the disk are skipped, and say so.
@@ -70,7 +75,7 @@ APART = $(shell unshare --net --mount tests/faults/apart.sh true 2>/dev/null && 
 SEED ?= 0
 SOAK ?= 3600
 
-faults: setup ## break every part on purpose and hold the lake against the source; SEED=n repeats, REPORT=docs/reliability.md
+faults: setup ## break every part on purpose and compare the lake with the source; SEED=n repeats a run, REPORT=docs/reliability.md
 	$(APART) .venv/bin/pytest tests/faults -m faults --seed $(SEED) $(if $(REPORT),--report $(REPORT))
 
 soak: setup ## an hour (SOAK=seconds) of load with kills of all processes, then the same check
@@ -79,7 +84,7 @@ soak: setup ## an hour (SOAK=seconds) of load with kills of all processes, then 
 up: setup ## start the local lake
 	@$(LAKE) up
 
-down: setup ## stop it; data stays
+down: setup ## stop it; the data are kept
 	@$(LAKE) down
 
 bench: setup ## measure freshness and throughput
@@ -88,7 +93,7 @@ bench: setup ## measure freshness and throughput
 lock: ## renew requirements/, jars/SHA256SUMS, go.sum and package-lock.json after a change of versions
 	@$(PYTHON) tools/bootstrap.py lock
 
-clean: ## stop the lake and remove all that was made, its data included
+clean: ## stop the lake and remove everything that was made, including its data
 	@if [ -d .lake ] && [ -x $(LAKE) ]; then $(LAKE) down; fi
 	@echo "removing .lake/ (the local lake's data), build/ (jars), dist/, .venv/, node_modules/ and caches"
 	@rm -rf .lake build dist .venv node_modules lake.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

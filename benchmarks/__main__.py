@@ -1,4 +1,4 @@
-"""`make bench`: measures what the README claims. Each figure is printed with its bar; a missed bar is exit code 1."""
+"""`make bench`: measures the figures of docs/measured.md, each with its bar; a missed bar gives exit code 1."""
 
 import json
 import signal
@@ -25,7 +25,7 @@ NAMES = ("freshness1", "freshness5", "throughput", *ALONE)
 
 @app.command()
 def main(only: list[str] = typer.Argument(None, help=f"Some of: {', '.join(NAMES)}; default all.")) -> None:
-    """Run the benchmarks one after the other on a lake of their own.
+    """Run the benchmarks one after the other, each on a new lake.
 
     Example: python -m benchmarks freshness1 throughput
     """

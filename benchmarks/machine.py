@@ -25,7 +25,7 @@ def _once() -> float:
 
 @dataclass
 class Machine:
-    """The speed of the machine, sampled now and then during other work."""
+    """The speed of the machine, sampled at times during other work."""
 
     loops: list[float] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""The independent probe: a warm Spark session of its own that queries each table for its newest change.
+"""The independent probe: a separate, warm Spark session that queries each table for its newest change.
 
 spark-submit benchmarks/probe.py TABLE...
 

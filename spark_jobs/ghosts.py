@@ -1,12 +1,13 @@
-"""After a re-snapshot: which old rows of the lake does the source still have, and how many are orphans?
+"""After a re-snapshot: counts the old rows of the lake that are orphaned, and those that the source still has.
 
     spark-submit spark_jobs/ghosts.py --config <pipeline.json> --output <result.json>
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> --bounds '{"moma.public.artists": 1234}'
         [--timeout-s 180]     --bounds: the least `_order` of each table that was sent again
 
 All rows of the re-snapshot have an `_order` above the bound. A live row below it, in a lake that has caught up with the
-source, was not sent again. If the source has no such key, its delete was lost: the row is an orphan, to be deleted. If
-it has, the re-snapshot missed the row, and nothing may be deleted. The password is read from LAKE_VERIFY_PASSWORD.
+source, was not sent again. If the source does not have its key, its delete was lost: the row is orphaned and must be
+deleted. If the source has the key, the re-snapshot missed the row, and nothing may be deleted. The password is read
+from LAKE_VERIFY_PASSWORD.
 """
 
 import json

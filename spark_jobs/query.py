@@ -50,7 +50,7 @@ def named(spark: SparkSession, text: str, pipeline: Pipeline) -> Dict[str, Targe
     found = [one.name for one in parse.relations(parse.parsed(spark, text), text)]
     for name in found:
         if name not in known:
-            what = "{} is no table of the lake, and only a table of the lake can be read as of a moment"
+            what = "{} is not a table of the lake, and only a table of the lake can be read as of a moment"
             raise Refused(what.format(".".join(name)))
     if not found:
         raise Refused("a moment is given, but the statement names no table of the lake")
@@ -73,7 +73,7 @@ def rows_of_the_past(spark: SparkSession, name: str, target: Target, instant: st
         kind = "read_optimized" if read_optimised else "snapshot"
         return reader.option("hoodie.datasource.query.type", kind).option("as.of.instant", instant).load(target.path)
     if read_optimised:  # Hudi would answer with the newest rows
-        raise Refused("what changed is not known of {}; ask {}_rt".format(name, name[: -len("_ro")]))
+        raise Refused("{} does not know what changed; query {}_rt".format(name, name[: -len("_ro")]))
     options = {
         "hoodie.datasource.query.type": "incremental",
         "hoodie.datasource.read.begin.instanttime": instant,
@@ -110,7 +110,7 @@ def _values(text: str, fields: List[Any]) -> List[Any]:
 def _object(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise Refused("two fields of a struct have the same name; give them names of their own")
+        raise Refused("two fields of a struct have the same name; give them different names")
     return found
 
 
@@ -139,7 +139,8 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
         past = named(spark, args.sql, read_pipeline(spark, args.config))
         kept = instants(spark, past, args)
         found = result(spark.sql(travelled(spark, past, kept, args)), args.limit)
-        for path, instant in kept.items():  # the cleaner may have come before files were listed, and not be noticed
+        # The cleaner may have deleted files before they were listed, which nothing reports.
+        for path, instant in kept.items():
             time_travel.instant_of(spark, path, instant)
         return found
     except (AnalysisException, ParseException, time_travel.NoSuchMoment) as error:

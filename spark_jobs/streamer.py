@@ -1,13 +1,13 @@
-"""HoodieStreamer over the archive: several tables in one application, each is read on from its last commit.
+"""HoodieStreamer over the archive: several tables in one application, each continued from its last commit.
 
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
         --streamer <streamer.json> [--place bronze=<bucket> ...] --output <result.json> --status <status.json>
         [--tables moma.artists,...] [--types cow,mor] [--schemas file|registry] [--once] [--replay] [--interval-s 5]
 
-The tables take turns. HoodieStreamer's own --continuous would read one table for ever, and with the schema that it
-began with; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. All tables are
-claimed before one is written, and checked before each turn (lease.py). The exit code is 0 when all tables were read, 1
-when one failed or a claim was lost, 2 on bad input, and when another job writes a table.
+The tables are written one after the other. HoodieStreamer's own --continuous would read one table forever, with its
+first schema; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. All tables
+are claimed before the first is written, and each claim is checked before its table is written (lease.py). The exit code
+is 0 if all tables were read, 1 if one failed or a claim was lost, 2 on bad input or if another job writes a table.
 """
 
 import json
@@ -34,7 +34,7 @@ from spark_jobs.runtime.pipeline import Pipeline, Table, chosen, read_pipeline
 
 LOG = logging.getLogger("streamer")
 STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
-BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition takes for none
+BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition treats as none
 STATUS_S = 10.0  # a large table takes minutes: a new status shows that the job is alive
 
 
@@ -80,7 +80,7 @@ class StreamedTable:
         before = timeline.last_instant(self.spark, self.path)
         operation = self.target["follow" if before else "load"]
         schemas = self.target["schemas"][self.schemas]
-        # Another text each time: Hudi obeys one text once.
+        # A different text each time: Hudi acts on the same text only once.
         replayed = ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
         words = self.target["arguments"] + schemas + operation + (replayed if replay else [])
         hoodie_streamer(self.spark, words)
@@ -144,7 +144,7 @@ class Job:
         self._leases = Leases(spark, "streamer {}".format(spark.sparkContext.applicationId), LOG.error)
 
     def run(self) -> Dict[str, Any]:
-        """One round, or rounds for ever; the status file says how far all tables are."""
+        """One round, or rounds forever; the status file has the progress of all tables."""
         try:
             self._leases.await_all([table.path for table in self.tables])  # before any is written
         except Held as held:

@@ -1,4 +1,4 @@
-"""What Kafka holds for each captured table: the partitions of its topic, and their first and last offsets.
+"""The topic of each captured table: its partitions, and their first and last offsets in Kafka.
 
 spark-submit spark_jobs/topics.py --config <pipeline.json> --output <result.json>
 """

@@ -1,11 +1,11 @@
-"""The proof: PostgreSQL at one position and the lake that covers it hold the same rows, column by column.
+"""Data validation: compares PostgreSQL at one position with the lake that covers it, all rows, column by column.
 
     spark-submit spark_jobs/verify.py --config <pipeline.json> --output <result.json>
         --jdbc-url jdbc:postgresql://<host>:<port> --user <user> [--tables moma.artists,...] [--timeout-s 180]
 
 The password is read from LAKE_VERIFY_PASSWORD. The exit code is 0 on equality, 1 on a difference, 2 on bad input.
-It works while writes go on: a key that differs is compared again at a later position until it agrees, or until
-its row in the lake no longer changes.
+It works while writes continue: a key that differs is compared again at a later position until it agrees, or until its
+row in the lake no longer changes.
 """
 
 import time
@@ -139,7 +139,7 @@ class Check:
 def verdict(check: TableCheck) -> str:
     """The end of a round, for the progress line."""
     if not check.done:
-        return "some keys differ, looking again"
+        return "some keys differ, comparing again"
     return "equal" if check.result["equal"] else "different"
 
 

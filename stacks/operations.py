@@ -50,17 +50,19 @@ class OperationsStack(Part):
         logs = instance.metric("TransactionLogsDiskUsage", statistic="Maximum", period=minutes)
         free = instance.metric_free_storage_space(statistic="Minimum", period=minutes)
         slot, disk = self.settings.source.max_slot_wal_gb * GIB, self.settings.source.storage_gb * GIB
-        self._alarms.raise_on("SlotLag", lag, slot / 4, says="A slot falls behind: is the connector running?")
-        self._alarms.raise_on("WriteAheadLog", logs, slot / 2, says="The log grows: find the slot that nobody reads.")
-        scarce = "A fifth of the disk is left: enlarge it, or free a slot."
+        behind = "A replication slot falls behind. Check that its connector runs: lake connectors status."
+        self._alarms.raise_on("SlotLag", lag, slot / 4, says=behind)
+        grown = "The write-ahead log grows. Find the slot that no connector reads."
+        self._alarms.raise_on("WriteAheadLog", logs, slot / 2, says=grown)
+        scarce = "Less than a fifth of the disk is free. Enlarge it, or drop an unused slot."
         self._alarms.raise_on("FreeStorage", free, disk / 5, compare=BELOW, says=scarce)
         return {"Slot lag and log (bytes)": [lag, logs], "Free storage (bytes)": [free]}
 
     def _watch_capture(self, connect: ConnectStack) -> Graphs:
         failed, unprepared = connect.logs.failed_tasks, connect.logs.failed_preparations
-        ended = "A connector task ended: see its log, restart it."
+        ended = "A connector task ended. Read its log, then run: lake connectors restart."
         self._alarms.raise_on("FailedTask", failed, 0, minutes=1, says=ended)
-        incomplete = "A table or a user of the source could not be set up: see the log of source-database."
+        incomplete = "A table or a user of the source could not be set up. Read the log of source-database."
         self._alarms.raise_on("UnpreparedSource", unprepared, 0, minutes=1, says=incomplete)
         return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
@@ -68,10 +70,11 @@ class OperationsStack(Part):
         name = self.settings.name
         lag, age, stopped = (metrics.reported(name, metric) for metric in ("Lag", "ReportAge", "StoppedTables"))
         limit = self.settings.operations.freshness_s
-        self._alarms.raise_on("Freshness", lag, limit, says="Changes arrive late: are there enough executors?")
-        silent = "A job reports nothing: see its step and its application."
+        late = "Changes arrive late. Check whether the job has enough executors."
+        self._alarms.raise_on("Freshness", lag, limit, says=late)
+        silent = "A job does not report. Check its step and its application: lake jobs status."
         self._alarms.raise_on("SilentJob", age, 120, silence=BAD, says=silent)
-        self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is not written: its reason is in lake status.")
+        self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is stopped. lake status shows the reason.")
         self._alarms.tell_of_failed_steps(processing.cluster.ref)
         return {
             "Freshness (s)": [lag],
@@ -81,5 +84,5 @@ class OperationsStack(Part):
 
     def _watch_brokers(self, cluster: str) -> Graphs:
         offline = metrics.kafka(cluster, "OfflinePartitionsCount")
-        self._alarms.raise_on("OfflinePartitions", offline, 0, minutes=1, says="Kafka lacks a partition's leader.")
+        self._alarms.raise_on("OfflinePartitions", offline, 0, minutes=1, says="A Kafka partition has no leader.")
         return {"Offline partitions": [offline]}

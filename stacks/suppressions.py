@@ -32,7 +32,7 @@ def acknowledge(stacks: dict[str, Stack], environment: str, databases: Databases
 
 
 def spelt(rule: str, environment: str, region: str, databases: Databases) -> list[str]:
-    """The rule as cdk-nag spells it here; one per database where it speaks of databases."""
+    """The rule as cdk-nag spells it here; one rule per database if it names databases."""
     word, *values = rule.split(" ")
     whole = SHORT[word].format(*values) if word in SHORT else rule
     id = whole.replace("<env>", environment).replace("<region>", region)

@@ -40,6 +40,7 @@ class RunningLake:
 
     data: Path
     port_base: int
+    environments: Path = ENVIRONMENTS
 
     @property
     def variables(self) -> dict[str, str]:
@@ -47,7 +48,7 @@ class RunningLake:
             "LAKE_DATA_DIR": str(self.data),
             "LAKE_PORT_BASE": str(self.port_base),
             "LAKE_DATABASES_DIR": str(self.databases),
-            "LAKE_ENVIRONMENTS_DIR": str(ENVIRONMENTS),
+            "LAKE_ENVIRONMENTS_DIR": str(self.environments),
         }
 
     @property

@@ -2,9 +2,10 @@
 
     python3 tools/bootstrap.py          # make setup
     python3 tools/bootstrap.py kubeapi  # make kubeapi, after make setup: builds what tests/kube_api runs
-    python3 tools/bootstrap.py lock     # make lock: writes the lists of pins and checksums anew
+    python3 tools/bootstrap.py iam      # make iam, after make setup: builds the local Kafka's login by IAM
+    python3 tools/bootstrap.py lock     # make lock: rewrites the lists of pins and checksums
 
-Exit codes: 0 ready, 1 a step failed, 2 the machine lacks something (nothing was downloaded), 130 interrupted.
+Exit codes: 0 ready, 1 a step failed, 2 a precondition is not met (nothing was downloaded), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        return {"lock": lock, "kubeapi": kubeapi}.get("".join(arguments), setup)()
+        return {"lock": lock, "kubeapi": kubeapi, "iam": iam}.get("".join(arguments), setup)()
     except KeyboardInterrupt:
-        print("interrupted; what was finished is kept, run it again to go on", file=sys.stderr)
+        print("interrupted; finished steps are kept; run it again to continue", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -67,6 +68,18 @@ def kubeapi() -> int:
     return refuse([lack]) if lack else exit_code(steps.perform(Path(ROOT), todo))
 
 
+def iam() -> int:
+    from pathlib import Path
+
+    import project
+    import steps
+
+    todo = project.iam_steps(Path(ROOT))
+    if all(steps.Stamps(Path(ROOT)).up_to_date(step) for step in todo):
+        return 0
+    return exit_code(steps.perform(Path(ROOT), todo))
+
+
 def lock() -> int:
     from pathlib import Path
 
@@ -89,7 +102,7 @@ def warn(text: str | None) -> None:
 
 
 def refuse(lacks: list[str]) -> int:
-    print("This machine lacks what the lake needs; nothing was downloaded:", file=sys.stderr)
+    print("This machine does not meet the preconditions of the lake; nothing was downloaded:", file=sys.stderr)
     for lack in lacks:
         print(f"  - {lack}", file=sys.stderr)
     return MISSING

@@ -14,7 +14,7 @@ def problem(message: str) -> str | None:
     lines = [line for line in message.strip().splitlines() if not line.startswith("#")]
     subject = lines[0].strip() if lines else ""
     if not subject:
-        return "the subject is empty; say in it what the commit does"
+        return "the subject is empty; write what the commit does"
     if len(subject) > LONGEST:
         return f"the subject has {len(subject)} characters, {LONGEST} are allowed; move the rest below an empty line"
     if len(lines) > 1 and lines[1].strip():

@@ -95,7 +95,7 @@ def disk_problem(root: str, needed_gib: float = FREE_GIB) -> str | None:
     free_gib = shutil.disk_usage(root).free / 2**30
     if free_gib >= needed_gib:
         return None
-    return f"{needed_gib} GiB of free disk are needed, found {free_gib:.1f} GiB at {root}; make room there"
+    return f"{needed_gib} GiB of free disk are needed, found {free_gib:.1f} GiB at {root}; free some space there"
 
 
 def setpriv_problem() -> str | None:
@@ -108,7 +108,7 @@ def setpriv_problem() -> str | None:
 
 
 def problems(root: str) -> list[str]:
-    """Everything that is missing or too old, all at once."""
+    """All problems of the machine: what is missing or too old."""
     with ThreadPoolExecutor(len(TOOLS)) as pool:
         found = list(pool.map(Tool.problem, TOOLS))
     every = [python_problem(), *found, disk_problem(root), setpriv_problem()]
@@ -116,7 +116,7 @@ def problems(root: str) -> list[str]:
 
 
 def node_warning() -> str | None:
-    """Node 20 still works; its end is near."""
+    """A warning about Node 20, which still works."""
     path = shutil.which(NODE.command)
     version = version_of(path, NODE.version_flag)[0] if path else None
     if version is None or version >= MAINTAINED_NODE:
@@ -125,5 +125,5 @@ def node_warning() -> str | None:
 
 
 def running_problems() -> list[str]:
-    """What may break after the set-up and is still needed to run: Python and Java."""
+    """The problems with Python and Java, which are needed to run and may break after the set-up."""
     return [problem for problem in (python_problem(), JAVA.problem()) if problem]

@@ -1,4 +1,4 @@
-"""What is fetched and built, and from which files: the steps of `make setup`, `make kubeapi` and `make lock`."""
+"""The steps of `make setup`, `kubeapi`, `iam` and `lock`: what is fetched and built, and from which files."""
 
 import io
 import re
@@ -33,6 +33,7 @@ GO_ENV = {
     "GOGC": "off",
     "GOMEMLIMIT": "2GiB",
 }
+IAM_BROKER = ("mvn", "-P", "iam", "-pl", "iam/broker", "package")
 NO_DEBUG = "-dwarf=false"  # the linker drops it anyway; with GOGC this takes a fifth less processor time
 QUICKLY = f"{NO_DEBUG} -N -l"  # not optimized: another fifth less, for servers that only tests use
 KUBE_API = "tests/kube_api/server"
@@ -40,7 +41,7 @@ PINS = "requirements/dev.txt"  # the pins of all Python packages
 
 
 def steps(root: Path) -> list[Step]:
-    """In the order of their numbers; all run side by side but for what `after` says."""
+    """The steps in the order of their numbers; all run in parallel, except as `after` says."""
     return [
         Step(
             name="virtual environment",
@@ -101,6 +102,18 @@ def kube_steps(root: Path) -> list[Step]:
             actions=lambda: kube_api(root),
             done=lambda: all((root / "build/bin" / name).exists() for name in ("etcd", "kube-apiserver")),
             env=GO_ENV,
+        )
+    ]
+
+
+def iam_steps(root: Path) -> list[Step]:
+    """Separate, too: only tests, and a lake with kafka.auth: iam, need the result."""
+    return [
+        Step(
+            name="iam broker",
+            inputs=("pom.xml", "iam/broker/pom.xml", "iam/broker/src/**/*"),
+            actions=lambda: [IAM_BROKER],
+            done=(root / "build/iam/lake-iam-broker.jar").exists,
         )
     ]
 

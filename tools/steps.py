@@ -1,4 +1,4 @@
-"""Steps of the set-up: run side by side, with a log each, skipped when nothing they depend on has changed."""
+"""Steps of the set-up: they run in parallel, each with a log, and are skipped if their inputs have not changed."""
 
 import contextlib
 import hashlib
@@ -68,7 +68,7 @@ class Stamps:
 
 
 class Children:
-    """The running commands, each in a process group of its own, so that none outlives this program."""
+    """The running commands, each in its own process group, so that none outlives this program."""
 
     def __init__(self) -> None:
         self.running: set[Child] = set()
@@ -202,7 +202,7 @@ def say(text: str) -> None:
 
 
 def perform(root: Path, steps: Sequence[Step]) -> bool:
-    """Run all that is not up to date; failures are printed."""
+    """Runs all steps that are not up to date; failures are printed."""
     start = time.monotonic()
     failures = Run(root, steps, Stamps(root)).all()
     say("\n".join(failures) if failures else f"ready in {time.monotonic() - start:.0f} s")

@@ -20,7 +20,7 @@ WRITE = [
 
 
 class QueryGroup(athena.CfnWorkGroup):
-    """Athena with encrypted results in one place (an URL), and a limit on what a query may read."""
+    """Athena with encrypted results in one place (a URL), and a limit on what a query may read."""
 
     def __init__(self, scope: Construct, id: str, *, name: str, results: str, key: kms.IKey, limit_gb: int) -> None:
         super().__init__(

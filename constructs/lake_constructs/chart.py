@@ -25,7 +25,7 @@ class Chart(eks.HelmChart):
             scope,
             id,
             cluster=cluster,
-            # ci/ holds values for tests: a change there is no change of the release.
+            # ci/ holds values for tests: a change there does not change the release.
             chart_asset=assets.Asset(scope, f"{id}Chart", path=str(folder), exclude=["ci"]),
             release=folder.name,
             namespace=NAMESPACE,

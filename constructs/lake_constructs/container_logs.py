@@ -13,7 +13,7 @@ from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 from lake_constructs.metrics import NAMESPACE
 from lake_constructs.pod_role import PodRole
 
-# A Connect worker logs this when it gives a task up.
+# A Connect worker logs this when it gives up a task.
 TASK_FAILED = "Task is being killed and will not recover until manually restarted"
 # prepare.sh of the chart source-database prints this at the end of a failed run.
 UNPREPARED = "the source is not prepared"

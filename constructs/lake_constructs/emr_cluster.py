@@ -68,7 +68,7 @@ class EmrCluster(emr.CfnCluster):
             tags=[CfnTag(key=TAG[0], value=TAG[1])],
             **properties,
         )
-        # The role's policies are resources of their own: without them EMR could neither start nor stop nodes.
+        # The role's policies are separate resources: without them EMR could neither start nor stop nodes.
         self.node.add_dependency(nodes, service)
 
 

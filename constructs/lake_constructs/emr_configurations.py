@@ -13,12 +13,12 @@ ENCRYPTION = {**SECRET, "spark.network.crypto.enabled": "true", "spark.io.encryp
 def configurations(*, spark: Mapping[str, str], glue: bool) -> dict[str, Mapping[str, str]]:
     """All classifications. spark holds the defaults of every application.
 
-    With glue=False Hive keeps a metastore of its own on the primary node.
+    With glue=False Hive keeps its metastore on the primary node.
     """
     shared: dict[str, Mapping[str, str]] = {
         "spark-defaults": {**spark, **ENCRYPTION},
         "yarn-site": SECRET,
-        # EMRFS serves s3:// before EMR 7.10. It has a connection pool of its own, with its own name for the size.
+        # EMRFS serves s3:// before EMR 7.10. It has a separate connection pool, with another name for the size.
         "emrfs-site": {"fs.s3.maxConnections": spark["spark.hadoop.fs.s3a.connection.maximum"]},
         "hudi-defaults": {"hoodie.datasource.hive_sync.mode": "hms"},
         "livy-conf": {"livy.spark.deploy-mode": "cluster"},

@@ -17,6 +17,6 @@ def keep_handler_logs(stack: Stack, settings: LogSettings) -> None:
 
 
 def is_handler(part: object) -> bool:
-    """True for a function without a log group of ours; the CDK writes some of them as plain resources."""
+    """True for a function without our log group; the CDK creates some of them as plain resources."""
     kind = getattr(part, "cfn_resource_type", "")
     return kind == functions.CfnFunction.CFN_RESOURCE_TYPE_NAME and not getattr(part, "logging_config", None)

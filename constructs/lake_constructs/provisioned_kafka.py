@@ -1,4 +1,4 @@
-"""MSK with brokers of its own: KRaft, IAM only, encrypted, logged."""
+"""MSK with provisioned brokers: KRaft, IAM only, encrypted, logged."""
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
@@ -33,7 +33,7 @@ class ProvisionedKafka(Kafka):
     ) -> None:
         super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
         lines = (f"{key}={value}" for key, value in sorted(server_properties.items()))
-        # For all versions of Kafka: a list of them cannot be changed, and so no version of the cluster.
+        # For all versions of Kafka: a list of versions could not be changed, and so the cluster could not be upgraded.
         configuration = msk.CfnConfiguration(self, "Configuration", name=name, server_properties="\n".join(lines))
         log_group = EncryptedLogGroup(self, "Logs", settings=log_settings)
         cluster = msk.CfnCluster(

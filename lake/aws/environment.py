@@ -32,7 +32,7 @@ class AwsEnvironment(Part):
     keep_data: StrictBool
     # True: `lake teardown` and `lake rebuild` refuse it.
     protected: StrictBool = False
-    # Tags of all resources, beside `lake` with the name of the environment.
+    # Tags of all resources, in addition to `lake` with the name of the environment.
     tags: dict[TagKey, TagValue] = Field(default_factory=dict)
     network: Network = Network()
     source: Source = Source()

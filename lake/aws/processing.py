@@ -79,6 +79,6 @@ class Processing(Part):
             raise ValueError(f"a job named {STREAMER} | HoodieStreamer's job has that name: choose another")
         if len(self.jobs) >= self.step_concurrency:
             raise ValueError(
-                f"step_concurrency {self.step_concurrency} leaves no room beside {len(self.jobs)} jobs | raise it"
+                f"step_concurrency {self.step_concurrency} leaves no free step with {len(self.jobs)} jobs | raise it"
             )
         return self

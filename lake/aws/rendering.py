@@ -16,6 +16,8 @@ from lake.config.environment import Environment, Kafka
 from lake.config.errors import BadInput
 from lake.rendering.connector import REGISTRY_WRITER as REGISTRY_WRITER
 from lake.rendering.connector import registry_login, render
+from lake.rendering.kafka_login import IAM_LOGIN
+from lake.rendering.kafka_login import consumer_group as consumer_group
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, topics
@@ -24,12 +26,6 @@ from lake.sources.engine import Address as Address
 from lake.sources.engines import engine_of
 from lake.sources.postgres.roles import REGISTRY_DATABASE as REGISTRY_DATABASE
 
-IAM_LOGIN = {
-    "security.protocol": "SASL_SSL",
-    "sasl.mechanism": "AWS_MSK_IAM",
-    "sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
-    "sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler",
-}
 # MSK Serverless lets a topic set these only, and messages of 8 MiB at most.
 SERVERLESS_SETTINGS = ("cleanup.policy", "max.message.bytes", "retention.ms")
 SERVERLESS_LARGEST_MESSAGE = 8 * 1024 * 1024
@@ -67,11 +63,6 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
     silver = {f"{name}_{kind}": f"silver/{name}" for name, kind in types}
     aside = {f"{one.database}_quarantine": f"silver/{one.database}" for one in databases}
     return {**silver, **{hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}, **aside}
-
-
-def consumer_group(job: str) -> str:
-    """The consumer group of a job, so that it can be granted by name."""
-    return f"lake_{job}"
 
 
 def broker_settings(environment: AwsEnvironment) -> dict[str, str]:

@@ -58,7 +58,7 @@ def _show_plan(env: str, keep_data: bool, as_json: bool) -> None:
 def rebuild(env: str = options.ENV, yes: bool = options.YES, as_json: bool = options.JSON) -> None:
     """Delete the whole lake, deploy and load it again, and validate the data. Asks for confirmation.
 
-    If it is interrupted, run it again: it continues, and does not delete again what it has deployed.
+    If it is interrupted, run it again: it continues, and does not delete the new lake.
     Exit code 0 only if every row is equal at the end, 1 if not or if not confirmed, 2 if it is refused.
 
     Example: lake rebuild --yes

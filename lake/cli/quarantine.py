@@ -10,7 +10,7 @@ from rich.table import Table
 from lake.cli import options
 from lake.config.environment import Environment, load_environment
 from lake.config.errors import BadInput
-from lake.config.names import refuse_unknown
+from lake.config.names import no_tables, refuse_unknown
 from lake.local.spark_job import run_job
 from lake.rendering.pipeline import read_pipeline
 from lake.resync.quarantine import ask
@@ -100,7 +100,7 @@ def drop(
 def _chosen(home: Environment, names: list[str]) -> list[str]:
     known = sorted(read_pipeline(home).get("quarantine", {}))
     if not known:
-        raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
+        raise no_tables()
     refuse_unknown("database", names, known)
     return names or known
 

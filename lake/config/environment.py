@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -15,7 +15,7 @@ from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 PREFIX = "LAKE_"
 ENVIRONMENTS_VARIABLE = "LAKE_ENVIRONMENTS_DIR"
-PORTS_USED = 8
+PORTS_USED = 9
 HIGHEST_PORT_BASE = 65535 - PORTS_USED
 CONNECT_OPERATOR = "operator"
 LOOPBACK = "127.0.0.1"
@@ -34,6 +34,8 @@ class Kafka(_Part):
     replication_factor: Count = 1
     min_insync_replicas: Count = 1
     retention_hours: Count = 168
+    # iam: Connect and the jobs log in as at MSK, each with the rights of its role in the stacks of AWS.
+    auth: Literal["none", "iam"] = "none"
 
     @model_validator(mode="after")
     def _writes_can_succeed(self) -> "Kafka":
@@ -105,6 +107,7 @@ class Ports:
     registry_management: int
     s3: int
     metastore: int
+    kafka_iam: int
 
     @classmethod
     def from_base(cls, base: int) -> "Ports":
@@ -194,6 +197,16 @@ class Environment(_Part):
     @property
     def kafka_bootstrap(self) -> str:
         return f"{LOOPBACK}:{self.ports.kafka}"
+
+    @property
+    def kafka_iam(self) -> str:
+        """Where clients with a role reach the broker, if kafka.auth is iam."""
+        return f"{LOOPBACK}:{self.ports.kafka_iam}"
+
+    @property
+    def iam(self) -> Path:
+        """Roles, keys and certificate of a broker with kafka.auth: iam."""
+        return self.data / "iam"
 
     @property
     def connect(self) -> str:

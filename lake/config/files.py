@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -66,6 +67,12 @@ def write_hadoop(path: Path, values: Mapping[str, object]) -> Path:
     return write(path, f"<configuration>\n{items}</configuration>\n")
 
 
-def write_log4j(path: Path, level: str = "info") -> Path:
-    """A log4j2 configuration that prints to standard output; a supervisor keeps and rotates it."""
-    return write(path, LOG4J.replace("{level}", level))
+def write_log4j(path: Path, level: str = "info", loggers: Mapping[str, str] = MappingProxyType({})) -> Path:
+    """A log4j2 configuration that prints to standard output; a supervisor keeps and rotates it.
+
+    loggers: the levels of single ones.
+    """
+    single = [
+        f"logger.{at}.name = {name}\nlogger.{at}.level = {own}\n" for at, (name, own) in enumerate(loggers.items())
+    ]
+    return write(path, LOG4J.replace("{level}", level) + "".join(single))

@@ -6,11 +6,16 @@ from typing import Any
 from lake.config.errors import BadInput
 
 
+def no_tables() -> BadInput:
+    """The refusal of a command that needs tables, before the first `lake apply`."""
+    return BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
+
+
 def named_tables(pipeline: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
     """The entries of the pipeline file that the names mean, all for none; BadInput for an unknown name."""
     tables: list[dict[str, Any]] = pipeline.get("tables", [])
     if not tables:
-        raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
+        raise no_tables()
     for name in names:
         if not any(name in _names_of(table) for table in tables):
             now = f"choose from: {', '.join(sorted(_names_of(table)[1] for table in tables))}"

@@ -26,6 +26,11 @@ def check(account: Account) -> None:
         raise BadInput("the account is not prepared for the CDK", f"region {account.region}", now) from None
 
 
+def not_deployed(environment: str, where: str) -> LakeError:
+    """The failure of a command that needs a deployed lake."""
+    return LakeError(f"{environment} is not deployed", where, f"run: npx cdk deploy --all -c env={environment}")
+
+
 def deploy(environment: str, report: Report) -> None:
     """Deploys all stacks. LakeError with the last lines if one fails; deployed stacks are kept."""
     command = ["node", "--no-warnings", str(PROJECT / CDK), "--no-notices", "deploy", "--all"]

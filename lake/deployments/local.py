@@ -20,7 +20,7 @@ from lake.deployments.local_jobs import LocalJobs, of_services
 from lake.local import processes, status, streamer
 from lake.local.parity import compare
 from lake.local.spark_job import run_job
-from lake.local.stack import Stack
+from lake.local.stack import BUSY, Stack
 from lake.local.supervisor import LOG_PREFIX
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import pipeline_path
@@ -139,7 +139,7 @@ class LocalDeployment:
             if keep_data and (data / DATA).exists():
                 report(f"kept: {self._keep()}")
             shutil.rmtree(self._doomed, ignore_errors=True)
-            with locked(data / "lock", "another lake command is starting or stopping this lake"):
+            with locked(data / "lock", BUSY):
                 data.rename(self._doomed)
         if self._doomed.exists():
             shutil.rmtree(self._doomed)

@@ -3,7 +3,7 @@
 from lake.clients.stream_status import silent_s
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.names import refuse_unknown
+from lake.config.names import no_tables, refuse_unknown
 from lake.config.report import Report
 from lake.deployments.deployment import Job
 from lake.local import status
@@ -33,7 +33,7 @@ class LocalJobs:
     def submit(self, name: str, report: Report) -> Job:
         refuse_unknown("continuous job", [name], [STREAM])
         if self._stack.runs() and not self._stack.service(name).wanted():
-            raise BadInput("the lake has no tables yet", "the pipeline file", "run: lake apply")
+            raise no_tables()
         self._stack.restart(name)
         return self.all()[0]
 

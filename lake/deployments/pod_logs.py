@@ -6,8 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from lake.config.errors import BadInput, LakeError
+from lake.config.errors import BadInput
 from lake.deployments.account import POLL_S, Account, code
+from lake.deployments.cdk import not_deployed
 
 WITHIN_MS = 24 * 3600 * 1000
 
@@ -42,8 +43,7 @@ def _events(account: Account, environment: str, pod: str, since: int) -> Iterato
     except Exception as error:
         if code(error) != "ResourceNotFoundException":
             raise
-        now = f"run: npx cdk deploy --all -c env={environment}"
-        raise LakeError(f"{environment} is not deployed", group, now) from None
+        raise not_deployed(environment, group) from None
 
 
 def _parsed(message: str) -> tuple[str, str]:

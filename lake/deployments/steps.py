@@ -15,6 +15,7 @@ from lake.aws.steps import StackOutputs
 from lake.config.errors import BadInput, LakeError
 from lake.config.report import Report
 from lake.deployments.account import Account, code
+from lake.deployments.cdk import not_deployed
 from lake.deployments.cluster import Cluster
 from lake.rendering.streamer import RunOptions
 
@@ -40,8 +41,7 @@ class Steps:
         """LakeError before the jobs are deployed."""
         found = self.find_outputs()
         if found is None:
-            now = f"run: npx cdk deploy --all -c env={self.environment.name}"
-            raise LakeError(f"{self.environment.name} is not deployed", f"region {self.account.region}", now)
+            raise not_deployed(self.environment.name, f"region {self.account.region}")
         return found
 
     def cluster(self, outputs: StackOutputs | None = None) -> Cluster:

@@ -16,7 +16,7 @@ class CaptureProgress:
         self._since = 0.0
 
     def still_s(self, capture: CaptureFacts | None, position: int) -> float:
-        """Seconds since one of them moved; 0 while nobody reads, as during a first snapshot.
+        """Seconds since one of them moved; 0 without a reader, as during a first snapshot.
 
         position: of the connector, as Kafka acknowledged it.
         """

@@ -6,9 +6,10 @@ from lake.clients.rest import answers
 from lake.config import files
 from lake.config.environment import LOOPBACK
 from lake.config.files import replace_file
-from lake.local import java
+from lake.local import iam, java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER, client_overrides
+from lake.rendering.kafka_login import PREFIXES, local_clients
 from lake.sources.postgres import roles
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -27,9 +28,12 @@ class Connect(Service):
         jars, plugins = self.home.build / "kafka", self.home.build / "connect"
         return [jars / "*connect-runtime-*.jar", plugins / "*/debezium-connector-postgres-*.jar"]
 
+    def secrets(self) -> dict[str, str]:
+        return iam.variables(self.home, iam.CONNECT)
+
     def settings(self) -> dict[str, object]:
         return {
-            "bootstrap.servers": self.home.kafka_bootstrap,
+            **{f"{prefix}{key}": value for prefix in PREFIXES for key, value in local_clients(self.home).items()},
             "group.id": "connect",
             # A killed worker's group membership blocks its successor until it expires.
             "session.timeout.ms": 6000,
@@ -77,7 +81,8 @@ class Connect(Service):
         flags = java.QUICK if self.home.spark.short_lived else java.SMALL
         log4j = java.log4j(self.home.rendered / "connect-log4j2.properties")
         utc = "-Duser.timezone=UTC"  # a converted time must not depend on the zone of the machine
-        command = [java.jdk_tool("java"), *flags, "-Xmx768m", utc, log4j, "-cp", f"{self.home.build / 'kafka'}/*"]
+        jars = ":".join([f"{self.home.build / 'kafka'}/*", *iam.client_jars(self.home)])
+        command = [java.jdk_tool("java"), *flags, "-Xmx768m", utc, log4j, "-cp", jars]
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
         return Program([*command, main, str(self.config)], self.home.data)
 

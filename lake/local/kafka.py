@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lake.config import files
 from lake.config.environment import LOOPBACK
-from lake.local import disk_space, java
+from lake.local import disk_space, iam, java
 from lake.local.service import Program, Service, run_tool
 
 METADATA_TIMEOUT_S = 1.0
@@ -26,19 +26,25 @@ class Kafka(Service):
         return self.home.rendered / "kafka.properties"
 
     def parts(self) -> list[Path]:
-        return [self.jars / "*kafka_2.13-*.jar", self.jars / "*kafka-storage-*.jar"]
+        own = [iam.broker_jar(self.home)] if self._iam else []
+        return [self.jars / "*kafka_2.13-*.jar", self.jars / "*kafka-storage-*.jar", *own]
+
+    @property
+    def _iam(self) -> bool:
+        return self.home.kafka.auth == "iam"
 
     def settings(self) -> dict[str, object]:
         broker, controller = self.home.kafka_bootstrap, f"{LOOPBACK}:{self.home.ports.kafka_controller}"
+        third, protocol = (f",IAM://{self.home.kafka_iam}", ",IAM:SASL_SSL") if self._iam else ("", "")
         return {
             "process.roles": "broker,controller",
             "node.id": 1,
             "controller.quorum.voters": f"1@{controller}",
-            "listeners": f"BROKER://{broker},CONTROLLER://{controller}",
-            "advertised.listeners": f"BROKER://{broker}",
+            "listeners": f"BROKER://{broker},CONTROLLER://{controller}{third}",
+            "advertised.listeners": f"BROKER://{broker}{third}",
             "inter.broker.listener.name": "BROKER",
             "controller.listener.names": "CONTROLLER",
-            "listener.security.protocol.map": "BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "listener.security.protocol.map": f"BROKER:PLAINTEXT,CONTROLLER:PLAINTEXT{protocol}",
             "log.dirs": self.folder,
             "auto.create.topics.enable": "false",
             "offsets.topic.replication.factor": 1,
@@ -49,9 +55,12 @@ class Kafka(Service):
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0,
+            **(iam.broker_settings(self.home) if self._iam else {}),
         }
 
     def prepare(self) -> list[str]:
+        if self._iam:
+            iam.prepare(self.home)
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "kafka-log4j2.properties")
         if not (self.folder / "meta.properties").exists():
@@ -71,7 +80,8 @@ class Kafka(Service):
 
     def _java(self, heap: str) -> list[str]:
         log4j = java.log4j(self.home.rendered / "kafka-log4j2.properties")
-        return [java.jdk_tool("java"), *java.QUICK, heap, log4j, "-cp", f"{self.jars}/*"]
+        jars, own = ([str(iam.broker_jar(self.home))], iam.flags(self.home)) if self._iam else ([], [])
+        return [java.jdk_tool("java"), *java.QUICK, heap, log4j, *own, "-cp", ":".join([f"{self.jars}/*", *jars])]
 
     def program(self) -> Program:
         broker = [*self._java("-Xmx384m"), "kafka.Kafka", str(self.config)]

@@ -17,6 +17,7 @@ from lake.local.spark_submit import spark_home
 CALL = 0x80010001  # Thrift binary protocol, version 1, message type "call"
 REPLY = 0x80010002
 TIMEOUT_S = 5.0
+AUDIT = "org.apache.hadoop.hive.metastore.HiveMetaStore.audit"
 S3_CLIENT = ("hadoop-aws-*.jar", "aws-java-sdk-bundle-*.jar")
 
 
@@ -67,7 +68,9 @@ class Metastore(Service):
         s3a = {**s3a_settings(self.home.s3), "hadoop.tmp.dir": self.folder / "tmp"}
         files.write_hadoop(self.config / "core-site.xml", s3a)
         files.write_hadoop(self.config / "hive-site.xml", self.settings())
-        files.write_log4j(self.config / "log4j2.properties", level="warn")
+        # With roles, it says who asked it for what: the same is asked of Glue.
+        said = {AUDIT: "info"} if self.home.kafka.auth == "iam" else {}
+        files.write_log4j(self.config / "log4j2.properties", level="warn", loggers=said)
         self._compile()
         return self._clean()
 

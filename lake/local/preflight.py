@@ -30,7 +30,8 @@ def check_build(services: Sequence[Service]) -> None:
     for service in services:
         for part in service.parts():
             if not any(part.parent.parent.glob(f"{part.parent.name}/{part.name}")):
-                raise BadInput(f"{service.name} has no {part.name}", str(part.parent), "run: make setup")
+                now = "run: make iam" if part.parent.name == "iam" else "run: make setup"
+                raise BadInput(f"{service.name} has no {part.name}", str(part.parent), now)
 
 
 def check_folder(data: Path) -> None:

@@ -28,6 +28,8 @@ class S3(Service):
 
     def prepare(self) -> list[str]:
         (self.folder / self.home.bucket).mkdir(parents=True, exist_ok=True)
+        if self.home.kafka.auth == "iam":
+            self.home.iam.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _keeps_attributes(self.folder):
             self._sidecar.mkdir(exist_ok=True)
         return []
@@ -40,7 +42,9 @@ class S3(Service):
         sidecar = ["--sidecar", str(self._sidecar)] if self._sidecar.exists() else []
         address = f"{LOOPBACK}:{self.home.ports.s3}"
         # A small commit makes a hundred requests, and without --keep-alive as many connections.
-        server = [str(self.binary), "--quiet", "--keep-alive", "--port", address]
+        # With roles, the requests are written down: what the jobs may do on S3 is compared with what they do.
+        log = ["--access-log", str(self.home.iam / "s3.log")] if self.home.kafka.auth == "iam" else []
+        server = [str(self.binary), "--quiet", "--keep-alive", "--port", address, *log]
         command = [*server, "posix", *sidecar, str(self.folder)]
         # A listing becomes garbage when it is sent: rarer collection saves a fifth of its cost for 15 MB.
         return Program(command, self.home.data, {"GOGC": "400"})

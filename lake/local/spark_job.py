@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
+from lake.config.names import no_tables
+from lake.local import iam
 from lake.local.kafka import Kafka
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
@@ -76,7 +78,7 @@ def run_job(
     """
     config = home.rendered / "pipeline.json"
     if not config.exists():
-        raise BadInput("the lake has no tables yet", str(config), "run: lake apply")
+        raise no_tables()
     for service in (kind(home) for kind in JOBS[name].needs):
         if not answers(service):
             raise BadInput(f"{service.name} does not answer", f"{LOOPBACK}:{service.port}", "run: lake up")
@@ -85,7 +87,7 @@ def run_job(
         output = Path(folder) / "result.json"
         arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
         command = spark_submit_command(home, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
-        environment = spark_environment(home, {**home.secrets.s3_keys, **secrets})
+        environment = spark_environment(home, {**iam.variables(home, iam.JOBS), **secrets})
         return _result(name, _run(command, environment, log, watch), output, log)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
+from lake.local import iam
 from lake.rendering.spark import SESSION, Place, spark_submit
 from lake.rendering.topics import LARGEST_MESSAGE
 
@@ -77,7 +78,9 @@ def spark_home() -> Path:
 def _driver(environment: Environment) -> dict[str, str]:
     scratch = environment.data / "tmp"  # a killed job leaves session folders of Hive and spilled maps of Hudi here
     return {
-        "spark.driver.extraClassPath": str(environment.root / "build" / "spark" / "*"),
+        "spark.driver.extraClassPath": ":".join(
+            [str(environment.build / "spark" / "*"), *iam.client_jars(environment)]
+        ),
         "spark.driver.defaultJavaOptions": " ".join(
             (*JVM_OPTIONS, *class_archive(environment.root), f'"-Djava.io.tmpdir={scratch}"')
         ),

@@ -31,6 +31,7 @@ SERVICES: tuple[type[Service], ...] = (Postgres, Kafka, Connect, Metastore, Regi
 # If the broker ends while Connect still has tasks, both wait for half a minute.
 STOP_FIRST = ("guardian", "stream", "connect")
 POLL_S = 0.2
+BUSY = "another lake command is starting or stopping this lake"
 ENDED_WITHIN_S = STOP_WAIT_S + 4.0  # supervisord checks once a second what it has killed
 LOG_LINES = 3
 
@@ -191,7 +192,7 @@ class Stack:
 
 def _alone(home: Environment) -> AbstractContextManager[None]:
     """One command at a time starts or stops a lake."""
-    return locked(home.lock, "another lake command is starting or stopping this lake")
+    return locked(home.lock, BUSY)
 
 
 def _tail(log: Path) -> str:

@@ -1,5 +1,6 @@
 """The Spark application that writes the lake: one more service."""
 
+from lake.local import iam
 from lake.local.service import Program, Service
 from lake.local.spark_submit import SHORT_JOB, spark_environment, spark_submit_command
 from lake.rendering.pipeline import pipeline_path
@@ -30,7 +31,7 @@ class Stream(Service):
     arrived = "started; see its tables in: lake status"
 
     def secrets(self) -> dict[str, str]:
-        return self.home.secrets.s3_keys
+        return iam.variables(self.home, iam.JOBS)
 
     def wanted(self) -> bool:
         return pipeline_path(self.home).exists()

@@ -3,6 +3,7 @@
 from lake.config.definition import Database, load_databases
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.report import Report
+from lake.local import iam
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
 from lake.plan.diff import Change, changes
@@ -13,6 +14,8 @@ from lake.plan.preconditions import check
 def apply_all(environment: str, report: Report) -> list[Change]:
     """The changes that were made; BadInput before the first one when something can't be applied."""
     databases, place, facts, found = planned(environment)
+    if place.kafka.auth == "iam":
+        iam.write_policies(place)  # as cdk deploy: a new table is a new topic
     validate(found, databases, place)
     apply(found, databases, place, facts, report=report)
     for service in ("stream", "guardian"):  # before the first apply they had nothing to do

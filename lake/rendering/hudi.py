@@ -12,7 +12,7 @@ SYNC = "hoodie.datasource.hive_sync"
 MESSAGES = Table(full_name="quarantine.messages", key=("id",), types=("cow",), buckets=1)
 
 # The newest by _order stays, whatever comes later. The default payload ignores the order of what is stored
-# (apache/hudi#2756): an old event delivered again would overwrite a newer row. Compaction has an option of its own for
+# (apache/hudi#2756): an old event delivered again would overwrite a newer row. Compaction has a separate option for
 # the same class.
 STORED_ORDER = {
     "hoodie.datasource.write.precombine.field": ORDER,
@@ -66,7 +66,7 @@ def hudi_options(
         # A block of a log file is in memory three times while it is written; the default is 256 MiB.
         "hoodie.logfile.data.block.max.size": str(32 * 1024 * 1024),
         "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
-        # Everything that is not the commit itself is off here; the table services run in threads of their own.
+        # Everything except the commit itself is off here; the table services run in separate threads.
         "hoodie.compact.inline": "false",
         "hoodie.clean.automatic": "false",
         "hoodie.archive.automatic": "false",

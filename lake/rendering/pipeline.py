@@ -8,6 +8,7 @@ from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
 from lake.rendering.hudi import MESSAGES, hudi_options
+from lake.rendering.kafka_login import consumer_group, local_clients
 
 FILE_NAME = "pipeline.json"
 
@@ -19,9 +20,9 @@ def pipeline_path(environment: Environment) -> Path:
 def pipeline(databases: list[Database], environment: Environment) -> dict[str, Any]:
     """The content of the pipeline file for all tables of all databases."""
     return {
-        "kafka": {"kafka.bootstrap.servers": environment.kafka_bootstrap},
+        "kafka": _kafka(environment),
         "registry": f"{environment.registry}/apis/ccompat/v7",
-        "checkpoints": (environment.data / "checkpoints").as_uri(),
+        "checkpoints": _checkpoints(environment),
         "status": (environment.data / "status.json").as_uri(),
         "requests": (environment.data / "requests").as_uri(),
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
@@ -30,6 +31,18 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }
+
+
+def _kafka(environment: Environment) -> dict[str, str]:
+    group = {"group.id": consumer_group("stream")} if environment.kafka.auth == "iam" else {}
+    return {f"kafka.{key}": value for key, value in {**local_clients(environment), **group}.items()}
+
+
+def _checkpoints(environment: Environment) -> str:
+    """On this machine's disk; of jobs with a role on S3, as on AWS, so that their rights there are seen."""
+    if environment.kafka.auth == "iam":
+        return f"{environment.bucket_uri}/state/checkpoints"
+    return (environment.data / "checkpoints").as_uri()
 
 
 def read_pipeline(environment: Environment) -> dict[str, Any]:
@@ -83,7 +96,7 @@ def _target(database: str, table: Table, table_type: TableType, environment: Env
 def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
     """Where the messages of a database are set aside: one table for all of its tables.
 
-    Nobody waits for it, so its writer cleans and archives it.
+    Nothing waits for its commits, so its writer also cleans and archives it.
     """
     name = f"{database}_quarantine"
     options = hudi_options(hive_database=name, table=MESSAGES, table_type="cow", environment=environment)

@@ -1,4 +1,4 @@
-"""The files of the bronze archive, and what is wrong with them: each offset must be there once, in the right file."""
+"""The files of the bronze archive, and their check: each offset must be there once, in the right file."""
 
 import json
 from typing import Dict, List, NamedTuple, Tuple
@@ -25,7 +25,7 @@ class File(NamedTuple):
 
 
 def folders(path: str, topic: str) -> Tuple[str, str]:
-    """Where the rows of a topic are archived, and where the messages that can't be decoded are."""
+    """Two folders of a topic: its archived rows, and its messages that can't be decoded."""
     return "{}/topics/{}".format(path, topic), "{}/raw/{}".format(path, topic)
 
 
@@ -35,14 +35,14 @@ def topic_id_file(path: str, topic: str) -> str:
 
 
 def begins(spark: SparkSession, path: str, topic: str) -> Dict[int, int]:
-    """The offset that the archive of each partition began with; archives from before 2026-11-24 did not note it."""
+    """The first archived offset of each partition; archives from before 2026-11-24 did not record it."""
     place = _begins_file(path, topic)
     noted = json.loads(storage.read_text(spark, place)) if storage.exists(spark, place) else {}
     return {int(partition): offset for partition, offset in noted.items()}
 
 
 def note_begins(spark: SparkSession, path: str, topic: str, firsts: Dict[int, int]) -> None:
-    """Notes the offsets that these partitions begin with: nothing else would show that the first files are missing."""
+    """Records the first archived offsets of partitions: without them, missing first files would not be noticed."""
     if firsts:
         noted = {str(key): offset for key, offset in {**begins(spark, path, topic), **firsts}.items()}
         storage.write_text(spark, _begins_file(path, topic), json.dumps(noted, sort_keys=True))
@@ -63,7 +63,7 @@ def reached(spark: SparkSession, path: str, topic: str) -> Dict[str, int]:
 
 
 def named(name: str) -> Tuple[int, int]:
-    """Partition and first offset, as the name of a file says them."""
+    """Partition and first offset, from the name of a file."""
     partition, start = name[: -len(".avro")].replace("%2B", "+").rsplit("+", 2)[1:]
     return int(partition), int(start)
 
@@ -96,7 +96,7 @@ def _offsets(spark: SparkSession, path: str) -> DataFrame:
 
 
 def faults(files: List[File], begin: Dict[int, int]) -> List[str]:
-    """What is missing, doubled or misnamed, one line each.
+    """What is missing, duplicated or misnamed, one line each.
 
     begin: by partition, the first offset that the archive must have, unless it has older ones
     """
@@ -121,5 +121,5 @@ def _faults_of(file: File) -> List[str]:
     if file.first != file.start:
         found.append("{}: its first offset is {}".format(name, file.first))
     if file.doubled:
-        found.append("{}: {} offsets are doubled".format(name, file.doubled))
+        found.append("{}: {} offsets are duplicated".format(name, file.doubled))
     return found

@@ -1,6 +1,6 @@
 """Bronze: the archive of a topic as Avro files, named by their first offset. Archived messages are not written again.
 
-Messages that can't be decoded are archived as they came, in files of the same names in another folder (ADR 16).
+Messages that can't be decoded are archived as raw bytes, in files of the same names in another folder (ADR 16).
 """
 
 import json
@@ -27,7 +27,7 @@ from spark_jobs.scheduling.background import Background
 
 PREFIX = "bronze."  # begins the name of an archive in the status file
 FILE = "__file"
-RAW = -2  # the writer of what can't be decoded; no frame has it
+RAW = -2  # the writer id of messages that can't be decoded; no frame has it
 RAW_SCHEMA = {
     "type": "record",
     "name": "Raw",
@@ -103,7 +103,7 @@ class BronzeTopic:
             self._topic_id = topic.id
 
     def _archive(self, messages: DataFrame) -> None:
-        storage.delete(self.spark, self._scratch)  # a crash, or what can't be decoded, left it
+        storage.delete(self.spark, self._scratch)  # left by a crash, or by messages that can't be decoded
         messages = framed(messages).persist()
         try:
             ranges = offset_ranges(messages)
@@ -167,7 +167,7 @@ def start(
     """The running query of one topic's archive."""
     size, ask = pipeline.bronze["max_records"], partial(broker.topic, table.topic)
     bronze = BronzeTopic(spark, table, pipeline.bronze["path"], Registry(pipeline.registry), size, ask)
-    # A batch waits until it fills a file or is trigger_s old; one that is full is followed at once.
+    # A batch waits until it fills a file or is trigger_s old; after a full batch the next one starts at once.
     waits = {"minOffsetsPerTrigger": str(size), "maxTriggerDelay": "{}s".format(pipeline.bronze["trigger_s"])}
     most = str(pipeline.silver["max_offsets"])
     messages = read_stream(spark, pipeline.kafka, table.topic, maxOffsetsPerTrigger=most, **waits)
@@ -191,8 +191,8 @@ def framed(messages: DataFrame) -> DataFrame:
 def with_file(messages: DataFrame, max_records: int) -> DataFrame:
     """Adds the file of each message, '<partition>+<10-digit start offset>', to what framed() gives.
 
-    A file holds one run of one writer schema, at most max_records of it (an Avro file has one schema). Which one is
-    found without the values and then broadcast: windows over values of 1 MB each need more memory than there is.
+    A file holds consecutive messages of one writer schema (an Avro file has one schema), at most max_records. The file
+    is computed without the values and then broadcast: windows over values of 1 MB each need more memory than there is.
     """
     by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
     starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)

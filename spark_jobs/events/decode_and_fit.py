@@ -57,8 +57,8 @@ def _fitted(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: St
 def _required(messages: DataFrame, writer: int, schemas: WriterSchemas, stored: Stored) -> List[str]:
     """The columns that were NOT NULL before this batch, for messages newer than the last commit.
 
-    Messages that are delivered again may not have a column that was added later. Ids of writers don't show that: a
-    schema that comes back has its old id.
+    Redelivered messages may not have a column that was added later. The ids of writers don't show that: a schema that
+    is used again has its old id.
     """
     position = stored.position
     last = position.get("schema_id")

@@ -1,4 +1,4 @@
-"""What remains of deleted rows in the table."""
+"""The data that a deleted row keeps in the table."""
 
 from pyspark.sql import DataFrame
 

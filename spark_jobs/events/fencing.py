@@ -1,9 +1,9 @@
 """Fencing of stale generations: a connector is replaced, and messages of the old generation arrive after the new one's.
 
-The kernel of a cut-off worker still sends what is in its closed sockets once the network is back. The next generation
-has sent the same changes again, and later ones, so these are old rows after newer ones. Kafka fences by transactions,
-but their markers take offsets, and the offsets of an archive would have gaps. Here each message carries the generation
-that sent it (lake.connect.NameRun), and the late messages of a replaced one are dropped (ADR 23).
+When the network is back, the kernel of a cut-off worker still sends the content of its closed sockets. By then the next
+generation has sent the same changes again, and later ones, so these are old rows after newer ones. Kafka fences by
+transactions, but their markers take offsets, and the offsets of an archive would have gaps. Here each message carries
+the generation that sent it (lake.connect.NameRun), and the late messages of a replaced one are dropped (ADR 23).
 """
 
 import logging
@@ -18,8 +18,8 @@ from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.kafka.messages import schema_id
 
 LOG = logging.getLogger("fencing")
-KEPT = 50  # generations of a partition that a commit remembers
-SLACK_MS = 60000  # a generation may go on for so long after its successor has started
+KEPT = 50  # generations of a partition that the metadata of a commit keeps
+SLACK_MS = 60000  # a generation may continue for this long after its successor has started
 FirstOffsets = Dict[str, int]  # in one partition: a generation (its start, ms) to the offset of its first change
 Generations = Dict[str, FirstOffsets]  # by partition
 
@@ -54,7 +54,7 @@ def drop_stale(batch: Batch, known: Generations, schemas: WriterSchemas) -> Batc
 def drop_stale_ahead(messages: DataFrame, known: Generations, schemas: WriterSchemas) -> DataFrame:
     """Later messages, which no batch has contained yet, without those of stale generations.
 
-    They may have new schemas. A schema that is not the table's says nothing about a generation.
+    They may have new schemas. Messages whose schema is not the table's name no generation.
     """
     framed = messages.select("partition", "offset", "value").select(schema_id().alias("id")).distinct()
     schemas.learn_own(row["id"] for row in framed.collect())

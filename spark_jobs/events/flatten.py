@@ -23,11 +23,11 @@ def order(epoch: int, offset: str) -> str:
 
 
 def erased(columns: Sequence[str], table: Table) -> List[str]:
-    """The columns, without the data of deleted rows if they must not stay, or if Debezium invented them.
+    """The columns, without the data of deleted rows if the table removes them, or if Debezium invented them.
 
-    Under hard delete the data are removed at once; key and order stay as a tombstone: without it an older event that is
-    delivered again would bring the row back (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a
-    delete brings only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (F7).
+    Under hard delete the data are removed at once; key and order stay as a tombstone. Without it a redelivered older
+    event would restore the row (Hudi forgets the order of a deleted key). Under REPLICA IDENTITY DEFAULT a delete
+    contains only the key, and Debezium fills NOT NULL columns with 0, '' and 1970-01-01 (F7).
     """
     if keeps_deleted(table):
         return [identifier(name) for name in columns]

@@ -1,4 +1,4 @@
-"""Schema changes: the table takes some of them, and others stop it."""
+"""Schema changes: the table follows some of them, and others stop it."""
 
 from typing import Any, Dict, List
 

@@ -1,9 +1,9 @@
-"""Unchanged TOAST values, which a change under REPLICA IDENTITY DEFAULT does not bring: filled from the batch (ADR 18).
+"""Unchanged TOAST values, missing in changes under REPLICA IDENTITY DEFAULT: filled in from the batch (ADR 18).
 
-PostgreSQL logs no large value that an update leaves alone. The message of such a change names these columns in
-`__unavailable`, and in `__moved_from` the key that the row had until then if this change gave it another one
-(lake.connect.NameUnavailable). Their values are those of the change before, in the order of commit: of the same batch,
-else of the stored row (spark_jobs/events/toast_from_table.py).
+PostgreSQL does not log a large value that an update leaves unchanged. The message of such a change names these columns
+in `__unavailable`. If the change moves the row to another key, the message names the old key in `__moved_from`
+(lake.connect.NameUnavailable). The missing values are those of the previous change in the order of commit, from the
+same batch or from the stored row (spark_jobs/events/toast_from_table.py).
 
 A lineage is one row of the source from its insert to its delete, whatever keys it has in between.
 """
@@ -20,7 +20,7 @@ from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier, text_literal
 from spark_jobs.sources.columns import Convert, Converted, is_delete, selected
 
-ALL = "*"  # in UNAVAILABLE: every column but the key, in the delete that the change of a key begins with
+ALL = "*"  # in UNAVAILABLE: all columns except the key; it is in the delete with which a change of the key begins
 # Columns while a batch is filled: the key as text, the lineage, the key that the row had before the batch (null: no
 # stored row can have its values), the LSNs of its key changes in the batch so far, and whether the key was deleted
 # earlier in the batch.
@@ -46,14 +46,14 @@ class Move(NamedTuple):
 
 
 def lake_columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> List[str]:
-    """The columns of the table. If the writer names what it leaves out: no placeholders, but the names."""
+    """The columns of the table. If the writer names missing values: these names instead of placeholders."""
     return selected(_columns(writer_schema, row, convert), is_delete(writer_schema, row))
 
 
 def unrepresentable(writer_schema: Dict[str, Any], row: str, keys: Sequence[str], convert: Convert) -> str:
     """Why lake_columns() fails for a message, as SQL of a text that names a column; NULL where it does not.
 
-    For a delete only the key can be the reason: it keeps the other columns that fit.
+    For a delete only the key can be the reason: the other columns are NULL where they do not fit.
     """
     columns, of_key = _columns(writer_schema, row, convert), (*keys, MOVED_FROM)
     key = [one for name in of_key if name in columns for one in columns[name].unrepresentable]
@@ -76,7 +76,7 @@ def _columns(writer_schema: Dict[str, Any], row: str, convert: Convert) -> Dict[
 
 
 def _present(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
-    """The column without the placeholder, which must not even be converted: it may be no number, for example."""
+    """The column without the placeholder, which must not even be converted: it may not be a number, for example."""
     left_out = "coalesce(array_contains({}.{}, {}), false)".format(row, UNAVAILABLE, text_literal(field["name"]))
     found = convert(field, row)
     value = "CASE WHEN {} THEN NULL ELSE {} END".format(left_out, found.value)
@@ -135,7 +135,7 @@ def lineage_spans(moves: List[Move]) -> List[Span]:
 
     Only keys that change are listed. A lineage is named by the key that its row had before the batch, or '@...' if it
     began in the batch. moves: in their order. When Debezium sends a key change again, its old key and LSN show that it
-    is about the same lineage.
+    belongs to the same lineage.
     """
     held: Dict[str, str] = {}
     left: Dict[Tuple[str, int], str] = {}
@@ -172,10 +172,10 @@ def _spanned(keyed: DataFrame, spans: List[Span]) -> DataFrame:
 
 
 def _cut(rows: DataFrame, table: Table) -> DataFrame:
-    """Starts a new lineage where no earlier value may fill a change.
+    """Starts a new lineage where no earlier value may be used for a change.
 
-    An update after a delete has lost its insert. And if messages are set aside, the one with the value may be among
-    them: such a table no longer has this identity, but its topic may have older messages.
+    The insert before an update that follows a delete was lost. And if messages are set aside, one of them may contain
+    the value: such a table no longer has this identity, but its topic may have older messages.
     """
     by_order = "OVER (PARTITION BY {} ORDER BY _order)".format(LINEAGE)
     lost = "lag(__deleted) {} = 'true' AND NOT {}".format(by_order, IS_MOVE)

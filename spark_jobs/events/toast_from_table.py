@@ -1,6 +1,6 @@
-"""Unchanged TOAST values that the batch does not have either: from the stored rows of the table (ADR 18).
+"""Unchanged TOAST values that the batch does not contain either: from the stored rows of the table (ADR 18).
 
-No such value is null, because null is not large; so a null in a stored row means that the value is not there.
+Such a value is never null, because a null is not large. So a null in a stored row means that the value is missing.
 """
 
 from contextlib import ExitStack, contextmanager
@@ -17,7 +17,7 @@ from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
 
-PARTITIONS = 100  # so many partitions are named to Hudi; for more, all are read
+PARTITIONS = 100  # up to this many partitions are read by name; for more, all are read
 SHOWN = 5
 NEW_KEY_ROW, OLD_KEY_ROW, CHOSEN = "_toast_new_key_row", "_toast_old_key_row", "_toast_chosen"
 Read = Callable[[], DataFrame]
@@ -25,7 +25,7 @@ VERSION = ("_order", "__lsn", "__op", "__deleted")
 
 
 class Unfillable(Exception):
-    """A value did not come with its change and no row has it. Nothing of the batch was written."""
+    """A change misses a value, and no row has it. Nothing of the batch was written."""
 
     def __init__(self, message: str, offsets: List[int]) -> None:
         super().__init__(message)
@@ -36,12 +36,12 @@ class Unfillable(Exception):
 def with_stored_values(latest: DataFrame, table: Table, read: Optional[Read]) -> Iterator[DataFrame]:
     """The newest change of each key with the values that are still missing. latest: as toast.carried() made them.
 
-    Changes that the table has already, and older ones, are left out. The columns of FIELDS are dropped. Raises
+    Changes that the table already has, and older ones, are left out. The columns of FIELDS are dropped. Raises
     Unfillable. read: reads the stored rows; None while the table has no commit. The context ends after the write.
     """
     with ExitStack() as kept:
         rows = _completed(_keep(latest, kept), table, read, kept).drop(*FIELDS)
-        # A delete has got the values that it left out.
+        # In a delete, toast.carried() has already filled in the missing values.
         yield erase_deleted(rows, table) if table.delete == "hard" else rows
 
 
@@ -113,7 +113,7 @@ def of_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
 
 
 def with_stored(incomplete: DataFrame, stored: DataFrame, names: Sequence[str], epoch: int) -> DataFrame:
-    """The changes with the values of the stored rows; UNAVAILABLE names what these do not have either.
+    """The changes with the values of the stored rows; UNAVAILABLE names the values that these do not have either.
 
     A deleted row may miss values.
     """
@@ -152,8 +152,8 @@ def _is_old_key_row(epoch: int) -> str:
 def _is_new_key_row(epoch: int) -> str:
     """True if the row stored under a changed key is already the row that got this key.
 
-    A key is free when a row gets it. So if it is taken, and not by a row that the batch deleted, the table is ahead of
-    the batch: the change was sent again, or a snapshot had seen it (ADR 15).
+    A row can only move to a free key. So if the key is taken, and not by a row that the batch deleted, the table is
+    ahead of the batch: the change was sent again, or a snapshot contained it (ADR 15).
     """
     moved = "{} <> {} AND {}.__deleted = 'false'".format(OLD_KEY, KEY, NEW_KEY_ROW)
     instead = "NOT {} AND {}.__lsn >= array_max({})".format(_is_old_key_row(epoch), NEW_KEY_ROW, MOVES)
@@ -194,8 +194,8 @@ def refuse_missing(whole: DataFrame, name: str) -> None:
 def later(batch: DataFrame, ahead: DataFrame, offsets: List[int]) -> DataFrame:
     """The later messages that have a key of the messages at the offsets. ahead: those of the batch and all later ones.
 
-    A later change may bring the value that no stored row has, or delete the row. That happens while a snapshot that
-    runs while changes are streamed has not reached the row yet.
+    A later change may contain the value that no stored row has, or delete the row. That happens during an incremental
+    snapshot that has not reached the row yet.
     """
     places = frames.few(batch.sparkSession, [(offset,) for offset in offsets], {"offset": "bigint"})
     keys = batch.join(F.broadcast(places), "offset", "left_semi").select("key").distinct()

@@ -1,4 +1,4 @@
-"""Poison messages: those that can't become rows of their table.
+"""Poison messages: messages that can't become rows of their table.
 
 Their writer is unknown, or they replace a row that was too large to be sent (lake.connect.LimitSize), or they can't be
 decoded, have no key, or have a value that the lake type cannot hold: toast.unrepresentable() has the same conditions
@@ -21,8 +21,8 @@ from spark_jobs.sources.engine import engine
 REASON = "reason"
 IDS = 2**32  # a frame is a zero and four bytes of id
 NO_VALUE = "it has no value (a tombstone)"
-NEEDED = ("__op", "__deleted")  # what the connector adds to every row, and every table is written by
-TOO_LARGE = "lake.TooLarge"  # the name of the schema of what is sent in place of such a row
+NEEDED = ("__op", "__deleted")  # fields that the connector adds to every row, and that the writer of each table needs
+TOO_LARGE = "lake.TooLarge"  # the name of the schema of the notice that replaces a row that is too large
 TOO_LARGE_REASON = "the row with %s has %d bytes, the limit is %d: make it smaller in PostgreSQL"
 UNDECODABLE = "it can't be decoded with schema id {}, or its key is NULL"
 
@@ -35,14 +35,14 @@ class TooLarge(UnknownWriter):
     """The message replaces a row that was too large to be sent. schema: the schema of such messages."""
 
     def __init__(self, schema: Dict[str, Any]) -> None:
-        super().__init__("it stands for a row that was too large to be sent")
+        super().__init__("it replaces a row that was too large to be sent")
         self.schema = schema
 
 
 def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
     """The schema of a frame's id; UnknownWriter when the connector of the table can't have written with it.
 
-    UnknownSchema when the registry has no schema of the topic at all: then the registry is at fault, and all wait.
+    UnknownSchema when the registry has no schema of the topic at all: then the registry is wrong, and the table waits.
     """
     if not 0 <= writer < IDS:
         raise UnknownWriter("it does not begin with a zero and the id of a schema")
@@ -143,7 +143,7 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
 
 
 def _too_large(writer: int) -> Column:
-    """The reason of a message that stands for a row that was too large, over its _decoded()."""
+    """The reason of a message that replaces a row that was too large, over its _decoded()."""
     row = F.col(_row(writer))
     reason = F.format_string(TOO_LARGE_REASON, row["key"], row["bytes"], row["limit"])
     return F.when(row["bytes"].isNull(), UNDECODABLE.format(writer)).otherwise(reason)

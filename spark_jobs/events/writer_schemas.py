@@ -12,7 +12,7 @@ from spark_jobs.runtime.pipeline import Table
 
 
 class WriterSchemas:
-    """Each schema and its decoder is made once. known: by the id that messages are framed with."""
+    """Each schema and its decoder is made once. known: by the id in the frame of a message."""
 
     def __init__(self, registry: Registry, table: Table) -> None:
         self.table = table
@@ -27,7 +27,7 @@ class WriterSchemas:
         return bool(unknown)
 
     def learn_own(self, writers: Iterable[int]) -> None:
-        """Leaves out those that are not the table's."""
+        """Like learn(), but ignores writers that are not the table's."""
         for writer in writers:
             with suppress(validate.UnknownWriter):
                 self.learn([writer])

@@ -1,7 +1,7 @@
 """Orphaned rows: their delete was lost in a gap. The writer of their table deletes them.
 
-`lake resnapshot` requests this once every row of the source was sent again. A row is an orphan if its order is older
-than all that was sent, and it is not in the source any more (spark_jobs/ghosts.py).
+`lake resnapshot` requests this once every row of the source was sent again. A row is orphaned if its order is below
+that of all rows sent again, and the source no longer has it (spark_jobs/ghosts.py).
 """
 
 import logging
@@ -15,8 +15,8 @@ from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier
 
 LOG = logging.getLogger("delete_orphans")
-# A delete as the next event of its key would be: it outranks all that was stored or may come again, and whatever
-# the key meets in the future outranks it, because offsets of this key between the two were never used.
+# The tombstone is like the next event of the key. Its order is above everything that was stored or may be redelivered,
+# and below every later event of the key, because no message of this key has an offset between the two.
 TOMBSTONE = {
     "__deleted": "CASE WHEN __deleted = 'false' THEN 'true' END",
     "__op": "CASE WHEN __deleted = 'false' THEN 'd' END",

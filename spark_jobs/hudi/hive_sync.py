@@ -14,7 +14,7 @@ LOG = logging.getLogger("hive_sync")
 
 
 def sync(spark: SparkSession, target: Target) -> None:
-    """Brings the metastore up to the table at target.path; does nothing when it is already there."""
+    """Updates the metastore to the table at target.path; does nothing when it is up to date."""
     properties = java_map(spark, "org.apache.hudi.common.config.TypedProperties", target.options)
     tool = target.options["hoodie.meta.sync.client.tool.class"]
     system, _ = storage.located(spark, target.path)
@@ -24,25 +24,26 @@ def sync(spark: SparkSession, target: Target) -> None:
 
 
 class MetastoreSync:
-    """Keeps the metastore up to one table. failure: why the metastore does not know the last commit, or ''."""
+    """Keeps the metastore up to date with one table. failure: why it does not know the last commit, or ''."""
 
     def __init__(self, spark: SparkSession, target: Target, name: str, has_commits: bool) -> None:
         self._spark = spark
         self._target = target
         self._name = name
         self._lock = threading.Lock()
-        self._due = has_commits  # a crash may have come between the last commit and its sync
-        self._changed = False  # True: what the metastore knows is certainly old
+        self._due = has_commits  # a crash may have happened between the last commit and its sync
+        self._changed = False  # True: the metastore is certainly out of date
         self.failure = ""
 
     def note_change(self) -> None:
-        """Columns or partitions are new. To be called after the commit: a sync that begins later then shows it."""
+        """Records that columns or partitions are new. Call it after the commit: a later sync then includes them."""
         self._changed = True
 
     def after_commit(self) -> None:
-        """Syncs what is new. A metastore that does not answer delays one batch only; then the table services try again.
+        """Syncs new columns and partitions. A metastore that does not answer delays one batch only.
 
-        They also sync what a crash may have prevented: in a new JVM that takes seconds, while all tables are late.
+        Then the table services try again. They also repeat a sync that a crash may have prevented: in a new JVM a sync
+        takes seconds, while all tables are late.
         """
         if self._changed and not self.failure:
             self.sync()
@@ -63,4 +64,4 @@ class MetastoreSync:
                 self.failure = ""
             except Exception as error:  # py4j wraps whatever the metastore client throws
                 self._due, self.failure = True, root_cause(error)
-                LOG.warning("%s: committed, but the metastore does not know yet: %s", self._name, self.failure)
+                LOG.warning("%s: committed, but the metastore is not up to date yet: %s", self._name, self.failure)

@@ -1,13 +1,13 @@
-"""Who may write a table: one job at a time, by a claim on the table's own storage.
+"""The right to write a table: one job at a time has it, by a claim on the table's own storage.
 
-Everybody first writes a claim of their own, then looks at all claims. Where a listing shows what was written before
-(S3 since 2020, HDFS, a local disk), of two who claim at once the later one sees the other: two never both go on.
-Both may withdraw; they try again after a random time. The age of a claim is the difference of two modification times
-of that storage, so no two machines need the same time.
+Each job first writes its claim, then lists all claims. A listing shows everything written before it (S3 since 2020,
+HDFS, a local disk). So if two jobs claim a table at once, the later one sees the claim of the other, and at most one
+continues. Both may withdraw; they try again after a random time. The age of a claim is the difference of two
+modification times on that storage, so the clocks of the machines need not agree.
 
-A job that could not renew in time writes no more before its claim counts as dead. It then claims the table again, under
-another name and as if it were new, and goes on if its old claim is still there: whoever takes a table deletes the dead
-claims on it first, so nobody had the table meanwhile.
+A job that could not renew its claim in time stops writing before the claim counts as dead. It then makes a new claim
+with another name, as a new job would. It continues if its old claim still exists: a job that takes a table deletes the
+dead claims on it first, so no other job had the table in between.
 """
 
 import json
@@ -28,11 +28,11 @@ from spark_jobs.runtime.errors import root_cause
 
 LOG = logging.getLogger("lease")
 RENEW_S = 20.0
-LATE_S = 60.0  # whoever did not renew for so long claims the table again before it writes
-EXPIRES_S = 90.0  # and after so long counts as dead
+LATE_S = 60.0  # a job that has not renewed its claim for this long makes a new claim before it writes
+EXPIRES_S = 90.0  # and after this long it counts as dead
 LOOK_S = 2.0
 TAKEN_AWAY = "the claim on {} was taken away"
-# The time that a laptop sleeps counts, too. Others than Linux have no such clock.
+# This clock includes the time while a laptop sleeps. Only Linux has it.
 CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
@@ -41,7 +41,7 @@ class Held(Exception):
 
 
 class Lost(Exception):
-    """Another job took the claim for dead, and may write by now."""
+    """Another job considered the claim dead, and may write by now."""
 
 
 class Lease:
@@ -72,7 +72,7 @@ class Lease:
         self._renewed = began
 
     def renew(self) -> None:
-        """Renews the claim, unless it is released. Raises Lost when another job took it for dead, or may have."""
+        """Renews the claim, unless it is released. Raises Lost if another job considered it dead, or may have."""
         with self._writing:
             if self._released:
                 return
@@ -82,7 +82,7 @@ class Lease:
                 raise Lost(self._lost)
 
     def late(self) -> bool:
-        """True if the claim is lost, or so old that others could take it for dead soon."""
+        """True if the claim is lost, or so old that others could soon consider it dead."""
         return bool(self._lost) or boot_time_s() - self._renewed > LATE_S
 
     def release(self) -> None:
@@ -97,7 +97,7 @@ class Lease:
         if self._name not in self._ages():
             return TAKEN_AWAY.format(self._table)
         self._write()
-        if self.late():  # it may have been taken away before this was written
+        if self.late():  # another job may have removed the claim before this renewal
             return "the claim on {} was renewed too late".format(self._table)
         self._renewed = began
         return ""
@@ -105,7 +105,7 @@ class Lease:
     def _claim_again(self) -> str:
         """Makes a new claim in place of one that may count as dead. Returns why the table is lost, or ''.
 
-        The claim is in time only once others were looked for: until then no thread may write.
+        No thread may write before the claims of other jobs were listed.
         """
         began, former = boot_time_s(), self._name
         self._name = uuid.uuid4().hex
@@ -117,7 +117,7 @@ class Lease:
             self._refuse_others(ages)
         except Held as held:
             return "the claim on {} was late: {}".format(self._table, held.args[0])
-        except Exception:  # py4j: the storage does not answer. The former claim still shows whether anybody came.
+        except Exception:  # py4j: no answer. The old claim still shows whether another job took the table.
             self._name = former
             raise
         self._renewed = began
@@ -173,7 +173,7 @@ class Leases:
             self._held[table_path] = lease
 
     def await_all(self, table_paths: List[str]) -> None:
-        """Takes them all, or none: Held as soon as another job is seen alive. Waits until a dead job's claim ends."""
+        """Takes all tables or none: Held once another job proves alive. Waits until a dead job's claim ends."""
         try:
             for path in table_paths:
                 self._await(path)
@@ -182,7 +182,7 @@ class Leases:
             raise
 
     def _await(self, path: str) -> None:
-        seen: Dict[str, float] = {}  # by the name of a claim, its time when it was seen first
+        seen: Dict[str, float] = {}  # the modification time of each claim when it was first seen, by name
         while True:
             try:
                 return self.take(path)
@@ -190,7 +190,7 @@ class Leases:
                 reason, name, changed = held.args
                 if changed > seen.setdefault(name, changed):
                     raise
-                LOG.warning("%s; waiting whether it lives", reason)
+                LOG.warning("%s; waiting to see whether it is alive", reason)
                 time.sleep(LOOK_S * (1 + random.random()))
 
     def check(self, table_path: str) -> None:
@@ -202,7 +202,7 @@ class Leases:
             raise Lost("{} is not claimed".format(table_path))
 
     def holds(self, table_path: str) -> bool:
-        """True if this job may write the table now. After one loss it may write none, because it ends."""
+        """True if this job may write the table now. After one loss it may write no table, because it ends."""
         lease = self._held.get(table_path)
         return lease is not None and not lease.late() and not self._ended.is_set()
 

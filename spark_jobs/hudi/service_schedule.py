@@ -15,7 +15,7 @@ RETRY_MAX_S = 60.0
 
 
 class Unserved(NamedTuple):
-    """What was written since the last compaction, or cleaning: commits, and bytes of values."""
+    """The commits and bytes of values since the last compaction or cleaning."""
 
     commits: int
     size: int
@@ -35,22 +35,22 @@ class ServiceSchedule:
         self._failures = 0  # in a row
 
     def committed(self, size: int, has_rows: bool) -> None:
-        """One more commit, with so many bytes of values."""
+        """Counts one more commit. size: its bytes of values."""
         with self._lock:
             self.unserved = Unserved(self.unserved.commits + 1, self.unserved.size + size)
             if has_rows:
                 self._committed_at = time.time()
 
     def served(self, before: Unserved) -> None:
-        """before: what was unserved when the services began; other commits may have come since."""
+        """Counts a round of services. before: what was unserved when it began; there may be later commits."""
         with self._lock:
             now = self.unserved
             self.unserved = Unserved(now.commits - before.commits, now.size - before.size)
 
     def is_due(self, every: int) -> bool:
-        """After `every` commits; where there is a log, also when it is large, and sooner where rows move.
+        """True after `every` commits. A table with a log is also due when the log is large, and sooner if rows move.
 
-        The commit of a partitioned table reads the file slices that rows leave, log and all.
+        The commit of a partitioned table reads the file slices that rows leave, including their logs.
         """
         commits, size = self.unserved
         if self._kind != "mor":

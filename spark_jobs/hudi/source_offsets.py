@@ -1,11 +1,11 @@
-"""The source position that each commit of a Hudi table carries: entries by name, written with the rows.
+"""The position in the metadata of each commit of a Hudi table: entries by name, written with the rows.
 
 topic, topic_id, epoch: whose offsets these are; a re-created topic has the old name and another id
 offsets: by partition, the offset after the last message
 runs: the generations of the connector (fencing.py)
 lsn: the greatest of the source's log so far
 schema_id: of the newest message's writer
-messages: how many the commit brought
+messages: the number of messages in the commit
 bytes_since_service: of values, since the last compaction or cleaning (services.py)
 source_ts_ms, lag_ms: when the newest of them was committed, ms; the p50, p95 and greatest age of its changes, ms
 """
@@ -24,7 +24,7 @@ REACHED = ("topic_id", "offsets", "lsn", "schema_id", "runs")
 
 
 class TopicChanged(Exception):
-    """A topic is not what it was at the last read, so reading on would lose rows. The remedy is a new epoch."""
+    """A topic has changed since the last read, so rows would be lost. The remedy is a new epoch."""
 
     def __init__(self, table: Table, what: str) -> None:
         text = "topic {} {}; write epoch: {} for the table in databases/{}.yaml, then: lake apply; {}"
@@ -50,7 +50,7 @@ def refuse_repartitioned(table: Table, topic: Topic) -> None:
 def refuse_gap(held: Position, table: Table, begin: Dict[int, int]) -> None:
     """Raises TopicChanged where Kafka has deleted messages after the last commit. begin: the first offset by partition.
 
-    Spark finds out only with a checkpoint: a query that lost it begins with the first message that Kafka still has.
+    Spark notices this only with a checkpoint: a query without one begins with the first message that Kafka still has.
     """
     for partition, end in reached(held, table.epoch)["offsets"].items():
         first = begin.get(int(partition), end)
@@ -88,5 +88,5 @@ def following(
 
 
 def without_messages(position: Position) -> Position:
-    """The position of a commit that brings none."""
+    """The position of a commit that contains no messages."""
     return dict(position, messages=0, source_ts_ms=None, lag_ms=None)

@@ -19,7 +19,7 @@ from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table, Target
 
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
-# By path: a table service that was started for a former HudiTable of the same path may still run.
+# By path: a table service that was started for an earlier HudiTable of the same path may still run.
 _LOCKS: Dict[str, threading.Lock] = {}
 
 
@@ -58,7 +58,7 @@ class HudiTable:
 
     @property
     def reached(self) -> Dict[str, Any]:
-        """How far the table is in this epoch of the topic."""
+        """The position of the table in this epoch of the topic."""
         return source_offsets.reached(self.position, self.source.epoch)
 
     @property
@@ -71,7 +71,7 @@ class HudiTable:
         return self.spark.read.format("hudi").load(self.path)
 
     def read_from(self, topic: Topic) -> None:
-        """The next batches are of this topic; raises source_offsets.TopicChanged."""
+        """Sets the topic of the next batches. Raises source_offsets.TopicChanged."""
         source_offsets.refuse_changed(self.position, self.source, topic)
         self._topic_id = topic.id or self._topic_id
 
@@ -84,7 +84,7 @@ class HudiTable:
         return source_offsets.following(self.position, self.source, self._topic_id, current, batch, generations)
 
     def commit(self, rows: DataFrame, position: Dict[str, Any], size: int, committed_ms: List[int]) -> Commit:
-        """One commit of the rows, with the position in it. size: bytes of values that they were made of."""
+        """One commit of the rows, with the position in it. size: the bytes of the values behind the rows."""
         entries = dict(position, bytes_since_service=self.schedule.unserved.size + size)
         with self.lock:
             self._save(rows, entries)
@@ -96,7 +96,7 @@ class HudiTable:
     def commit_offsets(self, offsets: Dict[str, int]) -> Optional[Commit]:
         """A commit without rows, for a batch that ended with messages that were set aside.
 
-        Without it these would look as if they were still to come. A table without rows has no commit to say so.
+        Without it these messages would look unread. A table without rows gets no such commit.
         """
         held = self.reached["offsets"]
         ends = {**held, **{key: max(offset, held.get(key, 0)) for key, offset in offsets.items()}}
@@ -109,9 +109,9 @@ class HudiTable:
         return Commit(entries, [], time.time())
 
     def commit_without_messages(self, rows: Callable[[], DataFrame]) -> None:
-        """Commits rows that no message brought, at the position of the last commit.
+        """Commits rows that do not come from messages, at the position of the last commit.
 
-        rows: makes the rows from the stored ones; called when no other commit can come in between.
+        rows: makes the rows from the stored ones; called when no other commit can happen in between.
         """
         with self.lock:
             last = timeline.last_position(timeline.timeline(self.spark, self.path))
@@ -140,7 +140,7 @@ class HudiTable:
         self.position = entries
 
     def _roll_back(self) -> None:
-        """Rolls back a commit that was broken off, before the next commit gets its instant.
+        """Rolls back an unfinished commit, before the next commit gets its instant.
 
         Hudi's DataFrame writer rolls back after that, so the rollback in the log files has a later instant. A reader
         stops there (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the next one (ADR 22).

@@ -54,7 +54,7 @@ def sync_overdue(tables: Sequence[HudiTable], progress: Progress) -> None:
 
 
 def _failure(name: str, service: Callable[[], None]) -> str:
-    """Runs it; what went wrong, or ''."""
+    """Runs the service. Returns what went wrong, or ''."""
     try:
         service()
     except Exception as error:  # py4j
@@ -64,7 +64,7 @@ def _failure(name: str, service: Callable[[], None]) -> str:
 
 
 def serve_due(table: HudiTable, every: int, requested: bool) -> None:
-    """Compacts, cleans and archives when that is due or requested."""
+    """Compacts, cleans and archives if that is due or requested."""
     before = table.schedule.unserved
     if requested or table.schedule.is_due(every):
         began = time.monotonic()
@@ -75,7 +75,7 @@ def serve_due(table: HudiTable, every: int, requested: bool) -> None:
 
 
 def count_due(table: HudiTable, progress: Progress, now: float) -> None:
-    """Counts the live rows when that is due."""
+    """Counts the live rows if that is due."""
     if table.schedule.is_count_due(now):
         rows = table.read().where("__deleted = 'false'").count()
         table.schedule.counted(now)
@@ -83,15 +83,15 @@ def count_due(table: HudiTable, progress: Progress, now: float) -> None:
 
 
 def serve(table: HudiTable) -> None:
-    """Compacts (merge-on-read only), cleans and archives. Only planning holds the writer up.
+    """Compacts (merge-on-read only), cleans and archives. Only planning blocks the writer.
 
-    Cleaning and archiving touch only what is older than all that the writer reads, as Hudi's own asynchronous
-    services do; they don't wait for a compaction that fails.
+    Cleaning and archiving touch only files that are older than everything the writer reads, as Hudi's own asynchronous
+    services do. They don't wait for a compaction that fails.
     """
     with closing(write_client(table.spark, table.target)) as client:
         try:
             if table.target.type == "mor":
-                _compact_pending(table, client)  # a new plan leaves out file slices that an old one has
+                _compact_pending(table, client)  # a new plan leaves out the file slices of an old one
                 plan_compaction(table, client)
                 _compact_pending(table, client)
         finally:
@@ -110,7 +110,7 @@ def plan_compaction(table: HudiTable, client: Any) -> None:
 
 
 def _compact_pending(table: HudiTable, client: Any) -> None:
-    """Runs every plan there is. What a crash left half done of one is rolled back before."""
+    """Runs every pending plan. An unfinished run of a plan is rolled back first."""
     line = timeline.meta_client(table.spark, table.path).getActiveTimeline()
     for instant in list(line.filterPendingCompactionTimeline().getInstants()):
         result = client.compact(instant.getTimestamp())
@@ -119,7 +119,7 @@ def _compact_pending(table: HudiTable, client: Any) -> None:
 
 
 def archive(table: HudiTable) -> None:
-    """Runs without the lock: it keeps archivers from each other, here is only one, and the writer would wait for it."""
+    """Runs without the lock, which only separates archivers: here is only one, and the writer would wait for it."""
     unlocked = java(table.spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
     with closing(write_client(table.spark, table.target, {unlocked.key(): unlocked.defaultValue()})) as client:
         client.archive()

@@ -1,4 +1,4 @@
-"""A table's past: its instants, the source position of each, and how far back it can be read whole."""
+"""Time travel: a table's instants, the source position of each, and the oldest that can be read completely."""
 
 import re
 from datetime import datetime, timezone
@@ -36,9 +36,9 @@ class Commit(NamedTuple):
 def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE, may_be_ahead: bool = False) -> str:
     """The Hudi instant for an instant, an ISO 8601 time (UTC unless it says otherwise) or a position of the source.
 
-    A position is where the next change goes: it stands for the newest commit that holds only changes written before
-    it. Which one that is, is known once the table has a later change. source: its engine. may_be_ahead: accepts a
-    position that the table has not reached. Raises NoSuchMoment.
+    A position is where the next change goes: it means the newest commit that holds only changes written before it.
+    That commit is known once the table has a later change. source: its engine. may_be_ahead: accepts a position that
+    the table has not reached. Raises NoSuchMoment.
     """
     commits, positions = completed(spark, path), engine(source).positions
     position = positions.parse(moment)
@@ -51,7 +51,7 @@ def instant_of(spark: SparkSession, path: str, moment: str, source: str = ENGINE
     # The cleaner has removed file versions before its horizon: a read there would be silently partial (F33).
     horizon = cleaned_before(spark, path) or _oldest(commits)
     if found < horizon:
-        raise NoSuchMoment("{} is before {}, the oldest moment that is kept whole".format(moment, horizon))
+        raise NoSuchMoment("{} is before {}, the oldest moment that is kept completely".format(moment, horizon))
     return found
 
 
@@ -65,10 +65,10 @@ def completed(spark: SparkSession, path: str) -> List[Commit]:
 
 
 def _refuse_ahead(path: str, commits: List[Commit], moment: str, position: int, positions: Positions) -> None:
-    """The next commit might still be of before the moment, and the same question have another answer then."""
+    """Raises NoSuchMoment: the next commit may still be from before the moment, and the answer would then change."""
     reached = max([commit.position for commit in commits if commit.position is not None], default=0)
     if reached < position:
-        what = "{} has come as far as {} {}, not to {}: wait for a later change, or give a time, or no moment (for now)"
+        what = "{} has reached {} {}, not {}: wait for a later change, or give a time, or no moment (for now)"
         raise NoSuchMoment(what.format(path, positions.name, positions.text(reached), moment))
 
 
@@ -87,10 +87,10 @@ def _by_time(moment: str, positions: Positions) -> str:
             return moment.ljust(17, "9")
         time = _time(moment)
     except (ValueError, OverflowError):
-        raise NoSuchMoment("'{}' is no moment; give {}".format(moment, FORMS.format(positions))) from None
+        raise NoSuchMoment("'{}' is not a moment; give {}".format(moment, FORMS.format(positions))) from None
     now = datetime.now(timezone.utc)
     if time > now:
-        raise NoSuchMoment("{} is in the future: here it is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, now))
+        raise NoSuchMoment("{} is in the future: the time here is {:%Y-%m-%dT%H:%M:%SZ}".format(moment, now))
     # Not strftime: it writes the year 999 in three digits.
     return re.sub("[^0-9]", "", time.replace(tzinfo=None).isoformat(timespec="milliseconds"))
 
@@ -111,9 +111,9 @@ def _oldest(commits: List[Commit]) -> str:
 
 
 def cleaned_before(spark: SparkSession, path: str) -> Optional[str]:
-    """The oldest instant whose files the cleaner leaves alone; None when it never removed any.
+    """The oldest instant whose files the cleaner keeps; None when it never removed any.
 
-    A clean that is under way, or that a crash left half done, counts: it removes files before it is complete.
+    A cleaning that runs, or that a crash left unfinished, counts: it removes files before it is complete.
     """
     meta = meta_client(spark, path)
     line = meta.getActiveTimeline().getCleanerTimeline()

@@ -1,4 +1,4 @@
-"""The Hudi timeline of a table: what its last commits say of the source, and its table services."""
+"""The Hudi timeline of a table: the positions in its last commits, and its table services."""
 
 import json
 from typing import Any, Dict, Optional
@@ -51,11 +51,11 @@ def exists(spark: SparkSession, path: str) -> bool:
 
 
 def clear_unborn(spark: SparkSession, path: str) -> None:
-    """Deletes what a job left that died while it created the table: folders without a single file in them.
+    """Deletes the remains of a job that died while it created the table: folders without a single file in them.
 
-    Hudi 0.14 takes the folder for a table (HoodieSparkSqlWriter) and can't write to it without the properties, which it
-    makes last (HoodieTableMetaClient.initTableAndGetMetaClient). If there is a file, somebody has lost the properties:
-    that table is left alone.
+    Hudi 0.14 considers the folder a table (HoodieSparkSqlWriter) and can't write to it without the properties, which it
+    creates last (HoodieTableMetaClient.initTableAndGetMetaClient). If there is a file, the properties were lost: that
+    table is not changed.
     """
     folder = path + "/.hoodie"
     if storage.exists(spark, folder) and not storage.has_files(spark, folder):
@@ -73,13 +73,13 @@ def timeline(spark: SparkSession, path: str) -> Optional[Any]:
 
 
 def meta_client(spark: SparkSession, path: str) -> Any:
-    """What Hudi knows of a table now (a Java HoodieTableMetaClient)."""
+    """Hudi's metadata of a table, loaded now (a Java HoodieTableMetaClient)."""
     builder = java(spark, "org.apache.hudi.common.table.HoodieTableMetaClient").builder()
     return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
 
 
 def unfinished(line: Optional[Any]) -> bool:
-    """True when a commit was begun that is not complete; Hudi rolls it back when the next one begins."""
+    """True if there is an unfinished commit; Hudi rolls it back when the next one begins."""
     return bool(line) and not line.getCommitsTimeline().filterInflightsAndRequested().empty()
 
 

@@ -1,4 +1,4 @@
-"""Topics in Kafka: which one has a name now, and the offsets between which it holds messages."""
+"""Topics in Kafka: their ids, and the offsets between which they hold messages."""
 
 import threading
 from contextlib import closing
@@ -11,14 +11,14 @@ from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Pipeline
 
 ADMIN = "org.apache.kafka.clients.admin."
-NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, of a broker that gives topics none
+NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, from a broker that gives topics no id
 UNKNOWN = "UnknownTopicOrPartitionException"
 
 
 class Topic(NamedTuple):
-    """The topic that has a name by now. One that does not exist has no id and no partitions.
+    """The topic that has a name now. One that does not exist has no id and no partitions.
 
-    id: another topic of that name has another one (KIP-516); '' of a broker that gives none
+    id: a re-created topic of that name has another id (KIP-516); '' if the broker gives none
     partitions: how many
     """
 

@@ -4,11 +4,11 @@ from collections import deque
 from typing import Deque, Dict, Tuple
 
 Marks = Deque[Tuple[float, Dict[int, int]]]
-STEP = 20  # marks are a part of the age apart: a weekend behind is not a mark for each look
+STEP = 20  # the distance of marks is a part of the age, so that a long lag does not need a mark per look
 
 
 class LagTracker:
-    """Remembers what the topic held at each look, until the table has reached it."""
+    """The ends of the topic at past looks that the table has not reached."""
 
     def __init__(self) -> None:
         self._marks: Marks = deque()

@@ -1,4 +1,4 @@
-"""Messages of a topic as Spark reads them: a range of offsets, its parts, and the id that each value is framed with."""
+"""Messages of a topic as Spark reads them: a range of offsets, its parts, and the schema id in each value's frame."""
 
 import json
 from typing import Dict, List, Optional, Tuple

@@ -14,7 +14,7 @@ class UnknownSchema(Exception):
 
 
 class Unreachable(Exception):
-    """The registry does not answer, or with something else than a schema."""
+    """The registry does not answer, or its answer is not a schema."""
 
 
 class Registry:

@@ -1,1 +1,1 @@
-"""The proof: the source and the lake compared row by row."""
+"""Data validation: the source and the lake compared row by row."""

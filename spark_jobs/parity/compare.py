@@ -47,9 +47,9 @@ def differing(pair: str, left: DataFrame, right: DataFrame) -> DataFrame:
 
 
 def judged(now: DataFrame, before: Optional[DataFrame]) -> DataFrame:
-    """The differences that are not settled. `real`: True if it is a difference, False if the row is in motion.
+    """The differences that are not settled. `real`: True if it is a difference, False if the row is in flux.
 
-    before: what this gave in the round before; a pair that agreed on a key then, or does now, is settled for it.
+    before: the result of the previous round; a key on which a pair agreed then, or agrees now, is settled.
     """
     if before is None:
         return now.withColumn("real", F.lit(False))
@@ -60,14 +60,14 @@ def judged(now: DataFrame, before: Optional[DataFrame]) -> DataFrame:
 
 
 def unseen(differences: DataFrame, seen: DataFrame) -> DataFrame:
-    """The differences without rows in motion that the lake has in a version of the source. seen: key, hash."""
+    """The differences, without rows in flux whose lake row is one of the source's versions. seen: key, hash."""
     known = seen.toDF("seen_key", "seen")
     same = "NOT real AND pair LIKE '{}%' AND key = seen_key AND right <=> seen".format(SOURCE)
     return differences.join(known, F.expr(same), "left_anti")
 
 
 def duplicates(rows: DataFrame, limit: int) -> Dict[str, int]:
-    """Keys that several rows have, in whatever partitions, with their number."""
+    """Keys that several rows have, in any partitions, with their number."""
     found = rows.groupBy("key").count().where("count > 1").orderBy("key").limit(limit).collect()
     return {row["key"]: row["count"] for row in found}
 
@@ -75,8 +75,8 @@ def duplicates(rows: DataFrame, limit: int) -> Dict[str, int]:
 def placeholder_names(columns: List[Tuple[str, str]], deleted: Column) -> Column:
     """The names of a row's columns that hold a placeholder. columns: name and Spark type of each.
 
-    No text of PostgreSQL is the connector's; all its other forms, and Debezium's own, may be values like any other. A
-    live row is compared with its source, which has such a value, too; so they are looked for in deleted rows.
+    No text of PostgreSQL equals the connector's placeholder. Its other forms, and Debezium's own, may also be real
+    values. In a live row they are compared with the source, so only deleted rows are searched for them.
     """
     names = []
     for name, kind in columns:
@@ -121,7 +121,7 @@ def _texts(placeholder: bytes) -> List[str]:
 def lag(newer: DataFrame, older: DataFrame) -> Tuple[int, int]:
     """How far `older` is behind `newer`: the number of keys that are missing or older there, and of impossible ones.
 
-    Impossible is what no earlier state of `newer` explains: an unknown key, a higher `_order`, or the same
+    A key is impossible if no earlier state of `newer` explains it: an unknown key, a higher `_order`, or the same
     `_order` with other data.
     """
     counts = ["count_if({})".format(state) for state in (BEHIND, IMPOSSIBLE)]

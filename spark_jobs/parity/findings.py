@@ -1,4 +1,4 @@
-"""What a comparison shows people: the first keys that differ, and what is wrong inside the lake.
+"""The findings of a comparison for its report: the first keys that differ, and faults inside the lake.
 
 Checks inside the lake: the read-optimised view, duplicate keys, placeholders, and the names of the table.
 """
@@ -20,7 +20,7 @@ Counts = Dict[Tuple[str, bool], int]
 
 
 def counted(found: DataFrame) -> Counts:
-    """How many keys by pair and whether they differ for good."""
+    """The number of keys, by pair and `real`."""
     rows = found.groupBy("pair", "real").agg(F.countDistinct("key").alias("keys")).collect()
     return {(row["pair"], row["real"]): row["keys"] for row in rows}
 
@@ -74,7 +74,7 @@ def check_lake(spark: SparkSession, table: Table, sides: Dict[str, LakeRows]) ->
         keys = compare.impossible(sides["rt"].rows, sides["ro"].rows, SHOWN) if impossible else []
         wrong += [_wrong(table, "ro", "this row was never in rt", key) for key in keys]
     for name in sorted(set(sides) - {"source"}):
-        # Until its old partition is compacted, ro still shows a moved row where it was, too (case A18).
+        # Until its old partition is compacted, ro also shows a moved row in its old partition (case A18).
         moving = name == "ro" and facts["ro_behind"] > 0
         wrong += _check_side(table, name, sides[name], found[name], moving)
     return {**facts, "differences": wrong + _check_names(spark, table, found)}

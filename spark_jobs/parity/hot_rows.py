@@ -1,7 +1,8 @@
 """Rows that change all the time: the versions that the source shows of them in many snapshots, one after the other.
 
-The lake covers a moment and goes on, so a row that changes a hundred times a second is always newer there than at that
-moment. Read repeatedly from then until the lake is read, the source shows most versions that the lake can have.
+The lake continues after the moment that it covers, so a row that changes a hundred times a second is always newer
+there. The source is read repeatedly from that moment until the lake is read; so it shows most versions that the lake
+can have.
 """
 
 import threading
@@ -19,7 +20,7 @@ CHARACTERS = 2**25  # of different rows, which the driver holds
 
 
 class HotRows:
-    """Reads the rows in a thread of its own until it is stopped.
+    """Reads the rows in a separate thread until it is stopped.
 
     seen: by row (a JSON array of its texts), how often the source had it; times: how often the source was read.
     """
@@ -37,7 +38,7 @@ class HotRows:
         self._thread.join()
 
     def result(self) -> "HotRows":
-        """Stops, and returns itself. Raises the error if the source gave one."""
+        """Stops, and returns itself. Raises the error if reading the source failed."""
         self.stop()
         if self._error is not None:
             raise self._error
@@ -59,7 +60,7 @@ class HotRows:
 def versions(spark: SparkSession, hot: HotRows, table: Table, columns: Columns, keys: DataFrame) -> DataFrame:
     """key and hash of each version that a key of `keys` was seen in; hash null: there was no such row at times."""
     given = spark.createDataFrame(list(hot.seen.items()), "row string, times bigint")
-    row = F.from_json("row", "array<string>", {"mode": "FAILFAST"})  # what is not understood must not look like no row
+    row = F.from_json("row", "array<string>", {"mode": "FAILFAST"})  # a bad text must not look like no row
     texts = given.select(row.alias("row"), "times")
     values = ["row[{0}] AS c{0}".format(index) for index in range(len(columns))]
     rows = lake_rows.of_source(texts.selectExpr("times", *values), table, columns, "times").live()

@@ -38,7 +38,8 @@ class LakeRows:
         other side, which was planned before, can't show that.
         """
         self._kept = self.rows.persist()
-        # It was read in a task per file; ten checks of a small table with many files would take longer than that.
+        # It was read in one task per file. With so many tasks, ten checks of a small table would take longer than
+        # reading.
         self.rows = self._kept.coalesce(2 + self._kept.count() // ROWS_PER_TASK)
         return self
 
@@ -129,7 +130,7 @@ def _fits(found: str, wanted: str) -> bool:
 def name_problem(spark: SparkSession, name: str, path: str, kind: str, rows: int) -> Optional[str]:
     """Why the table of that name is not the one at the path, or None. rows: the number of rows by path.
 
-    While writes go on, the number by name lies between the numbers by path before and after.
+    While writes continue, the number by name lies between the numbers by path before and after.
     """
     counts = [rows]
     try:

@@ -1,4 +1,4 @@
-"""The check of one table: the source at one position and the lake that covers it, repeated until no row is in motion.
+"""The check of one table: the source at one position and the lake that covers it, repeated until no row is in flux.
 
 The first round compares all rows. Each later round compares only the keys that differed in the round before, at a
 later position. All rows and differences stay in Spark.
@@ -22,9 +22,9 @@ from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
 from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
-FEW = 1000  # up to so many keys are looked up one by one; for more, the whole table is read
+FEW = 1000  # up to this many keys are looked up one by one; for more, the whole table is read
 BROADCAST = 100000
-HOT = 2  # rounds; rows that still differ after them are taken for rows that change all the time
+HOT = 2  # rounds; rows that still differ after them are considered hot rows
 WHERE = {True: "differences", False: "unsettled"}
 
 
@@ -32,7 +32,7 @@ class TableCheck:
     """The comparison of one table over its rounds, and its part of the result."""
 
     def __init__(self, spark: SparkSession, table: Table, settle_s: float) -> None:
-        """settle_s: how long after the first round rows in motion are compared again."""
+        """settle_s: how long after the first round rows in flux are compared again."""
         self._spark = spark
         self._settle_s = settle_s
         self.table = table

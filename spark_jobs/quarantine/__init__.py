@@ -1,1 +1,1 @@
-"""Messages that no table can take, in a table of their own."""
+"""Messages that cannot be applied to any table, in a quarantine table."""

@@ -1,4 +1,4 @@
-"""Quarantine: the messages of a database that can't be applied, in a Hudi table of their own (ADR 16)."""
+"""Quarantine: a Hudi table for the messages of a database that can't be applied (ADR 16)."""
 
 import threading
 from contextlib import contextmanager
@@ -46,8 +46,8 @@ class Quarantine:
     def put(self, bad: DataFrame, table: Table) -> None:
         """Sets messages aside; bad: partition, offset, key, value, reason.
 
-        Known entries are not changed, so that a batch may come again and dropped messages stay dropped. But a replayed
-        message that some table still can't read waits again.
+        Known entries are not changed, so that a batch may be redelivered and dropped messages stay dropped. But a
+        replayed message that some table still can't read waits again.
         """
         with self._writing():
             known = self.stored().select("id", F.col("state").alias("before"), "_order")

@@ -1,1 +1,1 @@
-"""What every job stands on: the JVM, storage, the pipeline file, status, errors."""
+"""What every job needs: the JVM, storage, the pipeline file, status, errors."""

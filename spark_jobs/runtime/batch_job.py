@@ -1,4 +1,4 @@
-"""The frame of a job that runs once: its options, a session, a result file and an exit code."""
+"""The runner of a job that runs once: its options, a session, a result file and an exit code."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Errors in one line: they come through Py4J and Spark with two stack traces around them."""
+"""Errors in one line, without the two stack traces that Py4J and Spark add."""
 
 from typing import Any, List
 
@@ -9,7 +9,7 @@ TRACE = "Traceback (most recent call last):"
 def root_cause(error: Any) -> str:
     """The line that says what is wrong: a Python exception of ours, else the innermost one of the JVM.
 
-    error: an exception, or what Spark says of a failed query. Its class where it says nothing.
+    error: an exception, or Spark's report of a failed query. Without a message, the line is its class.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     ours = [line for line in lines if line.startswith("spark_jobs.")]

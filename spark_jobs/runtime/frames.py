@@ -1,7 +1,7 @@
 """DataFrames in few calls into the JVM.
 
-Each Column of a DataFrame, and each item of a list of them, is a call of its own (py4j), and a small batch waits for
-all of them: two thousand took six seconds on two busy cores. One text of SQL is one call, however long it is.
+Each Column of a DataFrame, and each item of a list of them, is a separate call (py4j), and a small batch waits for all
+of them: two thousand took six seconds on two busy cores. One text of SQL is one call, however long it is.
 """
 
 import json
@@ -19,7 +19,7 @@ BETWEEN = "\0"  # the one character that no name and no value of PostgreSQL hold
 def select(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
     """The same as rows.selectExpr(*columns).
 
-    One step of the plan, too: Spark goes through all steps below each one, and Hudi does so again with every step.
+    It is also one step of the plan: Spark goes through all steps below each one, and Hudi repeats that with every step.
     """
     texts = java(rows.sparkSession, "java.util.regex.Pattern").compile(BETWEEN).split(BETWEEN.join(columns))
     return DataFrame(rows._jdf.selectExpr(texts), rows.sparkSession)
@@ -31,7 +31,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def replaced(columns: Sequence[str], values: Dict[str, str]) -> List[str]:
-    """The columns, those of values (a name to an expression) with other values."""
+    """The columns; those named in `values` (a name to an expression) have other values."""
     return ["{} AS {}".format(values.get(name, identifier(name)), identifier(name)) for name in columns]
 
 
@@ -47,15 +47,15 @@ def few(spark: SparkSession, rows: Sequence[Sequence[Any]], columns: Dict[str, s
 
 
 def computed(rows: DataFrame) -> DataFrame:
-    """The rows, computed once, and without how they came about; to be given to forget().
+    """The rows, computed once and without their plan. Give them to forget() at the end.
 
-    persist() keeps that, and Spark goes through all of it with each later step: a plan that is joined with itself took
-    two seconds of every batch. What is lost with an executor is not computed again, but fails the batch.
+    persist() keeps the plan, and Spark goes through all of it with each later step: a plan that is joined with itself
+    took two seconds of every batch. Rows that are lost with an executor are not computed again; the batch fails.
     """
     return rows.localCheckpoint(eager=False)
 
 
 def forget(rows: DataFrame) -> None:
-    """Gives back what computed() keeps, at once; Spark would when Java next collects its garbage."""
+    """Frees the rows of computed() at once; Spark would free them at the next garbage collection."""
     plan = rows._jdf.queryExecution().analyzed()
     rows.sparkSession._jsc.sc().unpersistRDD(plan.rdd().id(), False)

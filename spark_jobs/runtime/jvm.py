@@ -1,4 +1,4 @@
-"""The JVM of the session: its classes, and how to save time in each call and task of a small commit."""
+"""The JVM of the session: its classes, and ways to save time in each call and task of a small commit."""
 
 import logging
 from typing import Any, Dict
@@ -31,17 +31,17 @@ def java_map(spark: SparkSession, kind: str, values: Dict[str, str]) -> Any:
 
 
 def keep_names(spark: SparkSession) -> None:
-    """Looks NAMES up once: py4j would search six packages in all jars for each use of one."""
+    """Looks up NAMES once: py4j would search six packages in all jars for each use of a name."""
     for name in NAMES:
         setattr(spark._jvm, name, getattr(spark._jvm, name))
 
 
 class ConfigurationOrigins:
-    """Where Hadoop's settings came from: names of files, which nothing here reads.
+    """The origins of Hadoop's settings: names of files, which nothing here reads.
 
-    Hudi sends all settings with each of a commit's tasks, and Hadoop (Configuration.write) compresses the origin of
-    each of the thousand by itself: 30 ms instead of 4. Hadoop has no method to forget them. Another version that
-    keeps them in another field keeps them.
+    Hudi sends all settings with each task of a commit, and Hadoop (Configuration.write) compresses the origin of each
+    of the thousand settings separately: 30 ms instead of 4. Hadoop has no method to forget them. If another version
+    keeps them in another field, they stay.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -51,7 +51,7 @@ class ConfigurationOrigins:
             self._field = java(spark, "java.lang.Class").forName(CONFIGURATION).getDeclaredField("updatingResource")
             self._field.setAccessible(True)
         except Py4JJavaError as missing:
-            LOG.warning("commits take longer than they need to: %s", root_cause(missing))
+            LOG.warning("the origins of Hadoop's settings stay, and commits take longer: %s", root_cause(missing))
 
     def forget(self) -> None:
         """To be called now and then: when a class adds its own defaults, Hadoop reads all settings again."""

@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.batch_job import Refused
 
-# A batch is read from Kafka more than once, and each time the consumer also requests what comes next. While the broker
-# holds that request, by default for half a second if nothing comes, it answers no other one of this consumer: a table
-# with few changes waited for most of each commit (docs/measured.md).
+# A batch is read from Kafka more than once, and each time the consumer also requests later messages. The broker holds
+# that request, by default for half a second if there are none, and answers no other request of this consumer meanwhile:
+# a table with few changes spent most of each commit waiting (docs/measured.md).
 READING = {"kafka.fetch.max.wait.ms": "20"}
 ENGINE = "postgres"  # of a table that names none
 

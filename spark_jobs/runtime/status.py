@@ -1,4 +1,4 @@
-"""What the running queries report: position and lag per table, for people and for `lake status`."""
+"""The report of the running queries: position and lag of each table, for `lake status`."""
 
 import json
 import threading
@@ -18,7 +18,7 @@ class Progress:
         self._samples: Dict[str, Deque[Sample]] = {}
 
     def committed(self, name: str, position: Dict[str, Any], committed_ms: List[int], now: float) -> None:
-        """A batch became visible at `now` (epoch seconds); committed_ms: quantiles of its source commit times."""
+        """Records a batch that became visible at `now` (epoch s). committed_ms: quantiles of its commit times."""
         lags = [int(now * 1000) - moment for moment in committed_ms]
         with self._lock:
             facts = dict(position, state="running", reason=None, committed_at=now)
@@ -28,12 +28,12 @@ class Progress:
             self._tables.setdefault(name, {}).update(facts)
 
     def update(self, name: str, **facts: Any) -> None:
-        """Notes facts of one table, for example state and reason."""
+        """Records facts of one table, for example state and reason."""
         with self._lock:
             self._tables.setdefault(name, {}).update(facts)
 
     def note(self, name: str, **facts: Any) -> None:
-        """Notes facts of one table unless it is forgotten."""
+        """Records facts of one table unless it is forgotten."""
         with self._lock:
             if name in self._tables:
                 self._tables[name].update(facts)

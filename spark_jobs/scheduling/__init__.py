@@ -1,1 +1,1 @@
-"""Who may commit, and who works in the background."""
+"""Commit slots, and the background pool."""

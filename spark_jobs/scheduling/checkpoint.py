@@ -1,4 +1,4 @@
-"""What Spark keeps of a streaming query: which batches it has cut (offsets/), and which of them ended (commits/)."""
+"""Spark's checkpoint of a streaming query: the batches that it has cut (offsets/) and those that ended (commits/)."""
 
 from typing import List
 
@@ -10,9 +10,8 @@ from spark_jobs.runtime import storage
 def forget_unended(spark: SparkSession, checkpoint: str) -> None:
     """Forgets a batch that was cut and did not end. The next batch begins where it began, and has all later messages.
 
-    Spark would run the same batch again. After a crash that is a commit of a few messages before the one that everybody
-    waits for, and in a new JVM each commit takes ten seconds. Only for a sink that may get a message twice, in other
-    batches.
+    Spark would run the same batch again. After a crash that is a small commit before the one with all later messages,
+    and in a new JVM each commit takes ten seconds. Only for a sink that may get a message twice, in different batches.
     """
     ended = _numbers(spark, checkpoint + "/commits")
     for number in _numbers(spark, checkpoint + "/offsets"):

@@ -1,10 +1,10 @@
 """Commit slots: how many tables commit at once, and which of them is next.
 
-A commit keeps about one core busy from end to end. When more commits run than there are cores, all of them take as long
-as the slowest; one after the other, each is done sooner and no later than before. A batch must not be cut before its
-table has a slot, or it misses what was committed while it waited. So a table waits after its commit, and its slot is
-then kept for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or in a job's first minute
-three times as long.
+A commit keeps about one core busy from end to end. If more commits run than there are cores, all of them take as long
+as the slowest. If they run one after the other, no commit ends later, and most end sooner. A batch must not be cut
+before its table has a slot, or it misses the changes that are committed while it waits. So a table waits after its
+commit, and its slot is then kept for the short time that Spark needs to cut the next batch: 0.1 s, on a slow machine or
+in a job's first minute three times as long.
 """
 
 import threading
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Callable, Deque, Dict, Iterator, List
 
 KEPT_S, KEPT_AT_MOST_S = 0.25, 1.0  # a table without changes gives its slot back after this
-CUTS = 5  # the fastest of so many is how long it takes: any other may have waited for changes
-STARVATION_S = 8.0  # a huge batch must not stop the small tables: after this a table goes on without a slot
+CUTS = 5  # the fastest of this many tells how long cutting takes: the others may have waited for changes
+STARVATION_S = 8.0  # a huge batch must not stop the small tables: after this time a table continues without a slot
 
 
 class CommitSlots:
@@ -32,7 +32,7 @@ class CommitSlots:
 
     @contextmanager
     def slot(self, name: str) -> Iterator[None]:
-        """The time of one commit."""
+        """A context for one commit."""
         with self._changed:
             if name in self._given:
                 self._cuts.append(self._clock() - self._given.pop(name))
@@ -57,14 +57,14 @@ class CommitSlots:
             return bool(self._waiting) or float("inf") in self.holders().values()
 
     def holders(self) -> Dict[str, float]:
-        """Who has a slot, and when it ends by itself."""
+        """The tables that have a slot, with the time at which it ends by itself."""
         with self._changed:
             now = self._clock()
             self._ends = {name: end for name, end in self._ends.items() if end > now}
             return self._ends
 
     def waiting(self) -> List[str]:
-        """Who waits for a slot, the next one first."""
+        """The tables that wait for a slot, the next one first."""
         with self._changed:
             return list(self._waiting)
 

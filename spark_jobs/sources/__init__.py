@@ -1,1 +1,1 @@
-"""One folder per source engine: its types, and its rows for the proof."""
+"""One folder per source engine: its types, and the reader of its rows for data validation."""

@@ -1,4 +1,4 @@
-"""What the jobs need of a source database, whatever its engine. Each folder next to this file is one engine."""
+"""What the jobs need from a source database of any engine. Each folder next to this file is one engine."""
 
 from importlib import import_module
 from typing import Any, Callable, ContextManager, Dict, Iterable, List, NamedTuple, Optional
@@ -92,6 +92,6 @@ class Engine(NamedTuple):
 
 
 def engine(name: str) -> Engine:
-    """The engine of that name: the ENGINE of its own folder, so that a new one changes no file of the others."""
+    """The engine of that name: the ENGINE of its folder, so that a new engine changes no file of the others."""
     found: Engine = import_module("spark_jobs.sources.{}.engine".format(name)).ENGINE
     return found

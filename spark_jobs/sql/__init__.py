@@ -1,1 +1,1 @@
-"""Statements as Spark's parser reads them."""
+"""SQL statements, as parsed by Spark."""

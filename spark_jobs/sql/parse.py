@@ -34,7 +34,7 @@ def refuse_writing(spark: SparkSession, plan: Any) -> None:
     """Raises Refused for all but queries, SHOW, DESCRIBE and EXPLAIN: the streaming job is a table's only writer."""
     if _kind(plan).startswith(READING):
         return
-    gateway, what = spark._sc._gateway, "lake sql only reads, by queries, SHOW, DESCRIBE and EXPLAIN: {} was not done"
+    gateway, what = spark._sc._gateway, "lake sql only reads: queries, SHOW, DESCRIBE and EXPLAIN; {} was not executed"
     for node in _nodes(plan):
         if _kind(node) != "TimeTravelRelation" and any(is_instance_of(gateway, node, one) for one in WRITING):
             raise Refused(what.format(_kind(node)))
@@ -76,7 +76,7 @@ def _tables(plan: Any, known: FrozenSet[str]) -> Iterator[Any]:
 
 def _refuse_unnamed(plan: Any, kind: str) -> None:
     if "TimeTravel" in kind:
-        raise Refused("the statement has a moment of its own (AS OF); give one or the other")
+        raise Refused("the statement already names a moment (AS OF); give one or the other")
     if kind == "UnresolvedTableValuedFunction" and [one.lower() for one in _items(plan.name())] != ["range"]:
         raise Refused("{} can't be read as of a moment; name the table itself".format(".".join(_items(plan.name()))))
     if kind.startswith(READING):

@@ -1,4 +1,4 @@
-"""What the parts of the streaming job share."""
+"""The objects that the parts of the streaming job share."""
 
 from typing import NamedTuple
 

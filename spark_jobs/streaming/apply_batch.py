@@ -1,4 +1,4 @@
-"""The road of a batch: messages of a topic become one commit of its Hudi table."""
+"""The path of a batch: messages of a topic become one commit of their Hudi table."""
 
 import logging
 import time
@@ -17,11 +17,11 @@ from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.hudi.table import Commit, HudiTable
 
 LOG = logging.getLogger("apply_batch")
-SMALL_BATCH = 5000  # messages; up to so many one task is faster than two
+SMALL_BATCH = 5000  # messages; up to this many, one task is faster than two
 
 
 class Oversized(Exception):
-    """A batch has more bytes than it may. Nothing of it was written."""
+    """A batch has more bytes than the limit. Nothing of it was written."""
 
 
 def apply_batch(
@@ -34,8 +34,8 @@ def apply_batch(
 ) -> Optional[Commit]:
     """Commits one batch, with its position in the same commit; None when there was nothing to commit.
 
-    The same batch again changes nothing: rows carry their order. When it raises, nothing was written; TableWriter tries
-    another way after Oversized, SchemaRefused and Unfillable.
+    Applying the same batch again changes nothing: rows carry their order. If it raises, nothing was written;
+    TableWriter tries another way after Oversized, SchemaRefused and Unfillable.
 
     messages: partition, offset, value; lazy: the steps below fetch them
     lookahead: later messages that are to be applied with it; the position of the commit is the batch's
@@ -80,7 +80,7 @@ def _few_tasks(rows: DataFrame, batch: Batch) -> DataFrame:
 
 @contextmanager
 def _filled(latest: DataFrame, batch: Batch, table: HudiTable) -> Iterator[DataFrame]:
-    """The rows with the large values that no message of the batch brought."""
+    """The rows with the large values that no message of the batch contains."""
     if not batch.left_out:
         yield latest
         return

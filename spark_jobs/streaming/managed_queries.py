@@ -12,13 +12,13 @@ from spark_jobs.streaming.application import Application
 from spark_jobs.streaming.table_writer import TableWriter
 
 LOG = logging.getLogger("stream")
-RETRY_S = (1, 2, 5, 10, 30)  # a query that fails is started again after these, the last one for ever
+RETRY_S = (1, 2, 5, 10, 30)  # pauses before the next starts of a query that fails; the last one repeats
 
 
 class ManagedQuery:
     """A query that should run.
 
-    spec: when it changes, the query is another one
+    spec: if it changes, a new query replaces this one
     start: starts the query and returns it; it sets `writer` if the query writes a table
     """
 
@@ -34,17 +34,17 @@ class ManagedQuery:
         self._began_from: Dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Starts the query, and remembers the position from which it goes on."""
+        """Starts the query, and records the position from which it continues."""
         self.query = self._start(self)
         self._began_from = self._position()
 
     def retire(self) -> None:
-        """After this, nothing is written through the present writer."""
+        """After this, the current writer writes nothing more."""
         if self.writer is not None:
             self.writer.retire()
 
     def failed(self, reason: str) -> None:
-        """Delays the next start: a table that can't go on must not load the others."""
+        """Delays the next start: a table that can't continue must not slow down the others."""
         if self._position() != self._began_from:
             self.failures = 0
         wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
@@ -116,9 +116,9 @@ class ManagedQueries:
         return [(one, one.writer) for one in list(self._known.values()) if one.writer is not None]
 
     def nothing_to_do(self) -> bool:
-        """True if no table that can go on has anything to do. Stuck tables delay nothing.
+        """True if no table that can continue has anything to do. Stuck tables are ignored.
 
-        If all are stuck, because a server does not answer, all will have much to do when it is back: False.
+        False if all are stuck: a server does not answer, and all will have much to do when it is back.
         """
         able = [managed for managed in self._known.values() if not managed.stuck()]
         return all(managed.idle() for managed in able) and bool(able or not self._known)
@@ -149,7 +149,7 @@ class ManagedQueries:
         try:
             managed.begin()
             self._app.progress.update(managed.name, state="running" if not managed.failures else "retrying")
-        except Exception as error:  # py4j and urllib: whatever it is, this table alone waits
+        except Exception as error:  # py4j and urllib: for any error, only this table waits
             self._note_failure(managed, error)
 
     def _note_failure(self, managed: ManagedQuery, error: Any) -> None:

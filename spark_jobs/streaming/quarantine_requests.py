@@ -31,7 +31,7 @@ def serve(control: Control, quarantines: Quarantines, pipeline: Pipeline, writer
             try:
                 result = settle(quarantines, pipeline, writers, request.verb, request.arguments)
                 control.answer(request, DONE, result)
-            except Exception as error:  # py4j: whatever it is, the operator has to know
+            except Exception as error:  # py4j: the operator has to know of any error
                 LOG.exception("%s", request)
                 control.answer(request, FAILED, {"error": root_cause(error)})
     except Exception as error:  # py4j: the storage does not answer, and the requests stay
@@ -92,7 +92,7 @@ def writers_of(pipeline: Pipeline, writers: Sequence[TableWriter], topic: str) -
     paths = [target.path for table in pipeline.tables if table.topic == topic for target in table.targets]
     found = [writer for writer in writers if writer.table.path in paths]
     if not paths:
-        return "{} is not captured any more: drop it".format(topic), []
+        return "{} is no longer captured: drop it".format(topic), []
     if len(found) < len(paths):
         return "not all tables of {} are written now; see: lake status".format(topic), []
     return "", found

@@ -34,7 +34,7 @@ TABLES_FIRST_S = 90.0
 class TablesFirst:
     """After a restart, the tables have the JVM to themselves for a while; archives and table services start later.
 
-    A new JVM is slow, and after a crash the tables are late. If they have nothing to do, nothing else need wait.
+    A new JVM is slow, and after a crash the tables are late. If they have nothing to do, the others need not wait.
     """
 
     def __init__(self, seconds: float = TABLES_FIRST_S) -> None:
@@ -42,12 +42,12 @@ class TablesFirst:
         self._until = time.monotonic() + seconds
 
     def look(self, nothing_to_do: Callable[[], bool], is_requested: Callable[[], bool]) -> None:
-        """To be called now and then. is_requested: True if an operator waits for what starts later."""
+        """Call it regularly. is_requested: True if an operator waits for a table service or an archive."""
         self.over = self.over or time.monotonic() > self._until or nothing_to_do() or is_requested()
 
 
 class StreamingJob:
-    """All that one application does. failed: True if it has to be started again; the log says why."""
+    """The whole application. failed: True if it has to be started again; the log says why."""
 
     def __init__(self, spark: SparkSession, config: str, layers: List[str]) -> None:
         self._spark = spark
@@ -77,7 +77,7 @@ class StreamingJob:
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
         self.repeat("table services", self._serve, LOOK_EVERY_S)
-        # In a thread of its own: Kafka may take long to answer.
+        # In a separate thread: Kafka may take long to answer.
         self.repeat("lags", lambda: note_lags(self._app, self._queries, time.monotonic()), LAGS_EVERY_S)
         origins = ConfigurationOrigins(self._spark)
         while not self._stopping.is_set():
@@ -141,7 +141,7 @@ class StreamingJob:
             service_loop.serve(self._app, self._pipeline(), [writer for _, writer in self._queries.of_tables()])
 
     def _lose(self, reason: str) -> None:
-        """Another job may write a table by now, or a thread ended: all stops, and the supervisor restarts this job."""
+        """Stops everything after a lost claim or a dead thread; the supervisor restarts this job."""
         LOG.error("%s: this job ends", reason)
         self.failed = True
         self._stopping.set()
@@ -160,6 +160,6 @@ def note_lags(app: Application, queries: ManagedQueries, now: float) -> None:
 def _ends(broker: Broker, topic: str) -> Dict[int, int]:
     try:
         return broker.ends(topic)
-    except Exception as error:  # py4j, whatever it is: the other topics go on
+    except Exception as error:  # py4j: for any error, the other topics continue
         LOG.warning("Kafka does not say what %s holds: %s", topic, root_cause(error))
         return {}

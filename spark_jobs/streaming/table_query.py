@@ -16,7 +16,7 @@ from spark_jobs.streaming.table_writer import TableWriter
 
 
 def start(app: Application, pipeline: Pipeline, source: Table, target: Target, managed: ManagedQuery) -> StreamingQuery:
-    """The running query, with a new writer; it goes on where its checkpoint ends."""
+    """The running query, with a new writer; it continues from its checkpoint."""
     app.leases.take(target.path)
     managed.retire()
     table = HudiTable(app.spark, source, target)
@@ -36,7 +36,7 @@ def start(app: Application, pipeline: Pipeline, source: Table, target: Target, m
 
 
 class Batches:
-    """The batches of a query. A batch that comes again changes nothing (apply_batch.py)."""
+    """The batches of a query. A redelivered batch changes nothing (apply_batch.py)."""
 
     def __init__(self, app: Application, writer: TableWriter) -> None:
         self._app = app

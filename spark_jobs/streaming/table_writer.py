@@ -29,7 +29,7 @@ ReadRange = Callable[[Dict[str, int], Optional[Dict[str, int]]], DataFrame]
 
 
 class PoisonMessage(Exception):
-    """A message that can't be applied; its table waits in front of it."""
+    """A message that can't be applied; its table stops at it."""
 
 
 class Retired(Exception):
@@ -40,7 +40,7 @@ class Retired(Exception):
 class TableWriter:
     """Writes the batches of one table.
 
-    A batch is applied whole. Only the messages of a batch that fails are checked, so good batches cost nothing more.
+    A batch is applied as a whole. Messages are checked only in a batch that fails, so valid batches cost nothing extra.
 
     read_range: messages of the topic from an offset of each partition on, to those before another offset or to its end
     may_write: raises when another job may write the table
@@ -92,7 +92,7 @@ class TableWriter:
         try:
             self._apply(messages, limit=limit)
         except SchemaRefused as refused:
-            # Only the newest message of each key must fit: so a table goes on once its source is corrected.
+            # Only the newest message of each key must fit, so a table continues once its source is corrected.
             latest = latest_message_per_key(self._from_here_on(messages))
             self._refuse_left_out(latest, refused)
             self._apply(latest)
@@ -149,6 +149,6 @@ class TableWriter:
 
 def refusal(name: str, table: Table, row: Any) -> str:
     """The error of a table that stops in front of a message."""
-    what = "{}: {} partition {} offset {} can't be applied: {}; the table waits in front of it. To set such messages "
+    what = "{}: {} partition {} offset {} can't be applied: {}; the table stops here. To set such messages "
     remedy = "aside: on_bad_message: quarantine in databases/{}.yaml, then lake apply".format(table.database)
     return what.format(name, table.topic, row["partition"], row["offset"], row[validate.REASON]) + remedy

@@ -114,7 +114,7 @@ def test_the_defaults_alone_are_refused(chart: str) -> None:
         ('{"connector.class": "x"', "unexpected end of JSON input"),
         (
             '{"database.password": "hunter2"}',
-            "connector moma: database.password must be a reference, as ${secrets:database:password}",
+            "connector moma: database.password must be a reference, such as ${secrets:database:password}",
         ),
     ],
 )

@@ -1,9 +1,4 @@
 """What goes wrong in the emulated account."""
 
-
-class Refused(Exception):
-    """What AWS would refuse too: the stack is rolled back with this as its reason."""
-
-
-class NotEmulated(Exception):
-    """What nobody wrote an answer for: the stack is rolled back, and the test run fails."""
+from iam.errors import NotEmulated as NotEmulated
+from iam.errors import Refused as Refused

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.faults import BACK_WITHIN_S, unwell
+from tests.faults.process_faults import BACK_WITHIN_S, unwell
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 

@@ -10,7 +10,7 @@ import psutil
 
 from lake.local.java import jdk_tool
 from lake.local.spark_submit import JVM_OPTIONS, spark_environment, spark_home
-from tests.faults.faults import Stop
+from tests.faults.process_faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.workload import until
 

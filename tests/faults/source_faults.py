@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tests.faults.faults import unwell
+from tests.faults.process_faults import unwell
 from tests.faults.rig import Rig
 from tests.integration.lab import in_background
 

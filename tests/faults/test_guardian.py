@@ -60,7 +60,7 @@ def overrun(rig: Rig, slot: str) -> None:
     ("happens", "told"),
     [
         pytest.param(drop, "does not exist", id="dropped"),
-        pytest.param(recreate, "is ahead", id="made anew"),
+        pytest.param(recreate, "is ahead", id="re-created"),
         pytest.param(foreign, "is not the lake's", id="another database's"),
         pytest.param(advance, "is ahead", id="advanced"),
     ],
@@ -70,7 +70,7 @@ def test_slot(rig: Rig, entry: Entry, small: str, happens: Callable[[Rig, str], 
     _told_and_recovered(rig, entry, small, happens, told)
 
 
-@pytest.mark.matrix("11", "the connector is stopped until its log is gone")
+@pytest.mark.matrix("11", "the connector is stopped until its log is removed")
 def test_slot_lost(rig: Rig, entry: Entry, shop: str, small: str) -> None:
     _told_and_recovered(rig, entry, small, overrun, "lost the log that it needs (wal_status lost)")
 
@@ -158,7 +158,7 @@ FILTERED = (
 )
 
 
-@pytest.mark.matrix("18", "changes are captured in part, until the source is put right:")
+@pytest.mark.matrix("18", "changes are captured in part, until the source is corrected:")
 @pytest.mark.parametrize(
     ("statements", "told", "all_tables"),
     [
@@ -275,7 +275,7 @@ def test_table_made_anew(rig: Rig, entry: Entry, small: str) -> None:
     conclude(rig, entry, small, [])
 
 
-@pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT is told")
+@pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT is reported")
 def test_default(rig: Rig, entry: Entry, small: str) -> None:
     _await_known(rig, small)
     rig.execute(small, "ALTER TABLE account ADD extra int DEFAULT 7")
@@ -284,7 +284,7 @@ def test_default(rig: Rig, entry: Entry, small: str) -> None:
     assert list(checker.equality(rig.gather(small)["account"])) == []
 
 
-@pytest.mark.matrix("17", "a nullable column is told, and ends in parity:")
+@pytest.mark.matrix("17", "a nullable column is reported, and ends in parity:")
 @pytest.mark.parametrize(
     ("statements", "told"),
     [
@@ -307,7 +307,7 @@ def test_column(rig: Rig, entry: Entry, small: str, statements: list[str], told:
     assert list(checker.equality(rig.gather(small)["account"])) == []
 
 
-@pytest.mark.matrix("19", "identity and rights are taken away")
+@pytest.mark.matrix("19", "identity and rights are removed")
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
@@ -338,7 +338,7 @@ def test_idle(rig: Rig, entry: Entry, small: str) -> None:
     until(lambda: (rig.source_status(small)["retained_wal_bytes"] or 0) < IDLE_BYTES, "the log is pinned", every_s=1)
 
 
-@pytest.mark.matrix("11", "the budget of log is spent")
+@pytest.mark.matrix("11", "the log limits of a slot are exceeded")
 def test_budget(rig: Rig, entry: Entry, small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real sources and a real connector; the guardian of this test has a smaller budget than the lake's own."""
     database = load_database(rig.lake.databases / f"{small}.yaml")

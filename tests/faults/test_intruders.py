@@ -123,7 +123,7 @@ def listening() -> Iterator[tuple[int, list[Any]]]:
         server.shutdown(socket.SHUT_RDWR)
 
 
-@pytest.mark.matrix("34", "a connector that brings its own Kafka broker")
+@pytest.mark.matrix("34", "a connector with another Kafka broker")
 def test_override(rig: Rig, entry: Entry, shop: str) -> None:
     try:
         with logged(rig, "connect", "PUT /connectors/intruder/config"):
@@ -157,7 +157,7 @@ def test_store(rig: Rig, entry: Entry) -> None:
         client.list_objects_v2(Bucket=rig.home.bucket)
 
 
-@pytest.mark.matrix("34", "the capture user writes and reads what is not captured")
+@pytest.mark.matrix("34", "the capture user writes, and reads tables that are not captured")
 def test_capture_user(rig: Rig, entry: Entry, shop: str) -> None:
     secret = rig.home.secrets.lake_capture
     dsn = psycopg.conninfo.make_conninfo(rig.home.dsn(shop), user="lake_capture", password=secret)

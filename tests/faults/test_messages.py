@@ -63,7 +63,7 @@ def quarantined(rig: Rig, database: str, *more: str) -> list[dict[str, Any]]:
     return list(rig.lake.json("quarantine", "list", database, *more))
 
 
-@pytest.mark.matrix("31", "a table stops in front of a poisoned message: ")
+@pytest.mark.matrix("31", "a table stops at a poison message: ")
 @pytest.mark.parametrize("kind", KINDS)
 def test_poison(rig: Rig, entry: Entry, small: str, kind: str) -> None:
     """The table stops, and names the message; the other one goes on, and so does the archive."""
@@ -98,7 +98,7 @@ def archived_to(rig: Rig, database: str, end: int, table: str = "account") -> No
     assert archive.faults(files, {0: 0}) == []
 
 
-@pytest.mark.matrix("31", "a poisoned message is set aside: ")
+@pytest.mark.matrix("31", "a poison message is set aside: ")
 @pytest.mark.parametrize("kind", KINDS)
 def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None:
     """Counted as missing until it is dropped; the table goes on meanwhile."""
@@ -125,7 +125,7 @@ def test_poison_set_aside(rig: Rig, entry: Entry, aside: str, kind: str) -> None
     assert proof["equal"], proof
 
 
-@pytest.mark.matrix("31", "a table stops in front of a value that its lake type refuses")
+@pytest.mark.matrix("31", "a table stops at a value that its lake type cannot hold")
 def test_unfit(rig: Rig, entry: Entry, small: str) -> None:
     """It names offset and column; the other table goes on, and so does the archive, which takes the value as it is."""
     offset, before = readers.end_of(rig.home, f"{small}.public.account"), rig.consumed(small, "account")
@@ -133,7 +133,7 @@ def test_unfit(rig: Rig, entry: Entry, small: str) -> None:
     waits_in_front(rig, small, before, offset, f": {REFUSED}")
 
 
-@pytest.mark.matrix("31", "a value that its lake type refuses is set aside")
+@pytest.mark.matrix("31", "a value that its lake type cannot hold is set aside")
 def test_unfit_set_aside(rig: Rig, entry: Entry, aside: str) -> None:
     """The row has its next value, and the deleted one is no ghost; what was set aside counts until it is dropped."""
     offset = readers.end_of(rig.home, f"{aside}.public.account")

@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults import evidence
 from tests.faults.evidence import Evidence
-from tests.faults.faults import Kill, Stop
+from tests.faults.process_faults import Kill, Stop
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT
 from tests.faults.trial import Entry, conclude, under_load

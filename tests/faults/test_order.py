@@ -6,8 +6,9 @@ import pytest
 
 from tests.faults import schedules
 from tests.faults.conftest import SHOP
-from tests.faults.faults import Kill, Rewind
+from tests.faults.process_faults import Kill
 from tests.faults.rig import Rig
+from tests.faults.state_faults import Rewind
 from tests.faults.trial import SNAPSHOT_SIZE, Entry, Void, await_share, conclude, filled, resume, under_load
 from tests.integration import readers
 from tests.integration.lab import in_background

@@ -16,23 +16,23 @@ from tests.faults import evidence
 from tests.faults.apart import Cut, FullDisk, isolated, own_disk
 from tests.faults.conftest import SHOP
 from tests.faults.executors import failing_tasks, on_executors
-from tests.faults.faults import (
+from tests.faults.faults import Series
+from tests.faults.onlooker import Onlooker, heard
+from tests.faults.process_faults import (
     SERVICES,
-    EmptyStore,
     Kill,
     KillSupervisors,
     Pause,
     Restart,
-    Series,
     Stall,
     Stop,
     all_but_the_source,
     pid_of,
-    request_compaction,
 )
-from tests.faults.onlooker import Onlooker, heard
 from tests.faults.rig import Rig
+from tests.faults.service_requests import request_compaction
 from tests.faults.source import ACCOUNT, ITEM
+from tests.faults.state_faults import EmptyStore
 from tests.faults.trial import LEAST, Entry, Void, await_versions, conclude, under_load, well
 from tests.faults.workload import SOON, Copies, until
 
@@ -122,7 +122,7 @@ def test_registry_away(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Stop("registry"), hold_s=300, grows_at=SOON)
 
 
-@pytest.mark.matrix("3", "the registry lost its store, until that is restored")
+@pytest.mark.matrix("3", "the registry lost its store, until the store is restored")
 def test_registry_empty(rig: Rig, entry: Entry, shop: str) -> None:
     """Healed by hand: the registry's own stop, restore and start count into the time."""
     under_load(rig, entry, shop, EmptyStore(), hold_s=10, recovers_within_s=120)
@@ -215,7 +215,7 @@ def test_paused(rig: Rig, entry: Entry, shop: str, service: str) -> None:
     assert "Removing executor" not in (rig.home.logs / "stream.log").read_text()
 
 
-@pytest.mark.matrix("8", "SIGSTOP of the object store, until tables that lag are named")
+@pytest.mark.matrix("8", "SIGSTOP of the object store, until lagging tables are reported")
 def test_stalled(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Stall("s3"), recovers_within_s=120)
 
@@ -234,7 +234,7 @@ def test_cut_off_for_long(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, Cut(CUT), hold_s=900, source_down=True, recovers_within_s=120)
 
 
-@pytest.mark.matrix("10", "disk full, for all that write")
+@pytest.mark.matrix("10", "disk full, for all writers")
 def test_disk_full(rig: Rig, entry: Entry, shop: str) -> None:
     if not own_disk(rig):
         pytest.skip("needs a disk of its own: make faults makes one")

@@ -29,7 +29,7 @@ def differences(rig: Rig, database: str) -> list[str]:
     return [line for line in checker.check(rig.gather(database)) if not line.startswith(GAP)]
 
 
-@pytest.mark.matrix("12", "rows are deleted, changed and inserted in a gap, then the table is read again")
+@pytest.mark.matrix("12", "rows are deleted, changed and inserted in a gap, then the table is re-snapshotted")
 def test_ghosts(rig: Rig, entry: Entry, small: str) -> None:
     lose(
         rig,
@@ -46,7 +46,7 @@ def test_ghosts(rig: Rig, entry: Entry, small: str) -> None:
     assert differences(rig, small) == [], "a key that was swept does not come back"
 
 
-@pytest.mark.matrix("31", "a row that was set aside is deleted in a gap, and its table is read again")
+@pytest.mark.matrix("31", "a row that was set aside is deleted in a gap, and its table is re-snapshotted")
 def test_set_aside_before(rig: Rig, entry: Entry, aside: str) -> None:
     """Its replay would bring the row back: the message is given up with what the table was before."""
     last = readers.topic_values(rig.home, f"{aside}.public.account")[-1]
@@ -59,7 +59,7 @@ def test_set_aside_before(rig: Rig, entry: Entry, aside: str) -> None:
     assert quarantined(rig, aside, "--all")[0]["state"] == "dropped"
 
 
-@pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT, then the table is read again")
+@pytest.mark.matrix("17", "ADD COLUMN with a DEFAULT, then the table is re-snapshotted")
 def test_column_with_default(rig: Rig, entry: Entry, small: str) -> None:
     rig.execute(small, "ALTER TABLE account ADD extra int DEFAULT 7", "UPDATE account SET version = 0 WHERE id = 1")
     rig.come_to_rest(small)
@@ -68,7 +68,7 @@ def test_column_with_default(rig: Rig, entry: Entry, small: str) -> None:
     assert list(checker.equality(rig.gather(small)["account"])) == []
 
 
-@pytest.mark.matrix("18", "an empty table has nothing but ghosts")
+@pytest.mark.matrix("18", "all lake rows of an emptied table are orphaned")
 def test_truncated(rig: Rig, entry: Entry, small: str) -> None:
     rig.execute(small, "TRUNCATE account")
     assert rig.lake.json("resnapshot", f"{small}.account")["swept"][f"{small}_mor.account"] == 101
@@ -81,7 +81,7 @@ def rows_read(rig: Rig, database: str, table: str = "account") -> int:
     return sum(record["__op"] == "r" for record in readers.topic_records(rig.home, f"{database}.public.{table}"))
 
 
-@pytest.mark.matrix("15", "tables are read again under load")
+@pytest.mark.matrix("15", "tables are re-snapshotted under load")
 def test_under_load(rig: Rig, entry: Entry, shop: str) -> None:
     """The load ends while the tables are settled: keys that never rest can't be proven equal."""
     with rig.load(shop, entry.load_seed) as writing:

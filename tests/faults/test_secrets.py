@@ -124,7 +124,7 @@ def test_rows_set_aside(rig: Rig, entry: Entry, aside: str) -> None:
     assert places(rig, ROW) == []
 
 
-@pytest.mark.matrix("34", "the search itself finds what is planted")
+@pytest.mark.matrix("34", "the search for secrets finds a planted one")
 def test_search(rig: Rig, entry: Entry, shop: str) -> None:
     planted = [rig.home.data / folder / "planted" for folder in ("kafka/connect-status-0", "logs", "metastore/derby")]
     try:

@@ -20,8 +20,8 @@ from spark_jobs.hudi.write_client import write_client
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import read_pipeline
-from tests.faults.faults import Cleaner, SecondJob
 from tests.faults.rig import Rig
+from tests.faults.rival_faults import Cleaner, SecondJob
 from tests.faults.trial import Entry, under_load
 from tests.integration import own_table, readers
 from tests.integration.lab import in_background
@@ -140,7 +140,7 @@ class Reader:
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
-@pytest.mark.matrix("30", "the past is read while compaction and cleaner take it away:")
+@pytest.mark.matrix("30", "time travel while compaction and cleaner remove its files:")
 def test_past_beside_the_cleaner(
     rig: Rig, entry: Entry, small: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,13 +173,13 @@ def test_past_behind_half_a_cleaning(rig: Rig, entry: Entry, small: str) -> None
     )
     client.close()
     entry.injected.append("cleaning planned, not done")
-    with pytest.raises(time_travel.NoSuchMoment, match="the oldest moment that is kept whole"):
+    with pytest.raises(time_travel.NoSuchMoment, match="the oldest moment that is kept completely"):
         time_travel.instant_of(rig.spark, path, instants[0])
     assert time_travel.instant_of(rig.spark, path, instants[-1]) == instants[-1]
 
 
 @pytest.mark.parametrize("kind", ["cow", "mor"])
-@pytest.mark.matrix("30", "a query that lasts longer than the files it began with:")
+@pytest.mark.matrix("30", "a query that lasts longer than its first files:")
 def test_long_reader(rig: Rig, entry: Entry, small: str, kind: str, as_jobs_do: None) -> None:
     silver = beside(rig, small, kind, "long")
     planned = []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.faults.faults import Kill
+from tests.faults.process_faults import Kill
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, Void, in_snapshot
 

@@ -4,7 +4,8 @@ import pytest
 
 from tests.faults import checker
 from tests.faults.apart import Cut, FullDisk, isolated, own_disk
-from tests.faults.faults import Fault, Kill, Pause, Stop, all_but_the_source
+from tests.faults.faults import Fault
+from tests.faults.process_faults import Kill, Pause, Stop, all_but_the_source
 from tests.faults.rig import Rig
 from tests.faults.source_faults import Alter, Password
 from tests.faults.test_guardian import await_told, recovered
@@ -43,7 +44,7 @@ def test_broken(rig: Rig, entry: Entry, shop: str, fault: Fault, share: float, h
     in_snapshot(rig, entry, fault, share, hold_s=hold_s)
 
 
-@pytest.mark.matrix("17", "told, though it came before anybody looked: ", phase="snapshot")
+@pytest.mark.matrix("17", "reported, although it happened before the first inspection: ", phase="snapshot")
 @pytest.mark.parametrize(
     ("statement", "told"),
     [

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults import evidence
-from tests.faults.faults import SERVICES, Fault, Kill, KillSupervisors
+from tests.faults.faults import Fault
 from tests.faults.onlooker import Onlooker, heard
+from tests.faults.process_faults import SERVICES, Kill, KillSupervisors
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, ITEM
 from tests.faults.trial import Entry, Void, conclude, hold, well

@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from tests.faults.faults import SecondConnector
 from tests.faults.rig import Rig
+from tests.faults.rival_faults import SecondConnector
 from tests.faults.source import ACCOUNT, OTHER
 from tests.faults.source_faults import Password
 from tests.faults.trial import Entry, conclude, under_load
@@ -79,7 +79,7 @@ def test_second_connector(rig: Rig, entry: Entry, shop: str) -> None:
     under_load(rig, entry, shop, SecondConnector(shop), hold_s=15)
 
 
-@pytest.mark.matrix("21", "connectors that are no connectors: ")
+@pytest.mark.matrix("21", "invalid connectors: ")
 @pytest.mark.parametrize(
     "change",
     [{"connector.class": "no.such.Class"}, {"tasks.max": "many"}, {"database.port": "x"}, {"snapshot.mode": "maybe"}],

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from tests import remains
 from tests.faults import checker
-from tests.faults.faults import Stop
+from tests.faults.process_faults import Stop
 from tests.faults.rig import Rig
 from tests.faults.test_messages import TOLD_WITHIN_S, produce, stopped_by
 from tests.faults.trial import Entry
@@ -57,7 +57,7 @@ def put_archive_away(rig: Rig, topic: str) -> None:
         stop.heal(rig)
 
 
-@pytest.mark.matrix("32", "Kafka deletes what is not yet read")
+@pytest.mark.matrix("32", "Kafka deletes unread messages")
 @pytest.mark.parametrize("kept", [True, False], ids=["", "and the checkpoints are lost"])
 def test_retention(rig: Rig, entry: Entry, small: str, kept: bool) -> None:
     topic = f"{small}.public.account"
@@ -106,7 +106,7 @@ def test_topic_deleted(rig: Rig, entry: Entry, small: str) -> None:
     read_anew(rig, small)
 
 
-@pytest.mark.matrix("32", "a topic is made anew, and has outgrown the old one")
+@pytest.mark.matrix("32", "a topic is re-created, and has more messages than the old one")
 def test_topic_replaced(rig: Rig, entry: Entry, small: str) -> None:
     topic = f"{small}.public.account"
     values = readers.topic_values(rig.home, topic)

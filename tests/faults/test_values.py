@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from tests.faults import source
-from tests.faults.faults import pid_of
+from tests.faults.process_faults import pid_of
 from tests.faults.rig import Rig
 from tests.faults.source import COW, MOR, Table
 from tests.faults.test_messages import archived_to
@@ -86,7 +86,7 @@ def test_large_row(rig: Rig, entry: Entry) -> None:
         conclude(rig, entry, database, [])
 
 
-@pytest.mark.matrix("22", "a row greater than the largest message is set aside, the table and the others go on")
+@pytest.mark.matrix("22", "a row greater than the largest message is set aside, the table and the others continue")
 def test_too_large_row(rig: Rig, entry: Entry) -> None:
     """One is made smaller then, and one deleted: all is equal in the end."""
     with rig.temporary((ASIDE, KEYED)) as database:
@@ -223,7 +223,7 @@ def test_empty_key(rig: Rig, entry: Entry) -> None:
         assert {one["where"] for one in told["differences"]} == {"quarantine", "source = cow"}, told
 
 
-@pytest.mark.matrix("25", "a partition column that is no text: ")
+@pytest.mark.matrix("25", "a partition column of another type than text: ")
 @pytest.mark.parametrize("kind", PLACED_BY)
 def test_partition_types(rig: Rig, entry: Entry, kind: str) -> None:
     """Equal in all, and found in the folder that a query's condition names."""

@@ -13,7 +13,8 @@ from benchmarks.machine import Machine
 from lake.sources.drift import BEHIND_S
 from tests.faults import checker, evidence, source
 from tests.faults.evidence import Evidence
-from tests.faults.faults import Fault, ended_at, unwell
+from tests.faults.faults import Fault, ended_at
+from tests.faults.process_faults import unwell
 from tests.faults.rig import Rig
 from tests.faults.source import ACCOUNT, COW, ITEM
 from tests.faults.workload import Lasting, Workload, until

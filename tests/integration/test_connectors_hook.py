@@ -124,7 +124,7 @@ def test_life_of_a_declared_connector(home: Environment, apply_chart: Apply) -> 
     assert_runs(home, DECLARED)
 
     removed = apply_chart()
-    assert (removed.returncode, removed.stdout) == (0, f"{DECLARED}: deleted, it is not declared any more\n")
+    assert (removed.returncode, removed.stdout) == (0, f"{DECLARED}: deleted, it is no longer declared\n")
     assert running(home) == others
 
 

@@ -155,7 +155,7 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
         ("fleeting", {"key": ["id"]}, "not in the write-ahead log"),
         ("b", {"key": ["x"]}, r"\(x, y\), not \(x\)"),
         ("b", {**B, "partition": "z"}, "no column 'z'"),
-        ("wide", {"key": ["id"], "replica_identity": "default", "delete": "hard"}, "large value of note does not come"),
+        ("wide", {"key": ["id"], "replica_identity": "default", "delete": "hard"}, "unchanged large value of note"),
         (
             "wide",
             {"key": ["id"], "replica_identity": "default", "on_bad_message": "quarantine"},

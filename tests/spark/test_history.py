@@ -51,7 +51,7 @@ def test_moments(kept: None, moment: str, instant: str) -> None:
     ("moment", "says"),
     [
         *(
-            (nonsense, "is no moment; give an instant")
+            (nonsense, "is not a moment; give an instant")
             for nonsense in (
                 "",
                 "yesterday",
@@ -79,11 +79,11 @@ def test_moments(kept: None, moment: str, instant: str) -> None:
                 "0/123456789",
             )
         ),
-        ("2999-01-01", "2999-01-01 is in the future: here it is 20"),
+        ("2999-01-01", "2999-01-01 is in the future: the time here is 20"),
         ("0999-01-01", "0999-01-01 is before 20250101000000000"),
-        ("2024-12-31", "the oldest moment that is kept whole"),
+        ("2024-12-31", "the oldest moment that is kept completely"),
         ("0/64", "no kept commit is as old as LSN 0/64"),
-        ("0/C9", "t has come as far as LSN 0/C8, not to 0/C9: wait"),
+        ("0/C9", "t has reached LSN 0/C8, not 0/C9: wait"),
     ],
 )
 def test_what_is_no_moment_of_the_table(kept: None, moment: str, says: str) -> None:

@@ -209,11 +209,10 @@ def test_a_table_that_was_lost_before_a_write_ends_the_job(
     job.release_all()
 
 
-def test_a_claim_that_was_written_too_late_is_lost(
-    job: Leases, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_claim_that_was_written_too_late_is_lost(of: Callable[[str], Lease], monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have been taken away while it was written, and came back."""
-    write = storage.write_text
+    taken, write = of("slow"), storage.write_text
+    taken.take()
 
     def slow(*arguments: Any) -> None:
         write(*arguments)
@@ -221,8 +220,8 @@ def test_a_claim_that_was_written_too_late_is_lost(
 
     monkeypatch.setattr(storage, "write_text", slow)
     with pytest.raises(Lost, match="renewed too late"):
-        job._held[table].renew()
-    assert not job.holds(table)
+        taken.renew()
+    assert taken.late()
 
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="there is no clock that counts the time asleep")

@@ -252,7 +252,7 @@ def test_gapless_files_have_no_fault() -> None:
         ),
         ([File(0, 5, 5, 9, 5, [], 0)], "partition 0: offsets 0 to 4 are missing"),
         ([File(0, 0, 1, 9, 9, [], 0)], "partition 0, file from 0: its first offset is 1"),
-        ([File(0, 0, 0, 9, 11, [], 1)], "partition 0, file from 0: 1 offsets are doubled"),
+        ([File(0, 0, 0, 9, 11, [], 1)], "partition 0, file from 0: 1 offsets are duplicated"),
         (
             [File(0, 0, 0, 9, 10, [], 0), File(0, 8, 8, 12, 5, [], 0)],
             "partition 0: offsets 8 to 9 are in two files",

@@ -53,7 +53,7 @@ def test_the_table_shows_the_last_run_and_the_run_before_stays(spark: SparkSessi
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"sql": "DROP TABLE x"}, "DropTable was not done"),
+        ({"sql": "DROP TABLE x"}, "DropTable was not executed"),
         ({"sql": "SELECT nothing"}, "nothing"),
         ({"sql": "SELECT"}, ""),
         ({"partition": ["colour"]}, "there is no column 'colour'; there are: film_id, title"),

@@ -1,19 +1,16 @@
-"""Archives and table services beside the commits."""
+"""Archives and table services next to the commits."""
 
 import threading
-import time
+from collections.abc import Callable
+from contextlib import ExitStack
 
 import pytest
 
-from spark_jobs.scheduling.background import POOL, REST, Background
-
-
-def background(cores: int, busy: bool = True) -> Background:
-    return Background(Context(cores), lambda: busy)  # type: ignore[arg-type]
+from spark_jobs.scheduling.background import POOL, REST, REST_MAX_S, Background
 
 
 class Context:
-    """As much of a SparkContext as is asked for."""
+    """The part of a SparkContext that is used."""
 
     def __init__(self, cores: int) -> None:
         self.defaultParallelism = cores
@@ -24,58 +21,100 @@ class Context:
         self.pools.append(value)
 
 
+class Time:
+    """A clock that a test moves, and the pauses that began, which a test ends."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.pauses: list[float] = []
+        self._ends: list[Callable[[], None]] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def timer(self, seconds: float, end: Callable[[], None]) -> "Pause":
+        return Pause(self, seconds, end)
+
+    def begin(self, pause: "Pause") -> None:
+        self.pauses.append(pause.seconds)
+        self._ends.append(pause.end)
+
+    def end_pause(self) -> None:
+        self._ends.pop(0)()
+
+
+class Pause:
+    """A timer of a Time."""
+
+    daemon = False
+
+    def __init__(self, moment: Time, seconds: float, end: Callable[[], None]) -> None:
+        self._moment, self.seconds, self.end = moment, seconds, end
+
+    def start(self) -> None:
+        self._moment.begin(self)
+
+
+def taker(shared: Background) -> threading.Event:
+    """Takes a turn in a thread; set once it has the turn."""
+    has_turn = threading.Event()
+
+    def take() -> None:
+        with shared.turn():
+            has_turn.set()
+
+    threading.Thread(target=take, daemon=True).start()
+    return has_turn
+
+
+def background(context: Context, moment: Time, busy: bool = True) -> Background:
+    return Background(context, lambda: busy, moment.clock, moment.timer)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("cores", "at_once"), [(1, 1), (2, 1), (8, 4)])
 def test_half_of_the_cores_at_most(cores: int, at_once: int) -> None:
-    context = Context(cores)
-    shared, inside, most = Background(context, lambda: True), [], []  # type: ignore[arg-type,var-annotated]
-    together = threading.Barrier(at_once)  # as many as may, however slowly their threads begin
-
-    def work() -> None:
-        with shared.turn():
-            inside.append(1)
-            together.wait(120)
-            time.sleep(0.02)  # for one too many
-            most.append(len(inside))
-            inside.pop()
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    assert max(most) == at_once
-    assert context.pools == [POOL] * 8
+    context, moment = Context(cores), Time()
+    shared = background(context, moment)
+    with ExitStack() as turns:
+        for _ in range(at_once):
+            turns.enter_context(shared.turn())
+        one_too_many = taker(shared)
+        assert not one_too_many.wait(0.05)
+    assert len(moment.pauses) == at_once
+    moment.end_pause()
+    assert one_too_many.wait(60)
+    assert context.pools == [POOL] * (at_once + 1)
 
 
 def test_what_fails_gives_its_turn_back() -> None:
-    shared = background(2)
+    moment = Time()
+    shared = background(Context(2), moment)
     with pytest.raises(OSError, match="away"), shared.turn():
         raise OSError("away")
+    moment.end_pause()
     with shared.turn():
         pass
 
 
-def given_again_s(shared: Background, worked_s: float) -> tuple[float, float]:
-    """Seconds from its begin until who had a turn goes on, and until it is given again."""
-    began = time.monotonic()
+@pytest.mark.parametrize(
+    ("worked_s", "busy", "pause_s"),
+    [(0.5, True, 0.5 * REST), (REST_MAX_S, True, REST_MAX_S), (0.5, False, 0.0)],
+    ids=["twice as long as the work", "work that waited for a server", "no table is busy"],
+)
+def test_a_turn_pauses_before_the_next_one(worked_s: float, busy: bool, pause_s: float) -> None:
+    moment = Time()
+    shared = background(Context(2), moment, busy)
     with shared.turn():
-        time.sleep(worked_s)
-    went_on_s = time.monotonic() - began
+        moment.now += worked_s
+    assert moment.pauses == [pause_s], "who had the turn has left it, and does not wait for the pause"
+    after = taker(shared)
+    assert not after.wait(0.05), "the pause lasts"
+    moment.end_pause()
+    assert after.wait(60)
+
+
+def test_the_pause_ends_by_itself() -> None:
+    shared = Background(Context(2), lambda: True)  # type: ignore[arg-type]
     with shared.turn():
-        return went_on_s, time.monotonic() - began
-
-
-def test_a_turn_rests_before_it_is_given_again_but_not_who_had_it() -> None:
-    went_on_s, again_s = given_again_s(background(2), 0.5)
-    assert went_on_s < 0.5 * (1 + REST) <= again_s
-
-
-def test_a_turn_that_waited_for_a_server_does_not_rest_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spark_jobs.scheduling.background.REST_MAX_S", 0.1)
-    went_on_s, again_s = given_again_s(background(2), 1.0)
-    assert again_s - went_on_s < 1.0 * REST
-
-
-def test_without_a_table_that_is_busy_nothing_rests() -> None:
-    went_on_s, again_s = given_again_s(background(2, busy=False), 1.0)
-    assert again_s - went_on_s < 1.0 * REST
+        pass
+    assert taker(shared).wait(60)

@@ -1,7 +1,7 @@
 """Commit slots of the tables that share the cores."""
 
 import threading
-import time
+from collections.abc import Callable
 
 import pytest
 
@@ -9,7 +9,27 @@ from spark_jobs.scheduling import commit_slots
 from spark_jobs.scheduling.commit_slots import CommitSlots
 
 
-def in_thread(work) -> threading.Thread:  # type: ignore[no-untyped-def]
+class Clock:
+    """A clock that stands still until a test moves it, and knows what other threads have read."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._read: dict[int, float] = {}  # by thread, the last time that it read
+        self._changed = threading.Condition()
+
+    def __call__(self) -> float:
+        with self._changed:
+            self._read[threading.get_ident()] = self.now
+            self._changed.notify_all()
+            return self.now
+
+    def await_reader(self, thread: threading.Thread) -> None:
+        """Returns once the thread has read the present time."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._read.get(thread.ident or 0) == self.now, 60)
+
+
+def in_thread(work: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread
@@ -23,37 +43,54 @@ def test_no_more_than_so_many_at_once() -> None:
             with shared.slot(name):
                 inside.append(name)
                 most.append(len(inside))
-                time.sleep(0.002)
                 inside.remove(name)
             shared.await_next(name)
 
-    threads = [in_thread(lambda name=name: commit(name)) for name in "abcde"]
+    threads = [in_thread(lambda name=name: commit(name)) for name in "abcde"]  # type: ignore[misc]
     for thread in threads:
         thread.join(60)
-    assert (len(most), max(most)) == (25, 2)
+    assert len(most) == 25
+    assert max(most) <= 2
 
 
-def test_a_slot_is_kept_for_the_batch_that_follows() -> None:
-    now, order = 0.0, []
-    shared = CommitSlots(1, clock=lambda: now)  # the slot is kept for as long as it takes this test to come here
+def test_a_table_waits_while_all_slots_are_taken() -> None:
+    clock = Clock()
+    shared = CommitSlots(2, clock=clock)
+    with shared.slot("a"), shared.slot("b"):
+        other = in_thread(lambda: shared.await_next("c"))
+        clock.await_reader(other)
+        assert (shared.waiting(), set(shared.holders())) == (["c"], {"a", "b"})
+    other.join(60)
+    assert (shared.waiting(), set(shared.holders())) == ([], {"c"})
+
+
+def test_a_slot_is_kept_for_the_batch_that_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit_slots, "KEPT_AT_MOST_S", 0.01)  # the other thread looks as often
+    clock, order = Clock(), []
+    shared = CommitSlots(1, clock=clock)
     shared.await_next("a")
     other = in_thread(lambda: [shared.await_next("b"), order.append("b")])
-    while not shared.busy():
-        time.sleep(0.001)
+    clock.await_reader(other)
     with shared.slot("a"):
-        now = commit_slots.KEPT_AT_MOST_S * 1.5  # longer than it is kept: from here on it is held
-        time.sleep(now)  # the other looks meanwhile
+        clock.now = 0.015  # longer than it is kept: from here on it is held
+        clock.await_reader(other)
+        assert shared.waiting() == ["b"]
         order.append("a")
     other.join(60)
     assert order == ["a", "b"]
 
 
-def test_a_table_without_changes_gives_its_slot_back() -> None:
-    shared = CommitSlots(1)
+def test_a_table_without_changes_gives_its_slot_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commit_slots, "KEPT_AT_MOST_S", 0.01)
+    clock = Clock()
+    shared = CommitSlots(1, clock=clock)
     shared.await_next("idle")
-    began = time.monotonic()
-    with shared.slot("busy"):
-        assert commit_slots.KEPT_S * 0.5 < time.monotonic() - began < commit_slots.STARVATION_S
+    busy = in_thread(lambda: shared.await_next("busy"))
+    clock.await_reader(busy)
+    assert (shared.waiting(), set(shared.holders())) == (["busy"], {"idle"})
+    clock.now = 0.01
+    busy.join(60)
+    assert (shared.waiting(), set(shared.holders())) == ([], {"busy"})
 
 
 @pytest.mark.parametrize(("cuts", "kept"), [([], 1.0), ([0.1, 9.0], 0.3), ([0.01, 0.3], 0.25), ([0.3, 9.0], 0.9)])
@@ -70,15 +107,22 @@ def test_a_slot_is_kept_for_as_long_as_it_takes_to_cut_a_batch_here(cuts: list[f
 
 
 def test_tables_come_in_the_order_in_which_they_asked() -> None:
-    shared, order, threads = CommitSlots(1), [], []
+    clock, order, threads = Clock(), [], []
+    shared = CommitSlots(1, clock=clock)
     with shared.slot("a"):
         for name in "bcd":
-            threads.append(in_thread(lambda name=name: [shared.await_next(name), order.append(name)]))
-            while name not in shared.waiting():
-                time.sleep(0.001)
+            wait = lambda name=name: [shared.await_next(name), order.append(name), give_back(shared, name)]  # noqa: E731
+            threads.append(in_thread(wait))
+            clock.await_reader(threads[-1])
+        assert shared.waiting() == ["b", "c", "d"]
     for thread in threads:
         thread.join(60)
     assert order == ["b", "c", "d"]
+
+
+def give_back(shared: CommitSlots, name: str) -> None:
+    with shared.slot(name):
+        pass
 
 
 def test_a_huge_batch_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,14 +140,16 @@ def test_a_failed_commit_gives_its_slot_back() -> None:
 
 
 def test_tables_are_busy_while_one_commits_or_waits() -> None:
-    shared, told = CommitSlots(1), []
+    clock = Clock()
+    shared = CommitSlots(1, clock=clock)
     shared.await_next("a")
-    assert not shared.busy()  # the slot is kept for what may not come
+    assert not shared.busy(), "the slot is kept for what may not come"
     waiting = in_thread(lambda: shared.await_next("b"))
-    while not shared.busy():
-        time.sleep(0.001)
-    told.append(shared.busy())
+    clock.await_reader(waiting)
+    assert shared.busy(), "one waits"
     with shared.slot("a"):
-        told.append(shared.busy())
+        assert shared.busy(), "one commits, and one waits"
     waiting.join(60)
-    assert (told, shared.busy()) == ([True, True], False)
+    assert not shared.busy()
+    with shared.slot("b"):
+        assert shared.busy(), "one commits"

@@ -20,12 +20,12 @@ def test_the_local_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert local.data == PROJECT / ".lake"
 
 
-def test_eight_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nine_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKE_PORT_BASE", "28000")
     ports = load_environment().ports
     assert (ports.postgres, ports.kafka, ports.kafka_controller) == (28000, 28001, 28002)
     assert (ports.connect, ports.registry, ports.registry_management) == (28003, 28004, 28005)
-    assert (ports.s3, ports.metastore) == (28006, 28007)
+    assert (ports.s3, ports.metastore, ports.kafka_iam) == (28006, 28007, 28008)
 
 
 def test_another_folder_of_environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

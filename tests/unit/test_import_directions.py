@@ -17,6 +17,7 @@ FIRST_PARTY = {
     "lake",
     "spark_jobs",
     "benchmarks",
+    "iam",
     "tests",
     "tools",
 }
@@ -26,6 +27,7 @@ ALLOWED = {
     "spark_jobs": {"spark_jobs"},
     "stacks": {"stacks", "lake_constructs", "lake", "constructs"},
     "constructs/lake_constructs": {"lake_constructs", "constructs"},
+    "iam": {"iam"},
 }
 # The wiring of the AWS half: nothing of the local lake, no command line.
 APP_MAY_USE = {"stacks", "lake"}

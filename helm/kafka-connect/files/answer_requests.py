@@ -5,9 +5,9 @@
 
 The files are those of the control channel (lake/clients/control.py). A request is
 {"id", "verb": one of VERBS, "arguments": {"names": [connectors]}}; no names are all. It names declared connectors and
-brings no settings: `apply` puts the declarations of this release. Its answer, a file of the same name, is
+contains no settings: `apply` puts the declarations of this release. Its answer, a file of the same name, is
 {"id", "code", "result"}: code 0 with the result of the verb; 1 Connect failed or refused, 2 the request is wrong, both
-with {"error": why}. A request older than EXPIRES_S gets no answer: its sender does not wait any more, and does not
+with {"error": why}. A request older than EXPIRES_S gets no answer: its sender no longer waits, and does not
 expect a change now.
 
 login: the secret of Connect's operators, JSON from Secrets Manager; it is deleted once it was read.

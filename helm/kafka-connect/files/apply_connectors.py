@@ -8,7 +8,8 @@ First Connect itself checks every declared connector. Only when all pass, connec
 deleted and those that are new or changed are put. Can be repeated.
 
 Each connector that is put here carries the setting `lake.owner`. Only connectors that carry this owner are ever
-deleted: one that was put by hand, or by another release, stays. A declared name is taken over, whoever put it.
+deleted: one that was put by hand, or by another release, stays. A connector with a declared name is
+replaced, even if it has another owner.
 
 Exit codes: 0 as declared; 1 Connect did not answer in time, or refused; 2 a declaration or the secret is wrong,
 nothing was changed.

@@ -2,7 +2,7 @@
 
     python3 unpack_plugins.py <bundle.tar.gz> <sha256> <target folder>
 
-Deletes the archive. Exit codes: 0 unpacked, 2 the bundle is wrong; then nothing of it is left.
+Deletes the archive. Exit codes: 0 unpacked, 2 the bundle is wrong; then none of its files is left.
 """
 
 import hashlib

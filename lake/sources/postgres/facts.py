@@ -54,8 +54,8 @@ class ServerFacts(engine.ServerFacts):
 class Slot:
     """A replication slot; captured and retained_bytes are None where PostgreSQL has none.
 
-    captured: what it calls confirmed_flush_lsn. reader: None if nobody reads. sent: up to where the log was decoded for
-    the reader, None if nobody reads. pid: of the reader's walsender.
+    captured: the slot's confirmed_flush_lsn. reader: None without a reader. sent: the end of the log that was decoded
+    for the reader, None without a reader. pid: of the reader's walsender.
     """
 
     plugin: str

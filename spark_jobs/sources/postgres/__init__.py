@@ -1,1 +1,1 @@
-"""PostgreSQL: types in the connector's Avro, types in the lake, rows for the proof."""
+"""PostgreSQL: types in the connector's Avro, types in the lake, rows for data validation."""

@@ -78,7 +78,7 @@ def _converted(shape: Dict[str, Any], source: str, column: str) -> Converted:
 
 
 def _always(value: str) -> Converted:
-    """A value that every value of the column has."""
+    """A value that exists for every value of the column."""
     return Converted(value, [])
 
 

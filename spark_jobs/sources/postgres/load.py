@@ -31,7 +31,7 @@ def _execute(connection: Any, statement: str) -> int:
 
 
 def _load(spark: SparkSession, connection: Any, table: str, path: str) -> int:
-    """Returns the number of rows added. The file is copied to a table of its own first: a second load adds nothing."""
+    """Returns the number of rows added. The file is first copied to a temporary table: a second load adds nothing."""
     _execute(connection, NEW.format(table))
     reader = java(spark, "java.io.StringReader")(storage.read_text(spark, path))
     connection.getCopyAPI().copyIn(COPY.format(table), reader)

@@ -41,7 +41,7 @@ SLOT = (
 
 
 class Source(engine.Source):
-    """How to reach one database. The password comes from the environment and goes nowhere but to pgjdbc."""
+    """How to reach one database. The password comes from the environment and is given only to pgjdbc."""
 
     def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
         self._spark = spark
@@ -51,7 +51,7 @@ class Source(engine.Source):
             "user": user,
             "password": password,
             "ApplicationName": str(spark.sparkContext.appName),
-            "options": "-c row_security=off",  # an error where policies would hide rows: those look like ghosts
+            "options": "-c row_security=off",  # an error if policies hide rows: they would look orphaned
         }
 
     def connect(self) -> Any:

@@ -1,4 +1,4 @@
-"""PostgreSQL's types as the proof sees them: how each is kept, and the text that source and lake are compared as.
+"""PostgreSQL's types for data validation: how each is kept, and the text as which source and lake are compared.
 
 docs/types.md lists them for readers and is checked against PG_TYPES.
 """

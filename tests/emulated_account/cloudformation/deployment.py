@@ -5,9 +5,9 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from iam.resolver import Resolver, Scope, revealed
 from tests.emulated_account.cloudformation import schema
 from tests.emulated_account.cloudformation.parameters import scope_of
-from tests.emulated_account.cloudformation.resolver import Resolver, Scope, revealed
 from tests.emulated_account.cloudformation.stack import ChangeSet, Deployed, Stack
 from tests.emulated_account.cloudformation.template import Declared, imports
 from tests.emulated_account.cloudformation.world import World, shown

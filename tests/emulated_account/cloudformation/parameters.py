@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.emulated_account.cloudformation.resolver import Resolver, Scope
+from iam.resolver import Resolver, Scope
 from tests.emulated_account.cloudformation.stack import Stack
 from tests.emulated_account.cloudformation.template import Template
 from tests.emulated_account.cloudformation.world import World
@@ -44,17 +44,23 @@ def scope_of(world: World, stack: Stack, template: Template, values: Mapping[str
     region = stack.region
     parameters = resolved(world, region, template, values)
     scope = Scope(
-        template, parameters, world.pseudo(stack), world.zones(region), lambda name: world.imported(region, name)
+        template.conditions,
+        template.mappings,
+        {id: one.type for id, one in template.resources.items()},
+        parameters,
+        world.pseudo(stack),
+        world.zones(region),
+        lambda name: world.imported(region, name),
     )
     scope.ids.update({id: one.physical_id for id, one in stack.resources.items()})
     scope.attributes.update({id: one.attributes for id, one in stack.resources.items()})
     return scope
 
 
-def check_rules(scope: Scope) -> None:
+def check_rules(template: Template, scope: Scope) -> None:
     """Refused when an assertion of the template does not hold."""
     resolve = Resolver(scope)
-    for rule in scope.template.rules.values():
+    for rule in template.rules.values():
         for assertion in rule["Assertions"]:
             if not resolve(assertion["Assert"]):
                 raise Refused(f"Template error: {assertion['AssertDescription']}")

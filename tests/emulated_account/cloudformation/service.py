@@ -4,11 +4,11 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
+from iam.resolver import Resolver
 from tests.emulated_account.clients import ACCOUNT
 from tests.emulated_account.cloudformation import parameters, view
 from tests.emulated_account.cloudformation.changes import changes
 from tests.emulated_account.cloudformation.deployment import Deployment, note, reason, remove
-from tests.emulated_account.cloudformation.resolver import Resolver
 from tests.emulated_account.cloudformation.stack import GONE, ChangeSet, Stack
 from tests.emulated_account.cloudformation.template import Template
 from tests.emulated_account.cloudformation.world import World
@@ -59,7 +59,7 @@ class CloudFormation(Service):
 
     def _change_set(self, region: str, stack: Stack, template: Template, given: dict[str, str], wish: Answer) -> Any:
         scope = parameters.scope_of(self._world, stack, template, given)
-        parameters.check_rules(scope)
+        parameters.check_rules(template, scope)
         resolve = Resolver(scope)
         declared = [one for one in template.in_order() if not one.condition or resolve.condition(one.condition)]
         name = wish["ChangeSetName"]

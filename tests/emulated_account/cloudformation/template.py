@@ -1,15 +1,14 @@
 """A template, read: what it declares, and in which order that can be made."""
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from iam.resolver import PLACEHOLDER
 from tests.emulated_account.errors import Refused
 
-PLACEHOLDER = re.compile(r"\$\{([^!}][^}]*)\}")  # ${Name} of Fn::Sub, but not the literal ${!Name}
 Json = dict[str, Any]
 SECTIONS = {
     *("AWSTemplateFormatVersion", "Conditions", "Description", "Mappings", "Metadata"),

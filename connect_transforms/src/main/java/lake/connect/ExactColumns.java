@@ -123,7 +123,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     static Object timeInUtc(Object value) {
         Matcher parts = ZONED_TIME.matcher(value.toString());
         if (!parts.matches()) {
-            throw new IllegalArgumentException("a timetz is not written as PostgreSQL writes it");
+            throw new IllegalArgumentException("a timetz does not have the form of PostgreSQL");
         }
         long fraction = parts.group(4) == null ? 0 : Long.parseLong((parts.group(4) + "00000").substring(0, 6));
         long clock = seconds(parts, 1, 2, 3) * 1_000_000 + fraction;
@@ -140,7 +140,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         return parts.group(group) == null ? 0 : Long.parseLong(parts.group(group));
     }
 
-    /** Debezium passes a decimal in a class of its own; its toString is the plain number, or NAN. */
+    /** Debezium passes a decimal in its own class; its toString is the plain number, or NAN. */
     private static Object digits(Object value) {
         return value instanceof BigDecimal decimal ? decimal.toPlainString() : value.toString();
     }

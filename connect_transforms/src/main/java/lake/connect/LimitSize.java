@@ -21,8 +21,8 @@ import org.apache.kafka.connect.transforms.Transformation;
  * Replaces a row that Kafka would refuse by a small record {@code lake.TooLarge}. The producer's own refusal would end
  * the task, and with it the capture of all tables of the database, for as long as the row is in the log.
  *
- * <p>The record has the key of the row, and says which row it is and how large. Readers of the topic find no row of the
- * table in it (spark_jobs/events/validate.py). A delete is always sent, without the largest values of the deleted row.
+ * <p>The record has the key of the row, and names the row and its size. Readers of the topic treat it as a bad message
+ * (spark_jobs/events/validate.py). A delete is always sent, without the largest values of the deleted row.
  *
  * <p>The size is that of the row in Avro, at most some bytes per column below that of the message. Must run last.
  */
@@ -49,7 +49,7 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
     @Override
     public ConfigDef config() {
         return new ConfigDef().define(MAX_BYTES, ConfigDef.Type.LONG, ConfigDef.Importance.HIGH,
-                "Of key and row; below producer.override.max.request.size by what a message has besides.");
+                "The limit of key and row: producer.override.max.request.size without the other parts of a message.");
     }
 
     @Override
@@ -58,7 +58,7 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
         if (size <= limit) {
             return record;
         }
-        return isDelete(record.value()) ? with(record, shortened(record, size)) : with(record, told(record, size));
+        return isDelete(record.value()) ? with(record, shortened(record, size)) : with(record, notice(record, size));
     }
 
     private R with(R record, Struct value) {
@@ -66,7 +66,7 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
                 value.schema(), value, record.timestamp(), record.headers());
     }
 
-    private Struct told(R record, long size) {
+    private Struct notice(R record, long size) {
         return new Struct(TOO_LARGE).put("key", text(record.key())).put("bytes", size).put("limit", limit);
     }
 
@@ -151,6 +151,6 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
 
     @Override
     public void close() {
-        // Nothing is held.
+        // Nothing to release.
     }
 }

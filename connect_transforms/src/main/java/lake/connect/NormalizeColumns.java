@@ -17,7 +17,7 @@ import org.apache.kafka.connect.transforms.Transformation;
  *
  * Both hold at any depth: the before and after of an envelope, arrays, maps, nested structs. Records whose
  * schemas need no change are returned as they are. Set {@code replace.null.with.default=false} on an
- * ExtractNewRecordState that runs before this transform: it would put the default in first.
+ * ExtractNewRecordState that runs before this transform: otherwise it fills in the default first.
  */
 public class NormalizeColumns<R extends ConnectRecord<R>> implements Transformation<R> {
 

@@ -42,11 +42,11 @@ record SlotPosition(String slot, Long confirmed) {
             return; // no record of the log yet, so the slot cannot be compared
         }
         if (confirmed == null) {
-            throw new DebeziumException("Replication slot " + slot + " is gone: changes are lost; run: lake recover");
+            throw new DebeziumException("Replication slot " + slot + " does not exist: changes are lost; run: lake recover");
         }
         if (confirmed > position) {
-            throw new DebeziumException("Replication slot " + slot + " is ahead of the connector, it was advanced or made"
-                    + " anew: changes are lost; run: lake recover");
+            throw new DebeziumException("Replication slot " + slot + " is ahead of the connector: it was advanced or"
+                    + " re-created. Changes are lost; run: lake recover");
         }
     }
 }

@@ -29,8 +29,8 @@ class SlotPositionTest {
     }
 
     @Test
-    void aSlotThatIsGoneIsRefused() {
+    void aSlotThatDoesNotExistIsRefused() {
         var error = assertThrows(DebeziumException.class, () -> new SlotPosition("lake_shop", null).refuseGap(OFFSET));
-        assertTrue(error.getMessage().contains("lake_shop is gone"));
+        assertTrue(error.getMessage().contains("lake_shop does not exist"));
     }
 }

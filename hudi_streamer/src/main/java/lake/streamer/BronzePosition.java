@@ -34,7 +34,7 @@ final class BronzePosition {
       }
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException wrong) {
       throw new IllegalArgumentException(
-          "'" + text + "' is no checkpoint of the archive, such as modified=1700000000000;0=1200", wrong);
+          "'" + text + "' is not a checkpoint of the archive, such as modified=1700000000000;0=1200", wrong);
     }
   }
 

@@ -26,10 +26,10 @@ import org.apache.kafka.connect.errors.RetriableException;
  * JSON for every record to look it up by its text, which took more than half of a source task's time.
  *
  * <p>The converter returns one schema object per table version. An answer expires after FRESH_NANOS, as in the
- * default resolver's own cache (apicurio.registry.check-period-ms). While the registry is away the old
+ * default resolver's own cache (apicurio.registry.check-period-ms). While the registry is unavailable the old
  * answer stays valid: an id never changes its schema. A schema without an answer waits for the registry: any other
  * exception than a RetriableException would end the task for good (errors.retry.timeout). A registry that gives another
- * id for the same schema has lost its store, and would give this id a second time: nothing is written until it has its
+ * id for the same schema has lost its store, and could give one id to two schemas: nothing is written until it has its
  * old store again.
  *
  * <p>The registry's client waits forever for an answer (Apicurio 2.6.13, JdkHttpClient), and with it the task, which
@@ -80,8 +80,8 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
     }
 
     /**
-     * A record of the lake's own replaces a row and is no version of it, so its schema is a subject of its own name
-     * ("lake.TooLarge"). Readers of the versions of a topic's rows, or of the newest, get rows only.
+     * A record of the lake that replaces a row is not a version of the row, so its schema has a separate subject
+     * ("lake.TooLarge"). Readers of all versions of a topic's rows, or of the newest, get rows only.
      */
     @Override
     protected ArtifactReference resolveArtifactReference(
@@ -149,7 +149,7 @@ public class SchemaByIdentity<S, T> extends DefaultSchemaResolver<S, T> {
             throw error.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(error.getCause());
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
-            throw new RetriableException("interrupted while the schema registry was asked", stopped);
+            throw new RetriableException("interrupted while waiting for the schema registry", stopped);
         } finally {
             answer.cancel(true);
         }

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.emulated_account.cloudformation.template import PLACEHOLDER, Template
-from tests.emulated_account.errors import NotEmulated, Refused
+from iam.errors import NotEmulated, Refused
 
+PLACEHOLDER = re.compile(r"\$\{([^!}][^}]*)\}")  # ${Name} of Fn::Sub, but not the literal ${!Name}
 NOTHING = object()  # what AWS::NoValue gives: the key disappears
 SECRET = re.compile(r"\{\{resolve:secretsmanager:(.+?):SecretString:([^:}]*):[^}]*\}\}")
 Function = Callable[[Any], Any]
@@ -19,13 +19,15 @@ Function = Callable[[Any], Any]
 class Scope:
     """What names stand for while a stack is made."""
 
-    template: Template
+    conditions: Mapping[str, Any]
+    mappings: Mapping[str, Any]
+    types: Mapping[str, str]  # logical id -> type
     parameters: Mapping[str, Any]
     pseudo: Mapping[str, Any]  # AWS::Region and the like
     zones: list[str]
     exports: Callable[[str], str]
     ids: dict[str, str] = field(default_factory=dict)  # logical id -> physical id
-    attributes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attributes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class Resolver:
@@ -68,9 +70,9 @@ class Resolver:
         return {key: one for key, one in resolved.items() if one is not NOTHING}
 
     def condition(self, name: str) -> bool:
-        if name not in self._scope.template.conditions:
+        if name not in self._scope.conditions:
             raise Refused(f"Template error: unresolved condition {name}")
-        return bool(self(self._scope.template.conditions[name]))
+        return bool(self(self._scope.conditions[name]))
 
     def _ref(self, name: str) -> Any:
         if name == "AWS::NoValue":
@@ -84,8 +86,7 @@ class Resolver:
         id, name = given if isinstance(given, list) else given.split(".", 1)
         found = self._scope.attributes.get(id, {})
         if name not in found:
-            kind = self._scope.template.resources[id].type
-            raise NotEmulated(f"attribute {name} of {kind} ({id})")
+            raise NotEmulated(f"attribute {name} of {self._scope.types[id]} ({id})")
         return found[name]
 
     def _sub(self, given: Any) -> str:
@@ -106,7 +107,7 @@ class Resolver:
 
     def _mapped(self, given: list[Any]) -> Any:
         table, row, column = (self(one) for one in given)
-        return self._scope.template.mappings[table][row][column]
+        return self._scope.mappings[table][row][column]
 
 
 def revealed(value: Any, read: Callable[[str], str]) -> Any:

@@ -1,0 +1,119 @@
+"""MSK's login by IAM on this machine: which key belongs to which role, TLS, and the policies that decide.
+
+It is for tests of the policies of AWS. The policies are those of the stacks of environments/dev.yaml, with the tables
+that are defined now; iam/ reads and evaluates them.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import sys
+from pathlib import Path
+
+from lake.config.environment import ENVIRONMENTS_VARIABLE, LOOPBACK, Environment
+from lake.config.files import read_json, replace_file, replace_json
+from lake.local import java
+from lake.local.service import run_tool
+
+LIKE = "dev"  # the environment on AWS whose roles the programs have
+REGION = "eu-central-1"  # of the ARNs that iam/roles.py gives
+JOBS, CONNECT = "Nodes", "ConnectRole"
+REAUTHENTICATE_MS = 60_000  # MSK closes sessions after hours; a test sees the same within minutes
+LISTENER = "listener.name.iam"
+
+
+def prepare(home: Environment) -> None:
+    """What the broker reads before it starts."""
+    home.iam.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _keys(home).exists():
+        roles = {JOBS: (home.secrets.s3_access_key, home.secrets.s3_secret_key), CONNECT: (_new(), _new())}
+        table = {key: {"secret": secret, "token": _new(), "role": role} for role, (key, secret) in roles.items()}
+        replace_json(_keys(home), table)
+    if not (home.iam / "broker.pem").exists():
+        _certify(home)
+    write_policies(home)
+
+
+def variables(home: Environment, role: str) -> dict[str, str]:
+    """The credentials of a role, where AWS's clients look for them. Jobs have one key for S3 and Kafka, as on EMR."""
+    if home.kafka.auth == "none":
+        return home.secrets.s3_keys if role == JOBS else {}
+    key, found = next((key, one) for key, one in read_json(_keys(home)).items() if one["role"] == role)
+    names = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": found["secret"], "AWS_SESSION_TOKEN": found["token"]}
+    return {**names, "AWS_REGION": REGION}
+
+
+def client_jars(home: Environment) -> list[str]:
+    """What clients need on their class path: the jar that is deployed to AWS."""
+    return [str(home.build / "aws" / "worker" / "*")] if home.kafka.auth == "iam" else []
+
+
+def broker_jar(home: Environment) -> Path:
+    return home.build / "iam" / "lake-iam-broker.jar"
+
+
+def flags(home: Environment) -> list[str]:
+    """What tells the broker's JVM where all of that is."""
+    return [f"-Dlake.iam={home.iam}", f"-Dlake.iam.judge={home.root / 'iam' / 'judge.mjs'}"]
+
+
+def broker_settings(home: Environment) -> dict[str, object]:
+    """The listener for clients with a role, beside the plain one of the lake's own tools."""
+    return {
+        f"{LISTENER}.sasl.enabled.mechanisms": "AWS_MSK_IAM,OAUTHBEARER",
+        f"{LISTENER}.aws_msk_iam.sasl.jaas.config": "lake.iam.MskIamLogin required;",
+        f"{LISTENER}.oauthbearer.sasl.jaas.config": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;"
+        ),
+        f"{LISTENER}.oauthbearer.sasl.server.callback.handler.class": "lake.iam.TokenLogin",
+        f"{LISTENER}.connections.max.reauth.ms": REAUTHENTICATE_MS,
+        f"{LISTENER}.ssl.keystore.type": "PKCS12",
+        f"{LISTENER}.ssl.keystore.location": home.iam / "broker.p12",
+        f"{LISTENER}.ssl.keystore.password": f"${{file:{_password(home)}:password}}",
+        "authorizer.class.name": "lake.iam.PolicyAuthorizer",
+        "config.providers": "file",
+        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
+        "config.providers.file.param.allowed.paths": home.iam,
+    }
+
+
+def write_policies(home: Environment) -> None:
+    """The policies as a deployment would make them now: `cdk synth`, and what iam/roles.py reads in it."""
+    folder, new = home.iam / "templates", home.iam / "account.new"
+    shutil.rmtree(folder, ignore_errors=True)
+    elsewhere = {name: value for name, value in os.environ.items() if name != ENVIRONMENTS_VARIABLE}
+    context = {"CDK_OUTDIR": str(folder), "CDK_CONTEXT_JSON": json.dumps({"env": LIKE}), "CDK_VALIDATION": "false"}
+    for words in (["app.py"], ["-m", "iam.roles", str(folder), str(new)]):
+        command, what = [sys.executable, *words], "the policies could not be made"
+        run_tool(command, what, home.root / "stacks", cwd=home.root, env={**elsewhere, **context})
+    new.replace(_account(home))  # the broker looks at it at any time
+
+
+def _certify(home: Environment) -> None:
+    """A key of the broker, and the certificate that clients trust."""
+    replace_file(home.iam / "password.txt", _new())
+    replace_file(_password(home), f"password={(home.iam / 'password.txt').read_text()}\n")
+    store = ["-keystore", str(home.iam / "broker.p12"), "-storepass:file", str(home.iam / "password.txt")]
+    names = ["-dname", "CN=localhost", "-ext", f"san=dns:localhost,ip:{LOOPBACK}"]
+    kind = ["-storetype", "PKCS12", "-keyalg", "EC", "-groupname", "secp256r1", "-validity", "3650"]
+    export = ["-exportcert", "-rfc", "-file", str(home.iam / "broker.pem")]
+    for words in (["-genkeypair", *names, *kind], export):
+        command = [java.jdk_tool("keytool"), *words, "-alias", "broker", *store]
+        run_tool(command, "the broker got no certificate", home.iam)
+
+
+def _new() -> str:
+    return secrets.token_hex(20)
+
+
+def _keys(home: Environment) -> Path:
+    return home.iam / "keys.json"
+
+
+def _account(home: Environment) -> Path:
+    return home.iam / "account.json"
+
+
+def _password(home: Environment) -> Path:
+    return home.iam / "password.properties"
