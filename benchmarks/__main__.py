@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from benchmarks import commits, footprint, freshness, machine, quiet, rebuild, recovery, throughput
+from benchmarks import commits, footprint, freshness, machine, quiet, rebuild, recovery, sales, throughput
 from lake.config.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
@@ -19,6 +19,7 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "rebuild": rebuild.measure,
     "recovery": recovery.measure,
     "commits": commits.measure,
+    "sales": sales.measure,
 }
 NAMES = ("freshness1", "freshness5", "throughput", *ALONE)
 

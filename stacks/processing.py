@@ -27,6 +27,7 @@ from lake.aws import steps
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, captured_topics, consumer_group, glue_databases
 from lake.aws.source import roles
+from lake.rendering import sales
 from lake.rendering.spark import SESSION
 from stacks.charts import REGISTRY_PORT
 from stacks.connect import ConnectStack
@@ -128,6 +129,8 @@ class ProcessingStack(Part):
         artifacts = storage.artifacts.bucket_name
         reported = [steps.remembered(artifacts, job, "status.json") for job in processing.jobs]
         nodes = NodeRole(self, "Nodes", statements=self._rights())
+        if processing.sales:
+            iam.Policy(self, "Sales", roles=[nodes], statements=self._rights_on_sales())
         keys = {"data_key": storage.key, "disks_key": self._disks_key}
         encryption = EmrEncryption(self, "Encryption", certificates=processing.certificates, **keys)
         return EmrCluster(
@@ -171,6 +174,16 @@ class ProcessingStack(Part):
             *kafka_statements.read(self._kafka, captured_topics(databases), groups),
             *(write_tables(list(glue_databases(databases))) if processing.metastore == "glue" else []),
             report_metrics(),
+        ]
+
+    def _rights_on_sales(self) -> list[iam.PolicyStatement]:
+        """What the jobs of docs/sales.md may do, in a policy of their own: in one, the CDK would find all too long."""
+        groups = [consumer_group(name) for name in sales.GROUPS]
+        return [
+            *write_objects(self._storage.silver, sales.FOLDER),
+            kafka_statements.connect(self._kafka, produce=True),
+            kafka_statements.write(self._kafka, sales.TOPICS),
+            *kafka_statements.read(self._kafka, sales.TOPICS, groups),
         ]
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, StrictInt, StrictStr, model_validator
 from lake.aws.part import Count, Memory, Part
 from lake.config import versions
 from lake.config.environment import Bronze, Silver
+from lake.rendering.sales import JOBS
 
 Instance = Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]+\.[0-9]*x?large$")]
 Layer = Literal["silver", "bronze"]
@@ -58,6 +59,7 @@ class Processing(Part):
     certificates: Annotated[StrictStr, Field(pattern=r"^s3://[a-z0-9.-]+/.+\.zip$")] | None = None
     jobs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job] = Field(default_factory=_one_job)
     streamer: Size = Size()  # started by hand, lake streamer run
+    sales: Size | None = None  # started by hand, lake jobs submit sales-...; None: the nodes may not use their topics
     silver: Silver = Silver()
     bronze: Bronze = Bronze()
 
@@ -75,8 +77,9 @@ class Processing(Part):
             raise ValueError(f"layer {twice[0]} is written by two jobs | they would overwrite each other: keep one")
         if "silver" not in layers:
             raise ValueError("no job writes silver | the tables come from it: add it to the layers of a job")
-        if STREAMER in self.jobs:
-            raise ValueError(f"a job named {STREAMER} | HoodieStreamer's job has that name: choose another")
+        taken = next((name for name in self.jobs if name in (STREAMER, *JOBS)), None)
+        if taken:
+            raise ValueError(f"a job named {taken} | that name is taken by a job started by hand: choose another")
         if len(self.jobs) >= self.step_concurrency:
             raise ValueError(
                 f"step_concurrency {self.step_concurrency} leaves no free step with {len(self.jobs)} jobs | raise it"

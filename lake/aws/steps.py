@@ -7,14 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lake.aws.processing import STREAMER, Job, Size
-from lake.aws.rendering import STATE
+from lake.aws.rendering import IAM_LOGIN, STATE, consumer_group
+from lake.rendering import sales
 from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
 from lake.rendering.streamer import STATUS, RunOptions, job_arguments
 from lake.sources.postgres import roles
 
 # Jars of the cluster. The second contains the first: never use both, as Hudi warns.
 HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
-SCRIPTS = ("stream", "verify", "topics", "load", STREAMER)  # of spark_jobs/, those that are started as steps
+SCRIPTS = (
+    "stream",
+    "verify",
+    "topics",
+    "load",
+    STREAMER,
+    sales.SCRIPT,
+)  # of spark_jobs/, those that are started as steps
+SALES_CHECKPOINTS = f"{STATE}/checkpoints/{sales.FOLDER}"  # in the bucket of artifacts
 STARTERS = ("start_job", "stop_job", "run_job")
 # Users of the source database, and where their jobs look for the password.
 VERIFY_USER, VERIFY_PASSWORD = roles.VERIFY, "LAKE_VERIFY_PASSWORD"
@@ -90,6 +99,32 @@ def streamer_words(options: RunOptions, outputs: StackOutputs) -> list[str]:
     return [*words, *(word for place in outputs.places.items() for word in ("--place", "=".join(place)))]
 
 
+def start_sales(name: str, words: Sequence[str], size: Size, outputs: StackOutputs) -> list[str]:
+    """Start a job about sales that streams, in place of the one that runs. words: of sales_words()."""
+    settings = {**_settings(size), **sales.SETTINGS, **kept_by_yarn(name)}
+    place = _place(sales.SCRIPT, ("--deploy-mode", "cluster"), settings, outputs)
+    output = ["--output", outputs.remembered(name, "result.json")]
+    submit = spark_submit(sales.SCRIPT, name, place, [*words, *output])
+    return _started(name, next(iter(outputs.templates.values())), outputs, submit)
+
+
+def sales_words(
+    name: str, options: sales.SalesOptions, uris: Mapping[str, str], partitions: int, outputs: StackOutputs
+) -> list[str]:
+    """The arguments of a job about sales on EMR, except --output. uris: of its files, on S3."""
+    address = {"bootstrap.servers": outputs.places["brokers"], "group.id": consumer_group(sales.group(name))}
+    artifacts = outputs.places["artifacts"]
+    places = sales.SalesPlaces(
+        kafka={f"kafka.{key}": value for key, value in {**address, **IAM_LOGIN}.items()},
+        partitions=partitions,
+        registry=f"{outputs.places['registry']}/apis/ccompat/v7",
+        results=f"s3://{outputs.places['silver']}/{sales.FOLDER}",
+        checkpoints=f"s3://{artifacts}/{SALES_CHECKPOINTS}",
+        state=f"s3://{artifacts}/{STATE}",
+    )
+    return sales.arguments(name, options, places, uris)
+
+
 def stop(name: str, outputs: StackOutputs) -> list[str]:
     """End the application of a continuous job, if it runs."""
     return [outputs.starters["stop_job"], name_tag(name)]
@@ -97,7 +132,8 @@ def stop(name: str, outputs: StackOutputs) -> list[str]:
 
 def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[str]:
     """Run a job to its end. Its driver is on the primary node, so that its output is the log of the step."""
-    place = _place(script, ("--deploy-mode", "client"), {}, outputs)
+    settings = sales.SETTINGS if script == sales.SCRIPT else {}
+    place = _place(script, ("--deploy-mode", "client"), settings, outputs)
     login = (outputs.admin, LOAD_PASSWORD) if script == "load" else (outputs.secret, VERIFY_PASSWORD)
     return [outputs.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
 

@@ -1,20 +1,25 @@
 """The jobs of a lake on AWS."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from lake.aws.processing import STREAMER
 from lake.config.errors import BadInput, LakeError
 from lake.config.names import refuse_unknown
 from lake.config.report import Report
+from lake.deployments.aws_sales import AwsSales
 from lake.deployments.cluster import ALIVE, Step
-from lake.deployments.deployment import Job
+from lake.deployments.deployment import PROGRESS, Job
 from lake.deployments.steps import Steps
+from lake.rendering.sales import NO_OPTIONS, STREAMING, SalesOptions, check
 from lake.rendering.streamer import RunOptions
 
 FRESH_S = 60.0  # a job reports every second; the cluster's clock may differ
 SUBMIT_WITHIN_S = 900.0
 STOP_WITHIN_S = 600.0
+BY_HAND = (STREAMER, *STREAMING)  # no deployment starts them
 
 
 class AwsJobs:
@@ -22,25 +27,34 @@ class AwsJobs:
 
     def __init__(self, steps: Steps) -> None:
         self._steps = steps
+        self._sales = AwsSales(steps)
 
     def all(self) -> list[Job]:
-        """Continuous jobs first, HoodieStreamer only if it was started; then the steps, the newest first."""
+        """Continuous jobs first, those of BY_HAND only if they were started; then the steps, the newest first."""
         outputs = self._steps.find_outputs()
         if outputs is None:
-            return [Job(name, True, "absent", reason="not deployed") for name in self._names[:-1]]
+            return [Job(name, True, "absent", reason="not deployed") for name in self._deployed]
         cluster = self._steps.cluster(outputs)
         state = cluster.state()
         known = cluster.steps()
-        wanted = [name for name in self._names if name != STREAMER or any(one.name == STREAMER for one in known)]
-        reported = {name: self._steps.report(name, outputs).get("at") for name in wanted}
-        here = [self._continuous(name, reported[name], known, state) for name in wanted]
+        started = {one.name for one in known}
+        wanted = [name for name in self._names if name not in BY_HAND or {name, f"stop {name}"} & started]
+        here = [self._continuous(name, self._steps.report(name, outputs), known, state) for name in wanted]
         return here + [_once(one) for one in known if one.name not in self._names]
 
     @property
-    def _names(self) -> list[str]:
-        return [*self._steps.environment.processing.jobs, STREAMER]
+    def _deployed(self) -> list[str]:
+        return list(self._steps.environment.processing.jobs)
 
-    def _continuous(self, name: str, at: float | None, steps: Sequence[Step], cluster: str) -> Job:
+    @property
+    def _names(self) -> list[str]:
+        return [*self._deployed, *BY_HAND]
+
+    def _continuous(self, name: str, report: Mapping[str, Any], steps: Sequence[Step], cluster: str) -> Job:
+        progress = {key: report[key] for key in PROGRESS if key in report}
+        return replace(self._in_state(name, report.get("at"), steps, cluster), progress=progress)
+
+    def _in_state(self, name: str, at: float | None, steps: Sequence[Step], cluster: str) -> Job:
         """The newest start or stop step gives the wanted state; the report of the job gives the real state."""
         newest = next((one for one in steps if one.name in (name, f"stop {name}")), None)
         id, silent = newest.id if newest else "", None if at is None else max(0.0, time.time() - at)
@@ -59,12 +73,25 @@ class AwsJobs:
             return Job(name, True, "starting" if time.time() - begun < SUBMIT_WITHIN_S else "silent", id, silent)
         return Job(name, True, "silent", id, silent, f"no report for {silent:.0f} s")
 
-    def submit(self, name: str, report: Report) -> Job:
+    def run(self, name: str, options: SalesOptions, report: Report) -> dict[str, Any]:
+        return self._sales.run(name, options, report)
+
+    def submit(self, name: str, report: Report, options: SalesOptions = NO_OPTIONS) -> Job:
         where = f"environments/{self._steps.environment.name}.yaml, key processing.jobs"
         refuse_unknown("continuous job", [name], self._names, where)
+        if name in STREAMING:
+            return self._submit_sales(name, options, report)
+        check(name, options)
         if name == STREAMER:
             return self.start_streamer(RunOptions(), report)
         return self._accepted(name, self._steps.start(name), report)
+
+    def _submit_sales(self, name: str, options: SalesOptions, report: Report) -> Job:
+        self._sales.check(name, options)
+        if options.anew:
+            self.stop(name, report)
+            self._sales.forget(name)
+        return self._accepted(name, self._sales.start(name, options), report)
 
     def start_streamer(self, options: RunOptions, report: Report) -> Job:
         """Starts HoodieStreamer with options: which tables, and how."""

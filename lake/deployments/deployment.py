@@ -8,6 +8,7 @@ from lake.config.definition import Database
 from lake.config.refinement import Refinement
 from lake.config.report import Report
 from lake.deployments.connectors import Ask
+from lake.rendering.sales import NO_OPTIONS, SalesOptions
 from lake.rendering.streamer import RunOptions
 
 
@@ -25,12 +26,17 @@ class Resource:
     stays: bool = False
 
 
+# Number of the batch, offsets before and after it, its messages, and the rows that the query keeps.
+PROGRESS = ("batch", "offsets", "rows", "state_rows")
+
+
 @dataclass(frozen=True)
 class Job:
     """One Spark job, continuous or a step.
 
     state: running, starting, silent, stopped or absent for a continuous job, EMR's word for a step. id: the step that
-    started it last, "" without one. reported_s: seconds since its last report.
+    started it last, "" without one. reported_s: seconds since its last report. progress: its last batch, of a job that
+    reports it: PROGRESS.
     """
 
     name: str
@@ -39,6 +45,7 @@ class Job:
     id: str = ""
     reported_s: float | None = None
     reason: str = ""
+    progress: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,7 +78,10 @@ class Jobs(Protocol):
     def all(self) -> list[Job]:
         """Continuous jobs first, then the steps that were run, the newest first."""
 
-    def submit(self, name: str, report: Report) -> Job:
+    def run(self, name: str, options: SalesOptions, report: Report) -> dict[str, Any]:
+        """The result of a job that ends."""
+
+    def submit(self, name: str, report: Report, options: SalesOptions = NO_OPTIONS) -> Job:
         """Starts a continuous job in place of the one that runs. Returns once the job is accepted."""
 
     def stop(self, name: str, report: Report) -> Job:

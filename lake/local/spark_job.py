@@ -19,10 +19,13 @@ from lake.local import iam
 from lake.local.kafka import Kafka
 from lake.local.metastore import Metastore
 from lake.local.postgres import Postgres
+from lake.local.registry import Registry
 from lake.local.s3 import S3
 from lake.local.service import Service
 from lake.local.spark_submit import S3A, SHORT_JOB, spark_environment, spark_submit_command
 from lake.local.stack import answers
+from lake.rendering import sales
+from lake.rendering.pipeline import pipeline_path
 
 KILL_AFTER_S = 10
 WATCH_S = 0.5
@@ -42,12 +45,23 @@ IMPATIENT = {
 
 
 class Job(NamedTuple):
-    """command: as typed by the user. needs: services that must answer. now: what to do if the input is refused."""
+    """command: as typed by the user. needs: services that must answer. now: what to do if the input is refused.
+
+    script: of spark_jobs/, "" where it is named as the job. reads_pipeline: it gets the pipeline file.
+    """
 
     command: str
     needs: tuple[type[Service], ...]
     conf: Mapping[str, str] = IMPATIENT
     now: str = "correct it"
+    script: str = ""
+    reads_pipeline: bool = True
+
+
+def _of_sales(name: str) -> Job:
+    needs = (Kafka, S3, Registry) if "avro" in name else (Kafka, S3)
+    settings = {**IMPATIENT, **sales.SETTINGS}
+    return Job(f"lake jobs run {name}", needs, settings, script=sales.SCRIPT, reads_pipeline=False)
 
 
 JOBS = {
@@ -58,6 +72,7 @@ JOBS = {
     "topics": Job("lake topics", (Kafka,)),
     "quarantined": Job("lake quarantine", (S3,)),
     "streamer": Job("lake streamer run", (S3, Metastore), NOTHING),  # it writes, and may outlast an outage
+    **{name: _of_sales(name) for name in sales.ENDING},
 }
 
 
@@ -71,22 +86,24 @@ def run_job(
 ) -> dict[str, Any]:
     """The content of the job's --output file.
 
-    The job is spark_jobs/<name>.py, one of JOBS; secrets reach it by environment only, conf overrides Spark's settings,
+    The job is one of JOBS; secrets reach it by environment only, conf overrides Spark's settings,
     and watch is called with the path of its log while it runs. BadInput when a service that it needs does not answer,
     or when it refused its input (exit code 2), LakeError with the last lines of its log for any other failure. Ctrl-C
     stops it.
     """
-    config = home.rendered / "pipeline.json"
-    if not config.exists():
+    job, config = JOBS[name], pipeline_path(home)
+    if job.reads_pipeline and not config.exists():
         raise no_tables()
-    for service in (kind(home) for kind in JOBS[name].needs):
+    for service in (kind(home) for kind in job.needs):
         if not answers(service):
             raise BadInput(f"{service.name} does not answer", f"{LOOPBACK}:{service.port}", "run: lake up")
     log = new_log(home, name)
+    (home.data / "tmp").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="lake-") as folder:
         output = Path(folder) / "result.json"
-        arguments = ["--config", config.as_uri(), "--output", output.as_uri(), *args]
-        command = spark_submit_command(home, name, arguments, {**SHORT_JOB, **JOBS[name].conf, **conf})
+        pipeline = ["--config", config.as_uri()] if job.reads_pipeline else []
+        arguments = [*pipeline, "--output", output.as_uri(), *args]
+        command = spark_submit_command(home, job.script or name, arguments, {**SHORT_JOB, **job.conf, **conf})
         environment = spark_environment(home, {**iam.variables(home, iam.JOBS), **secrets})
         return _result(name, _run(command, environment, log, watch), output, log)
 

@@ -23,6 +23,7 @@ from lake.local.postgres import Postgres
 from lake.local.processes import GONE_WITHIN_S
 from lake.local.registry import Registry
 from lake.local.s3 import S3
+from lake.local.sales import submitted
 from lake.local.service import Service
 from lake.local.stream import Stream
 from lake.local.supervisor import STOP_WAIT_S, STOPPED, Supervisor
@@ -45,7 +46,9 @@ class Stack:
     def __init__(self, home: Environment, report: StepReport = lambda *_: None) -> None:
         self.home = home
         self.report = report
-        self.services = [service(home) for service in SERVICES]
+        jobs = submitted(home)
+        self.services: list[Service] = [*(service(home) for service in SERVICES), *jobs]
+        self._first = (*(job.name for job in jobs), *STOP_FIRST)
         self.supervisors = {service.name: Supervisor(home, service) for service in self.services}
         self._began = time.monotonic()
         self._given_up = threading.Event()
@@ -136,8 +139,8 @@ class Stack:
         if not self._processes():
             return False
         with _alone(self.home):
-            self._end(STOP_FIRST)
-            self._end([name for name in self.supervisors if name not in STOP_FIRST])
+            self._end(self._first)
+            self._end([name for name in self.supervisors if name not in self._first])
             processes.stop(self._processes(), GONE_WITHIN_S)
         for supervisor in self.supervisors.values():
             supervisor.forget_socket()
@@ -170,6 +173,12 @@ class Stack:
             self._end([name])
             if service.wanted():
                 self._start_one(service)
+
+    def stop(self, name: str) -> None:
+        """Stops one service and its supervisor, and returns once no process of it is left."""
+        self.service(name)
+        with _alone(self.home):
+            self._end([name])
 
     def start_if_idle(self, name: str) -> None:
         """start(), unless the lake is down or the service is up already."""

@@ -24,3 +24,9 @@ def local_clients(environment: Environment) -> dict[str, str]:
     # No authority signs a certificate of this machine.
     trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(environment.iam / "broker.pem")}
     return {"bootstrap.servers": environment.kafka_iam, **IAM_LOGIN, **trust}
+
+
+def local_job(environment: Environment, job: str) -> dict[str, str]:
+    """The same for a Spark job, as Spark's Kafka source takes them; under its own group where a role needs a right."""
+    group = {"group.id": consumer_group(job)} if environment.kafka.auth == "iam" else {}
+    return {f"kafka.{key}": value for key, value in {**local_clients(environment), **group}.items()}

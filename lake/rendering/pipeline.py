@@ -8,7 +8,7 @@ from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
 from lake.rendering.hudi import MESSAGES, hudi_options
-from lake.rendering.kafka_login import consumer_group, local_clients
+from lake.rendering.kafka_login import local_job
 
 FILE_NAME = "pipeline.json"
 
@@ -20,7 +20,7 @@ def pipeline_path(environment: Environment) -> Path:
 def pipeline(databases: list[Database], environment: Environment) -> dict[str, Any]:
     """The content of the pipeline file for all tables of all databases."""
     return {
-        "kafka": _kafka(environment),
+        "kafka": local_job(environment, "stream"),
         "registry": f"{environment.registry}/apis/ccompat/v7",
         "checkpoints": _checkpoints(environment),
         "status": (environment.data / "status.json").as_uri(),
@@ -31,11 +31,6 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }
-
-
-def _kafka(environment: Environment) -> dict[str, str]:
-    group = {"group.id": consumer_group("stream")} if environment.kafka.auth == "iam" else {}
-    return {f"kafka.{key}": value for key, value in {**local_clients(environment), **group}.items()}
 
 
 def _checkpoints(environment: Environment) -> str:

@@ -13,6 +13,7 @@ from spark_jobs.runtime.pipeline import Pipeline
 ADMIN = "org.apache.kafka.clients.admin."
 NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, from a broker that gives topics no id
 UNKNOWN = "UnknownTopicOrPartitionException"
+PRESENT = "TopicExistsException"
 
 
 class Topic(NamedTuple):
@@ -65,6 +66,16 @@ class Broker:
     def ends(self, topic: str) -> Dict[int, int]:
         """The next offset of each partition; none for a topic that does not exist."""
         return self._listed(self._partitions(topic), "latest")
+
+    def create(self, name: str, partitions: int) -> None:
+        """Creates a topic unless there is one of that name; all else is the broker's default."""
+        optional = java(self._spark, "java.util.Optional")
+        new = java(self._spark, ADMIN + "NewTopic")(name, optional.of(partitions), optional.empty())
+        try:
+            self._admin().createTopics(java(self._spark, "java.util.Collections").singleton(new)).all().get()
+        except Py4JJavaError as error:
+            if PRESENT not in str(error.java_exception):
+                raise
 
     def _admin(self) -> Any:
         with self._lock:

@@ -72,6 +72,22 @@ def test_hoodie_streamer_is_started_and_stopped_by_hand(worked: Worked) -> None:
     ]
 
 
+def test_a_job_about_sales_that_ends_is_a_step_with_a_result(worked: Worked) -> None:
+    assert worked.batch["orders"] == 250
+
+
+def test_a_stream_of_sales_is_started_and_stopped_by_hand(worked: Worked) -> None:
+    assert not [one for one in worked.before if one.name.startswith("sales-")]
+    assert [(one.name, one.continuous, one.state) for one in worked.sales] == [
+        ("sales-regions", True, "running"),
+        ("sales-regions", True, "stopped"),
+    ]
+
+
+def test_a_stream_that_begins_anew_has_its_file_and_no_checkpoint(worked: Worked) -> None:
+    assert set(worked.sent) == {"state/sales-regions/regions.csv", "state/sales-regions/status.json"}
+
+
 def test_hoodie_streamer_really_runs_as_far_as_the_registry(worked: Worked) -> None:
     """Its files with all places filled in, the claim on S3, the result: only that nobody answers under that name."""
     ((name, table),) = worked.really_streamed["tables"].items()

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from lake.aws.steps import SALES_CHECKPOINTS
 from lake.config.errors import BadInput, LakeError
 from lake.deployments import account as polling
 from lake.deployments.aws import AwsDeployment
 from lake.deployments.deployment import Job, Status
+from lake.rendering.sales import NO_OPTIONS, SalesOptions
 from lake.rendering.streamer import RunOptions
 from tests.emulated_account.account import Account
 from tests.emulated_account.machine import Node, Paper
@@ -34,6 +36,9 @@ class Worked:
     topics: list[dict[str, Any]]
     unknown: str
     streamer: list[Job]
+    batch: dict[str, Any]
+    sales: list[Job]
+    sent: list[str]
     really_refused: str
     really_started: list[str]
     really_stopped: list[str]
@@ -62,10 +67,30 @@ def work(account: Account, folder: Path) -> Worked:
     unknown = refused(lambda: jobs.submit("gold", quiet), BadInput)
     account.emr.machine = Paper({"streamer": said.streamer})
     streamer = [jobs.submit("streamer", quiet), jobs.stop("streamer", quiet)]
+    account.emr.machine = Paper({"sales-batch": said.result({"orders": 250}), "sales-regions": said.streamer})
+    batch = jobs.run("sales-batch", NO_OPTIONS, quiet)
+    s3, bucket = account.client("s3", HOME), outputs.places["artifacts"]
+    kept = f"{SALES_CHECKPOINTS}/sales-regions/offsets/0"
+    s3.put_object(Bucket=bucket, Key=kept, Body=b"x")
+    sales = [jobs.submit("sales-regions", quiet, SalesOptions(anew=True)), jobs.stop("sales-regions", quiet)]
+    sent = [one["Key"] for one in s3.list_objects_v2(Bucket=bucket)["Contents"] if "sales-regions/" in one["Key"]]
     really = run_really(account, folder, deployment)
     assert outputs == deployment.steps.outputs()
     return Worked(
-        before, submitted, status, failure, failed_log, cancelled, stopped, topics, unknown, streamer, *really
+        before,
+        submitted,
+        status,
+        failure,
+        failed_log,
+        cancelled,
+        stopped,
+        topics,
+        unknown,
+        streamer,
+        batch,
+        sales,
+        sent,
+        *really,
     )
 
 

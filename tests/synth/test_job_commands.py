@@ -8,8 +8,11 @@ from lake.aws import steps
 from lake.aws.environment import load_aws_environment
 from lake.aws.processing import Size
 from lake.config.environment import PROJECT, load_environment
+from lake.local import sales as local_sales
 from lake.local.spark_submit import spark_submit_command
 from lake.local.stream import LAYERS, Stream
+from lake.rendering import sales
+from lake.rendering.sales import SalesOptions
 from lake.rendering.spark import kept_by_yarn
 from lake.rendering.streamer import RunOptions
 from lake.rendering.streamer import job_arguments as streamer_arguments
@@ -94,7 +97,7 @@ def outputs() -> steps.StackOutputs:
     names = {name: f"s3://x/{name}" for name in (*steps.SCRIPTS, *steps.STARTERS)}
     files = ("s3://x/p.zip", "s3://x/pools.xml", ["s3://x/a.jar"])
     streamer = {"jar": "s3://x/lake-streamer.jar", "template": "s3://x/streamer.json"}
-    places = {"artifacts": "a", "bronze": "b"}
+    places = {"brokers": "k:9098", "registry": "http://r", "artifacts": "a", "silver": "s", "bronze": "b"}
     templates = {"stream": "s3://x/template.json"}
     return steps.StackOutputs(
         "r", "j-1", *files, names, names, templates, streamer, places, source="", secret="", admin=""
@@ -134,3 +137,44 @@ def test_hoodie_streamer_is_known_to_yarn_and_replaces_the_one_that_runs() -> No
     assert command[:3] == ["s3://x/start_job", "s3://x/stop_job", "lake-streamer"]
     assert steps.stop("streamer", outputs()) == ["s3://x/stop_job", "lake-streamer"]
     assert "s3://a/state/streamer/pipeline.json" in command[: command.index("--deploy-mode")]
+
+
+@pytest.mark.parametrize("name", sales.JOBS)
+def test_a_job_about_sales_gets_the_same_words_but_for_their_places(name: str) -> None:
+    """All that names a place differs, and the login."""
+    options = SalesOptions()
+    here = local_sales.arguments(load_environment(), name, options)
+    uris = {key: f"s3://a/state/{name}/{key}.csv" for key in sales.files(name, options)}
+    there = steps.sales_words(name, options, uris, 1, outputs())
+    assert words_of_sales(there) == words_of_sales(here)
+    kafka = dict(there[at + 1].split("=", 1) for at, word in enumerate(there) if word == "--kafka")
+    assert kafka == {
+        "kafka.bootstrap.servers": "k:9098",
+        "kafka.group.id": "lake_sales" if sales.JOBS[name].ends else f"lake_{name}",
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.mechanism": "AWS_MSK_IAM",
+        "kafka.sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+        "kafka.sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler",
+    }
+
+
+def words_of_sales(words: list[str]) -> list[str]:
+    """The arguments without those that name a place."""
+    of_place = ("--kafka", "--registry", "--sales", "--regions", "--results", "--checkpoint", "--status")
+    pairs = zip(["", *words], words, strict=False)
+    return [word for before, word in pairs if before not in of_place and word not in of_place]
+
+
+def test_a_stream_of_sales_is_known_to_yarn_and_replaces_the_one_that_runs() -> None:
+    words = steps.sales_words("sales-totals", SalesOptions(), {}, 1, outputs())
+    command = steps.start_sales("sales-totals", words, Size(executors=1), outputs())
+    assert command[:3] == ["s3://x/start_job", "s3://x/stop_job", "lake-sales-totals"]
+    assert "spark.executor.instances=1" in command and "spark.yarn.tags=lake-sales-totals" in command
+    main = command.index("s3://x/sales_job")
+    assert command[main + 1 :] == [*words, "--output", "s3://a/state/sales-totals/result.json"]
+    assert command[command.index("--checkpoint") + 1] == "s3://a/state/checkpoints/sales/sales-totals"
+
+
+def test_a_producer_tries_no_task_twice() -> None:
+    """A task that is tried again sends its sales again."""
+    assert "spark.task.maxFailures=1" in steps.run("sales_job", outputs(), ["seed"])

@@ -7,11 +7,14 @@ import pytest
 
 from lake.aws import rendering
 from lake.config.definition import load_databases
+from lake.rendering import sales
 from tests.synth.rights import allowed, listed, names, statements, text
 from tests.synth.synthesis import Synthesized
 
 ROOT = Path(__file__).resolve().parents[2]
 TOPICS = {"moma.*"}
+STREAMED = {"pagila.sales.spark.streaming", "pagila.sales.spark.streaming.out"}
+SALES = {*STREAMED, "pagila.sales.avro", "pagila.sales.summary.avro"}
 HEARTBEAT = {"__debezium-heartbeat.moma"}
 INTERNAL = {"connect-configs", "connect-offsets", "connect-status"}
 
@@ -40,13 +43,28 @@ def test_connect_writes_the_captured_topics_and_keeps_its_own(lake: Synthesized)
     }
 
 
-def test_jobs_read_the_tables_and_write_no_topic(lake: Synthesized) -> None:
-    rights = kafka(lake, "processing", "Nodes")
-    groups = {"dev": {"lake_stream"}, "demo": {"lake_stream"}, "prod": {"lake_silver", "lake_bronze"}}[lake.name]
+def test_jobs_read_the_tables_and_write_no_topic(prod: Synthesized) -> None:
+    rights = kafka(prod, "processing", "Nodes")
+    groups = {"lake_silver", "lake_bronze"}
     assert len(rights.pop("Connect")) == 1
     assert rights == {
         "DescribeTopic": TOPICS,
         "ReadData": TOPICS,
+        "DescribeGroup": groups,
+        "AlterGroup": groups,
+    }
+
+
+@pytest.mark.parametrize("name", ["dev", "demo"])
+def test_jobs_about_sales_write_their_topics_too(name: str, request: pytest.FixtureRequest) -> None:
+    rights = kafka(request.getfixturevalue(name), "processing", "Nodes")
+    groups = {"lake_stream", "lake_sales", *(f"lake_{job}" for job in sales.STREAMING)}
+    assert rights.pop("Connect") == rights.pop("WriteDataIdempotently")
+    assert rights == {
+        "DescribeTopic": TOPICS | SALES,
+        "ReadData": TOPICS | SALES,
+        "CreateTopic": SALES,
+        "WriteData": SALES,
         "DescribeGroup": groups,
         "AlterGroup": groups,
     }
@@ -120,6 +138,7 @@ def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
     assert {one.partition(">")[2] for one in rights["PutObject"]} == {
         "/silver/*",
         "/streamer/*",
+        *([] if lake.name == "prod" else ["/sales/*"]),
         "/bronze/*",
         "/state/*",
         "/emr/*",

@@ -76,6 +76,7 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("two writers", {"processing.jobs": {"a": JOB, "b": JOB}}, ["layer bronze is written by two jobs", "keep one"]),
     ("no silver", {"processing.jobs": {"a": {"layers": ["bronze"]}}}, ["no job writes silver", "add it"]),
     ("reserved name", {"processing.jobs": {"streamer": JOB}}, ["a job named streamer", "choose another"]),
+    ("name of sales", {"processing.jobs": {"sales-seed": JOB}}, ["a job named sales-seed", "choose another"]),
     ("layer", {"processing.jobs": {"a": {"layers": ["gold"]}}}, ["'silver' or 'bronze'", "jobs.a.layers"]),
     ("memory", {"processing.jobs": {"a": {**JOB, "driver_memory": "lots"}}}, ["driver_memory", "'lots'"]),
     ("steps", {"processing.step_concurrency": 1}, ["greater than or equal to 2", "step_concurrency"]),

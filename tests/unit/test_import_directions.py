@@ -35,6 +35,7 @@ STACKS_MAY_USE = (
     "lake.aws",
     "lake.config.definition",
     "lake.config.errors",
+    "lake.rendering.sales",
     "lake.rendering.spark",
     "lake.config.versions",
 )

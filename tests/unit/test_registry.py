@@ -15,17 +15,26 @@ ANSWERS = {
     "/ccompat/schemas/ids/5": (500, {}),
     "/ccompat/schemas/ids/6": (200, {"schema": '"string"'}),
     "/ccompat/subjects/t-value/versions": (200, [1, 3]),
-    "/ccompat/subjects/t-value/versions/1": (200, {"schema": '{"name": "Old"}'}),
-    "/ccompat/subjects/t-value/versions/3": (200, {"schema": '{"name": "New"}'}),
+    "/ccompat/subjects/t-value/versions/1": (200, {"id": 7, "schema": '{"name": "Old"}'}),
+    "/ccompat/subjects/t-value/versions/3": (200, {"id": 9, "schema": '{"name": "New"}'}),
 }
+WRITTEN = {"/ccompat/subjects/t-value/versions": (200, {"id": 12}), "/ccompat/subjects/t-value": (200, {"id": 9})}
 
 
 class Answers(http.server.BaseHTTPRequestHandler):
     asked: ClassVar[list[str]] = []
+    posted: ClassVar[list[tuple[str, str]]] = []
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
-        code, body = ANSWERS.get(self.path, (404, {}))
+        self._answer(*ANSWERS.get(self.path, (404, {})))
+
+    def do_POST(self) -> None:
+        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.posted.append((self.headers.get("Authorization", ""), text))
+        self._answer(*WRITTEN.get(self.path, (404, {})))
+
+    def _answer(self, code: int, body: dict[str, object]) -> None:
         self.send_response(code)
         self.end_headers()
         self.wfile.write(json.dumps(body).encode())
@@ -37,6 +46,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def url() -> Iterator[str]:
     Answers.asked.clear()
+    Answers.posted.clear()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/ccompat"
@@ -87,3 +97,24 @@ def test_a_subject_that_is_there(url: str) -> None:
     assert Registry(url).require("t-value") == [1, 3]
     with pytest.raises(UnknownSchema, match="subject u-value"):
         Registry(url).require("u-value")
+
+
+def test_schemas_of_a_subject_by_the_id_of_their_frames(url: str) -> None:
+    assert Registry(url).by_id("t-value") == {7: {"name": "Old"}, 9: {"name": "New"}}
+
+
+def test_a_schema_is_registered_with_a_login_and_always_as_the_same_text(url: str) -> None:
+    registry = Registry(url, "writer:secret")
+    first, second = {"type": "record", "name": "T"}, {"name": "T", "type": "record"}
+    assert [registry.register("t-value", one) for one in (first, second)] == [12, 12]
+    assert Answers.posted[0] == Answers.posted[1]
+    login, text = Answers.posted[0]
+    assert login == "Basic d3JpdGVyOnNlY3JldA=="
+    assert json.loads(json.loads(text)["schema"]) == first
+
+
+def test_the_id_of_a_schema_is_looked_up_without_a_login(url: str) -> None:
+    assert Registry(url).id_of("t-value", {"type": "int"}) == 9
+    assert Answers.posted[0][0] == ""
+    with pytest.raises(UnknownSchema, match="subject other-value does not have this schema"):
+        Registry(url).id_of("other-value", {"type": "int"})
