@@ -14,6 +14,9 @@ SCENARIOS = {title(path).removeprefix("kafka-connect-"): path for path in scenar
 # Where the cluster must differ from the local worker.
 OF_THE_CLUSTER = {
     "bootstrap.servers": "one more place than the local broker",
+    **dict.fromkeys(
+        (f"{client}.bootstrap.servers" for client in ("admin", "consumer", "producer")), "those of the worker, as it is"
+    ),
     "session.timeout.ms": "zones are milliseconds apart",
     "heartbeat.interval.ms": "a third of the session",
     "lake.rest.login.file": "made from Secrets Manager",
