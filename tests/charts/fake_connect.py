@@ -32,6 +32,7 @@ class FakeConnect:
     """State of the cluster. `planned` answers come before any other; `calls` are those that were not planned away."""
 
     url: str = ""
+    login: tuple[str, str] = LOGIN
     connectors: dict[str, dict[str, str]] = field(default_factory=dict)
     errors: dict[str, list[str]] = field(default_factory=dict)  # connector -> errors about its hostname
     planned: list[Answer] = field(default_factory=list)
@@ -87,7 +88,7 @@ def serving(fake: FakeConnect) -> Iterator[FakeConnect]:
         def respond(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            known = self.headers.get("Authorization") == f"Basic {b64encode(':'.join(LOGIN).encode()).decode()}"
+            known = self.headers.get("Authorization") == f"Basic {b64encode(':'.join(fake.login).encode()).decode()}"
             status, content = fake.answer(self.command, self.path, body) if known else REFUSED
             text = b"" if content is None else json.dumps(content).encode()
             self.send_response(status)

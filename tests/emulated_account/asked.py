@@ -54,7 +54,7 @@ class Asked:
 def ask(account: Account) -> Asked:
     deployment = lake_of("dev")
     moma = deployment.connectors(load_databases(ROOT), quiet)
-    with serving(FakeConnect()) as connect, pytest.MonkeyPatch.context() as patch:
+    with serving(FakeConnect(login=operator(account))) as connect, pytest.MonkeyPatch.context() as patch:
         patch.setattr(polling, "POLL_S", 0.1)  # processes take their time
         with pods(account, connect.url):
             missing = differences(moma("settings"))
@@ -73,6 +73,13 @@ def ask(account: Account) -> Asked:
         alone = refused(lambda: moma("settings"), LakeError)
     left = objects(account, deployment.steps.bucket())
     return Asked(missing, applied, same, differing, states, running, unknown, wrong, alone, left)
+
+
+def operator(account: Account) -> tuple[str, str]:
+    """The login that the deployment generated for those who call Connect."""
+    arn = account.release(HOME, "lake-dev", "kafka-connect").values["restSecret"]
+    secret = json.loads(account.client("secretsmanager", HOME).get_secret_value(SecretId=arn)["SecretString"])
+    return secret["username"], secret["password"]
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def test_the_secret_of_the_administrator_says_where_the_database_is(one: One) ->
 
 
 def test_every_user_has_a_secret(one: One) -> None:
-    assert set(one.first.secrets) == {"lake_admin", "lake_capture", "lake_verify", "registry"}
+    assert set(one.first.secrets) == {"lake_admin", "lake_capture", "lake_verify", "registry", "connect", "operator"}
 
 
 def test_kafka_takes_logins_by_iam_only(one: One) -> None:
