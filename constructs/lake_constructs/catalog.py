@@ -6,14 +6,11 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-READ = ["glue:GetDatabase", "glue:GetTable", "glue:GetTables", "glue:GetPartition", "glue:GetPartitions"]
+READ = ["glue:GetDatabase", "glue:GetTable", "glue:GetPartition", "glue:GetPartitions"]
 WRITE = [
     "glue:CreateTable",
     "glue:UpdateTable",
-    "glue:BatchGetPartition",
     "glue:BatchCreatePartition",
-    "glue:BatchDeletePartition",
-    "glue:CreatePartition",
     "glue:UpdatePartition",
     "glue:DeletePartition",
 ]
@@ -42,13 +39,17 @@ class QueryGroup(athena.CfnWorkGroup):
 
 
 def write_tables(databases: list[str]) -> list[iam.PolicyStatement]:
-    """Register tables and partitions in these databases; Spark also checks for a database `default`."""
-    tables = _catalog(*(part for name in databases for part in (f"database/{name}", f"table/{name}/*")))
+    """Register tables and partitions in these databases.
+
+    Each session of Spark also looks for the databases `default` and `global_temp`, and does not start if it may not.
+    """
+    tables = _in_catalog("catalog", *(part for name in databases for part in (f"database/{name}", f"table/{name}/*")))
+    looked_for = _in_catalog("database/default", "database/global_temp")
     return [
         iam.PolicyStatement(actions=[*READ, *WRITE], resources=tables),
-        iam.PolicyStatement(actions=["glue:GetDatabase"], resources=_catalog("database/default")),
+        iam.PolicyStatement(actions=["glue:GetDatabase"], resources=looked_for),
     ]
 
 
-def _catalog(*parts: str) -> list[str]:
-    return [f"arn:{Aws.PARTITION}:glue:{Aws.REGION}:{Aws.ACCOUNT_ID}:{part}" for part in ("catalog", *parts)]
+def _in_catalog(*parts: str) -> list[str]:
+    return [f"arn:{Aws.PARTITION}:glue:{Aws.REGION}:{Aws.ACCOUNT_ID}:{part}" for part in parts]

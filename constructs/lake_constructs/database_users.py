@@ -30,8 +30,7 @@ class DatabaseUsers(Construct):
 
 def read_secret(secret: secretsmanager.ISecret, key: kms.IKey | None) -> list[iam.PolicyStatement]:
     """Read this one secret. Without a key, it is under Secrets Manager's own, which every reader may use."""
-    actions = ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"]
     # An ARN built from a name misses the six characters that Secrets Manager adds.
     arn = secret.secret_full_arn or f"{secret.secret_arn}-??????"
     use = [iam.PolicyStatement(actions=["kms:Decrypt"], resources=[key.key_arn])] if key else []
-    return [iam.PolicyStatement(actions=actions, resources=[arn]), *use]
+    return [iam.PolicyStatement(actions=["secretsmanager:GetSecretValue"], resources=[arn]), *use]

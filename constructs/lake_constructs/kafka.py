@@ -39,7 +39,8 @@ class Kafka(Construct):
             physical_resource_id=custom.PhysicalResourceId.of(arn),
             output_paths=[ADDRESSES],
         )
-        statement = iam.PolicyStatement(actions=["kafka:GetBootstrapBrokers"], resources=[arn])
+        # By AWS's reference the action knows no resource, so a statement that names one allows nothing.
+        statement = iam.PolicyStatement(actions=["kafka:GetBootstrapBrokers"], resources=["*"])
         brokers = custom.AwsCustomResource(
             self,
             "Brokers",

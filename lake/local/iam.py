@@ -23,8 +23,10 @@ REAUTHENTICATE_MS = 60_000  # MSK closes sessions after hours; a test sees the s
 LISTENER = "listener.name.iam"
 
 
-def prepare(home: Environment) -> None:
-    """What the broker reads before it starts."""
+def establish(home: Environment) -> None:
+    """Keys of the roles and a certificate of the broker, made once; nothing without kafka.auth: iam."""
+    if home.kafka.auth == "none":
+        return
     home.iam.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _keys(home).exists():
         roles = {JOBS: (home.secrets.s3_access_key, home.secrets.s3_secret_key), CONNECT: (_new(), _new())}
@@ -32,7 +34,6 @@ def prepare(home: Environment) -> None:
         replace_json(_keys(home), table)
     if not (home.iam / "broker.pem").exists():
         _certify(home)
-    write_policies(home)
 
 
 def variables(home: Environment, role: str) -> dict[str, str]:

@@ -60,7 +60,7 @@ class Kafka(Service):
 
     def prepare(self) -> list[str]:
         if self._iam:
-            iam.prepare(self.home)
+            iam.write_policies(self.home)
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "kafka-log4j2.properties")
         if not (self.folder / "meta.properties").exists():

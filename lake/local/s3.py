@@ -28,8 +28,6 @@ class S3(Service):
 
     def prepare(self) -> list[str]:
         (self.folder / self.home.bucket).mkdir(parents=True, exist_ok=True)
-        if self.home.kafka.auth == "iam":
-            self.home.iam.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _keeps_attributes(self.folder):
             self._sidecar.mkdir(exist_ok=True)
         return []

@@ -14,7 +14,7 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.lock import locked
 from lake.config.names import refuse_unknown
-from lake.local import preflight, processes
+from lake.local import iam, preflight, processes
 from lake.local.connect import Connect
 from lake.local.guardian import Guardian
 from lake.local.kafka import Kafka
@@ -72,6 +72,7 @@ class Stack:
             preflight.check(self.home, self.services, {process.pid for process in self._processes()})
         with _alone(self.home):
             secrets.load_or_create(self.home.secrets_path)
+            iam.establish(self.home)
             return self._start([service for service in self.services if service.wanted()])
 
     def revive(self) -> bool:

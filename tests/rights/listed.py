@@ -1,0 +1,57 @@
+"""Calls that are not made anew for each run of the tests, read from files and put into the terms of one environment.
+
+recorded_calls.json: of Connect and of Spark's jobs; tests/integration/test_iam.py records and compares them.
+platform_calls.yaml: of AWS's own agents with a role of ours, by AWS's documentation.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from iam.roles import ACCOUNT, HASH, REGION, Account, Stacks
+from tests.rights.judge import Call
+
+FOLDER = Path(__file__).parent
+RECORDED, PLATFORM = FOLDER / "recorded_calls.json", FOLDER / "platform_calls.yaml"
+NAMED = re.compile(r"^\{(\w+)\}")  # a bucket or key of the stacks, by its logical id
+KAFKA = ("cluster", "topic", "group", "transactional-id")
+GLUE = ("catalog", "database", "table")
+Line = tuple[str, str, str, dict[str, str]]  # role, action, resource, context
+GROUP = "group/lake_stream"  # of the job that was recorded
+
+
+def listed(stacks: Stacks, account: Account) -> Iterator[Call]:
+    """Of both files."""
+    jobs = [stacks.resolve(stack, one["Name"]) for stack, _, one in stacks.of_type("AWS::EMR::Step")]
+    for role, action, resource, context in (*recorded(), *of_platform()):
+        for named in [f"group/lake_{job}" for job in jobs] if resource == GROUP else [resource]:
+            yield Call(role, action, arn(named, stacks, account), tuple(context.items()))
+
+
+def recorded() -> Iterator[Line]:
+    yield from ((*one, {}) for one in json.loads(RECORDED.read_text()))
+
+
+def of_platform() -> Iterator[Line]:
+    for one in yaml.safe_load(PLATFORM.read_text()):
+        yield from ((one["role"], action, one["resource"], one.get("context", {})) for action in one["actions"])
+
+
+def arn(resource: str, stacks: Stacks, account: Account) -> str:
+    """The ARN of what is written shortly: {Silver}/silver/x, topic/x, table/x/y."""
+    kind, _, rest = resource.partition("/")
+    if kind in KAFKA:
+        return account.cluster.replace(":cluster/", f":{kind}/") + (f"/{rest}" if rest else "")
+    if kind in GLUE:
+        return f"arn:aws:glue:{REGION}:{ACCOUNT}:{resource}"
+    return NAMED.sub(lambda found: named_arn(found[1], stacks), resource)
+
+
+def named_arn(name: str, stacks: Stacks) -> str:
+    for stack, id, _ in stacks.of_type("AWS::S3::Bucket", "AWS::KMS::Key", "AWS::IAM::Role"):
+        if HASH.sub("", id) == name:
+            return str(stacks.resolve(stack, {"Fn::GetAtt": [id, "Arn"]}))
+    raise KeyError(f"no bucket, key or role is named {name}")
