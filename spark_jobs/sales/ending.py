@@ -27,7 +27,7 @@ def incremental(job: Job) -> Result:
 
 def batch(job: Job) -> Result:
     """Sales and orders by country."""
-    return _kept(job, totals.by_country(job.topics.read(job.args.source, job.json_sales)))
+    return _kept(job, totals.by_country(job.topics.read(job.args.source, job.json_to_total)))
 
 
 def results(job: Job) -> Result:

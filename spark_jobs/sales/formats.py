@@ -9,24 +9,31 @@ from pyspark.sql.avro.functions import from_avro, to_avro
 
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry
+from spark_jobs.sales.schema import Columns, ddl
 
 OF_MESSAGE = ("timestamp", "offset")  # kept beside the columns of the row
 
 
 class JsonFormat:
-    """Values are JSON objects. schema: of the row, as DDL."""
+    """Values are JSON objects. columns: those that are read; no others are parsed."""
 
-    def __init__(self, schema: str) -> None:
-        self._schema = schema
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
 
     def rows(self, messages: DataFrame) -> DataFrame:
-        """The values as rows. A value that is no such object stops the job: silently it would be a sale less."""
-        row = F.from_json(F.col("value").cast("string"), self._schema, {"mode": "FAILFAST"})
-        return messages.select(row.alias("row"), *OF_MESSAGE).select("row.*", *OF_MESSAGE)
+        """The values as rows. A value that is no object with all columns stops the job: it would be a sale less."""
+        row = F.from_json(F.col("value").cast("string"), ddl(self._columns), {"mode": "FAILFAST"}).alias("row")
+        there = [F.coalesce("row.{}".format(name), _absent(name)).alias(name) for name in self._columns]
+        return messages.select(row, *OF_MESSAGE).select(*there, *OF_MESSAGE)
 
     def messages(self, rows: DataFrame, key: Column) -> DataFrame:
         """key, value."""
         return rows.select(key.cast("string").alias("key"), F.to_json(F.struct(*rows.columns)).alias("value"))
+
+
+def _absent(name: str) -> Column:
+    where = F.concat(F.lit("no {} in the message at offset ".format(name)), F.col("offset").cast("string"))
+    return F.raise_error(where)
 
 
 class AvroFormat:

@@ -14,6 +14,7 @@ SALE = {
     "district": "string",
     "country": "string",
 }
+TOTALLED = ("amount", "country")  # what totals are made of
 MONEY = "decimal(20,2)"
 TOTAL = {"country": "string", "sales": MONEY, "orders": "bigint"}  # of all sales of a country so far
 REGION = {"country": "string", "region": "string"}

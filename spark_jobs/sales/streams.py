@@ -46,7 +46,7 @@ def avro_regions(job: Job) -> StreamingQuery:
 
 
 def _sales(job: Job) -> DataFrame:
-    return job.topics.stream(job.args.source, job.json_sales)
+    return job.topics.stream(job.args.source, job.json_to_total)
 
 
 def _keeping(job: Job, found: DataFrame) -> StreamingQuery:

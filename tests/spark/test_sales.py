@@ -13,7 +13,7 @@ from lake.config.environment import PROJECT
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.sales import producers, results, totals
 from spark_jobs.sales.formats import AvroFormat, JsonFormat
-from spark_jobs.sales.schema import SALE, TOTAL, ddl, sale_avro
+from spark_jobs.sales.schema import SALE, TOTAL, sale_avro
 
 FOLDER = PROJECT / "data" / "sales"
 AT = "2026-11-28 12:03:00"
@@ -78,7 +78,7 @@ def received(messages: DataFrame) -> DataFrame:
 
 
 def test_json_there_and_back(spark: SparkSession, seed: DataFrame) -> None:
-    form = JsonFormat(ddl(SALE))
+    form = JsonFormat(SALE)
     messages = form.messages(seed.drop("timestamp"), F.col("payment_id"))
     assert messages.first()["key"] == "16940"
     assert json.loads(messages.first()["value"])["amount"] == 5.99
@@ -86,9 +86,11 @@ def test_json_there_and_back(spark: SparkSession, seed: DataFrame) -> None:
 
 
 def test_a_value_that_is_no_sale_stops_the_job(spark: SparkSession) -> None:
-    broken = spark.createDataFrame([("1", "no sale")], "key string, value string")
-    with pytest.raises(Exception, match="Malformed records"):
-        JsonFormat(ddl(TOTAL)).rows(received(broken)).collect()
+    broken = {"no sale": "Malformed records", '{"country": "Peru"}': "no sales in the message at offset 7"}
+    for value, reason in broken.items():
+        message = spark.createDataFrame([("1", value)], "key string, value string")
+        with pytest.raises(Exception, match=reason):
+            JsonFormat(TOTAL).rows(received(message)).collect()
 
 
 class OneTopic(Registry):
