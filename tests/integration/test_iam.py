@@ -27,8 +27,7 @@ from lake.local import iam
 from lake.plan.apply import apply
 from lake.plan.diff import changes
 from lake.plan.facts import read_facts
-from lake.rendering.connector import registry_login
-from lake.sources.connector import local_values
+from lake.sources.connector import local_registry_login, local_values
 from lake.sources.engine import Address
 from tests.clocks import HANG_S, until
 from tests.remains import drop_slot
@@ -218,15 +217,15 @@ def test_connect_creates_topics_by_its_own_right(lake: RunningLake) -> None:
     apply(prepared, [database], lake.home, facts, silent)
     with lake.meant():
         iam.write_policies(lake.home)
-    settings = {**deployed_connector(lake, database), **registry_login(lake.home)}
+    settings = {**deployed_connector(lake, database), **local_registry_login(lake.home)}
     url = f"{lake.home.connect}/connectors/{database.connector}/config"
-    assert httpx.put(url, json=settings, trust_env=False).status_code == 201
+    assert httpx.put(url, json=settings, trust_env=False, auth=lake.home.connect_login).status_code == 201
     try:
         wanted = (iam.CONNECT, "kafka-cluster:CreateTopic", "topic/shop.public.sale")
         until(lambda: wanted in live.decisions(lake.home), "Connect did not create its topic")
         until(lambda: "shop.public.sale" in Client(lake, iam.JOBS).topics(), "there is no such topic")
     finally:
-        httpx.delete(url.removesuffix("/config"), trust_env=False)
+        httpx.delete(url.removesuffix("/config"), trust_env=False, auth=lake.home.connect_login)
         drop_slot(lake.home, f"lake_{name}")
         (lake.databases / f"{name}.yaml").unlink()
 
