@@ -5,13 +5,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aws_cdk import Stack
+from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import IDependable
 from lake_constructs import kafka_statements
 from lake_constructs.chart import NAMESPACE, Chart
 from lake_constructs.database_users import read_secret
 from lake_constructs.encryption_key import use_key
 from lake_constructs.kafka import Kafka
-from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.plugin_bundle import PluginBundle, read_asset
 from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
@@ -43,8 +45,20 @@ REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
 # Names from helm/kafka-connect: the worker's own topics, its group, and the path of the capture user's password.
 INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
 GROUP = "connect"
+# The classes of load balancers that EKS Auto Mode and the AWS Load Balancer Controller make.
+NLB_CLASSES = {"auto_mode": "eks.amazonaws.com/nlb", "controller": "service.k8s.aws/nlb"}
 PASSWORD = "${secrets:database:password}"
 CA_FILE = "/etc/lake/worker/database.pem"
+
+
+@dataclass(frozen=True)
+class Kubernetes:
+    """The cluster, what must exist before a chart, the group of its pods' logs, and the class of load balancers."""
+
+    cluster: eks.ICluster
+    ready: IDependable
+    logs: logs.ILogGroup
+    balancers: str
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,7 @@ class Charts:
         stack: Stack,
         blueprint: Blueprint,
         *,
-        cluster: KubernetesCluster,
+        kubernetes: Kubernetes,
         storage: StorageStack,
         source: SourceStack,
         kafka: Kafka,
@@ -71,7 +85,13 @@ class Charts:
         authorities: str,
         networks: list[str],
     ) -> None:
-        self._stack, self._cluster, self._storage, self._source, self._kafka = stack, cluster, storage, source, kafka
+        self._stack, self._kubernetes, self._storage, self._source, self._kafka = (
+            stack,
+            kubernetes,
+            storage,
+            source,
+            kafka,
+        )
         self._logins, self._authorities, self._networks = logins, authorities, networks
         self._blueprint, self._settings = blueprint, blueprint.environment
         self._databases, self._root, self._region = blueprint.databases, blueprint.root, stack.region
@@ -121,6 +141,7 @@ class Charts:
             "internalLoadBalancer": {
                 "enabled": True,
                 "sourceRanges": [self._settings.network.lake_cidr],
+                "class": self._kubernetes.balancers,
                 "securityGroups": [group],
                 "tags": tags,
             },
@@ -191,7 +212,7 @@ class Charts:
         return chart_values(self._root, self._settings.images, main)
 
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
-        place = {"cluster": self._cluster, "namespace": NAMESPACE, "service_account": account}
+        place = {"cluster": self._kubernetes.cluster, "namespace": NAMESPACE, "service_account": account}
         return PodRole(self._stack, f"{id}Role", statements=statements, **place)
 
     def _chart(
@@ -200,10 +221,14 @@ class Charts:
         """A chart, and the role of its pods. others: roles of further accounts."""
         role = self._role(id, name, statements)
         chart = Chart(
-            self._stack, f"{id}Chart", cluster=self._cluster, folder=self._root / "helm" / name, values=values
+            self._stack,
+            f"{id}Chart",
+            cluster=self._kubernetes.cluster,
+            folder=self._root / "helm" / name,
+            values=values,
         )
         # A pod that starts before its role's association never gets the role.
-        chart.node.add_dependency(role, *others, self._cluster.nodes)
+        chart.node.add_dependency(role, *others, self._kubernetes.ready)
         return chart
 
 

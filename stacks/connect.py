@@ -3,20 +3,23 @@
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 from lake_constructs.chart import NAMESPACE, Chart
-from lake_constructs.container_logs import ContainerLogs
+from lake_constructs.container_logs import ContainerLogs, CountedFailures, log_group_name
 from lake_constructs.encryption_key import EncryptionKey
+from lake_constructs.existing_kubernetes import ExistingKubernetes
 from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.service_login import ServiceLogin
 
 from lake.aws.authorities import authorities
+from lake.aws.connect import ExistingCluster
 from lake.aws.part import LAKE_TAG
 from lake.aws.rendering import CONNECT_OPERATOR, REGISTRY_WRITER
 from lake.config import versions
-from stacks.charts import REGISTRY, REGISTRY_PORT, Charts, Logins
+from stacks.charts import NLB_CLASSES, REGISTRY, REGISTRY_PORT, Charts, Kubernetes, Logins
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
 from stacks.source import SourceStack
@@ -39,9 +42,10 @@ class ConnectStack(Part):
     ) -> None:
         super().__init__(scope, blueprint)
         self._tags = {LAKE_TAG: self.settings.name, **self.settings.tags}  # of what Kubernetes makes
-        self.cluster = self._kubernetes(storage, network)
-        self.logs = self._collect_logs(storage)
-        workers, kafka = self.cluster.cluster_security_group, streaming.kafka
+        found = self.settings.connect.existing
+        self._kubernetes = self._adopt(found, network) if found else self._create(storage, network)
+        self.failures = CountedFailures(self, "Failures", group=self._kubernetes.logs, lake=blueprint.name)
+        workers, kafka = self._kubernetes.cluster.cluster_security_group, streaming.kafka
         to_database = IngressRule(self, "ToDatabase", source=workers, target=source.group, port=source.port)
         IngressRule(self, "ToKafka", source=workers, target=kafka.security_group, port=KAFKA_PORT)
         # Who may connect to the load balancer of the registry: those who add themselves.
@@ -54,11 +58,11 @@ class ConnectStack(Part):
         registry = charts.registry(self.registry_group.security_group_id, self._tags)
         registry.node.add_dependency(preparation)  # the registry needs its user and its database
         charts.connect().node.add_dependency(registry)
-        self.registry_url = registry_from_outside(self, self.cluster, registry)
+        self.registry_url = registry_from_outside(self, self._kubernetes.cluster, registry)
 
-    def _kubernetes(self, storage: StorageStack, network: NetworkStack) -> KubernetesCluster:
+    def _create(self, storage: StorageStack, network: NetworkStack) -> Kubernetes:
         connect = self.settings.connect
-        return KubernetesCluster(
+        cluster = KubernetesCluster(
             self,
             "Kubernetes",
             name=self.blueprint.name,
@@ -72,18 +76,29 @@ class ConnectStack(Part):
             tags=self._tags,
             removal_policy=RemovalPolicy.DESTROY,  # holds no data: everything is installed again from here
         )
-
-    def _collect_logs(self, storage: StorageStack) -> ContainerLogs:
-        logs = ContainerLogs(
+        agent = ContainerLogs(
             self,
             "Logs",
-            cluster=self.cluster,
+            cluster=cluster,
             cluster_name=self.blueprint.name,
             log_settings=storage.log_settings,
-            insights=self.settings.connect.container_insights,
+            insights=connect.container_insights,
         )
-        logs.addon.node.add_dependency(self.cluster.nodes)  # its pods need nodes
-        return logs
+        agent.addon.node.add_dependency(cluster.nodes)  # its pods need nodes
+        return Kubernetes(cluster, cluster.nodes, agent.application, NLB_CLASSES["auto_mode"])
+
+    def _adopt(self, found: ExistingCluster, network: NetworkStack) -> Kubernetes:
+        existing = ExistingKubernetes(
+            self,
+            "Kubernetes",
+            name=found.name,
+            security_group=found.security_group,
+            vpc=network.vpc,
+            administrators=self.settings.connect.administrators,
+            namespace=NAMESPACE,
+        )
+        group = logs.LogGroup.from_log_group_name(self, "PodLogs", log_group_name(found.name))
+        return Kubernetes(existing.cluster, existing.ready, group, NLB_CLASSES[found.load_balancers])
 
     def _charts(self, storage: StorageStack, source: SourceStack, streaming: StreamingStack) -> Charts:
         key, apart = source.secrets_key, self.settings.network.source_vpc
@@ -92,7 +107,7 @@ class ConnectStack(Part):
         return Charts(
             self,
             self.blueprint,
-            cluster=self.cluster,
+            kubernetes=self._kubernetes,
             storage=storage,
             source=source,
             kafka=streaming.kafka,
@@ -102,7 +117,7 @@ class ConnectStack(Part):
         )
 
 
-def registry_from_outside(scope: Construct, cluster: eks.Cluster, registry: Chart) -> str:
+def registry_from_outside(scope: Construct, cluster: eks.ICluster, registry: Chart) -> str:
     """The address of the internal load balancer, which Kubernetes creates and CloudFormation cannot name."""
     address = eks.KubernetesObjectValue(
         scope,

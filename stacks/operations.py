@@ -59,7 +59,7 @@ class OperationsStack(Part):
         return {"Slot lag and log (bytes)": [lag, logs], "Free storage (bytes)": [free]}
 
     def _watch_capture(self, connect: ConnectStack) -> Graphs:
-        failed, unprepared = connect.logs.failed_tasks, connect.logs.failed_preparations
+        failed, unprepared = connect.failures.tasks, connect.failures.preparations
         ended = "A connector task ended. Read its log, then run: lake connectors restart."
         self._alarms.raise_on("FailedTask", failed, 0, minutes=1, says=ended)
         incomplete = "A table or a user of the source could not be set up. Read the log of source-database."

@@ -14,3 +14,4 @@ EXISTING_DATABASE = {
     "admin_secret": "shop/admin",
     "security_group": "sg-0123456789abcdef0",
 }
+EXISTING_CLUSTER = {"name": "shared", "security_group": "sg-0123456789abcdef1", "load_balancers": "controller"}

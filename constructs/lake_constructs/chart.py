@@ -19,7 +19,7 @@ class Chart(eks.HelmChart):
     """Installs the chart in the folder. It waits until the pods are ready, and rolls back if they never are."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cluster: eks.Cluster, folder: Path, values: Mapping[str, Any]
+        self, scope: Construct, id: str, *, cluster: eks.ICluster, folder: Path, values: Mapping[str, Any]
     ) -> None:
         super().__init__(
             scope,

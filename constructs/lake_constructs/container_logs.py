@@ -23,10 +23,36 @@ AGENT_NAMESPACE = "amazon-cloudwatch"
 LOGS, PERFORMANCE = ("application", "dataplane", "host"), "performance"
 
 
+def log_group_name(cluster: str, name: str = "application") -> str:
+    """Where the add-on of CloudWatch writes the logs of a cluster."""
+    return f"/aws/containerinsights/{cluster}/{name}"
+
+
+class CountedFailures(Construct):
+    """What the logs of the pods say of failures, as metrics of this lake."""
+
+    def __init__(self, scope: Construct, id: str, *, group: logs.ILogGroup, lake: str) -> None:
+        super().__init__(scope, id)
+        self.tasks = self._count("FailedTasks", group, TASK_FAILED, lake)
+        self.preparations = self._count("FailedPreparations", group, UNPREPARED, lake)
+
+    def _count(self, id: str, group: logs.ILogGroup, text: str, lake: str) -> cloudwatch.Metric:
+        found = logs.MetricFilter(
+            self,
+            id,
+            log_group=group,
+            metric_namespace=NAMESPACE,
+            metric_name=f"{id}-{lake}",
+            filter_pattern=logs.FilterPattern.literal(f'"{text}"'),
+            default_value=0,
+        )
+        return found.metric(statistic="Sum")
+
+
 class ContainerLogs(Construct):
     """AWS's agent as an add-on. Its log groups are created first, so that they are encrypted and expire.
 
-    insights: the metrics of Container Insights too, each of which costs.
+    insights: the metrics of Container Insights too, each of which costs. application: the group of the pods' logs.
     """
 
     def __init__(
@@ -40,14 +66,16 @@ class ContainerLogs(Construct):
         insights: bool,
     ) -> None:
         super().__init__(scope, id)
-        place = f"/aws/containerinsights/{cluster_name}"
         groups = {
-            name: EncryptedLogGroup(self, name.capitalize(), settings=log_settings, name=f"{place}/{name}")
+            name: EncryptedLogGroup(
+                self, name.capitalize(), settings=log_settings, name=log_group_name(cluster_name, name)
+            )
             for name in (*LOGS, *([PERFORMANCE] if insights else []))
         }
+        self.application: logs.ILogGroup = groups["application"]
         role = PodRole(self, "Agent", cluster=cluster, namespace=AGENT_NAMESPACE, service_account=AGENT, statements=[])
         role.add_managed_policy(iam.ManagedPolicy.from_aws_managed_policy_name("CloudWatchAgentServerPolicy"))
-        addon = eks_resources.CfnAddon(
+        self.addon = eks_resources.CfnAddon(
             self,
             "AddOn",
             addon_name="amazon-cloudwatch-observability",
@@ -57,19 +85,4 @@ class ContainerLogs(Construct):
                 {"containerInsights": {"enabled": insights}, "applicationSignals": {"enabled": False}}
             ),
         )
-        addon.node.add_dependency(*groups.values(), role)
-        self.addon, application = addon, groups["application"]
-        self.failed_tasks = self._count("FailedTasks", application, TASK_FAILED, cluster_name)
-        self.failed_preparations = self._count("FailedPreparations", application, UNPREPARED, cluster_name)
-
-    def _count(self, id: str, group: logs.ILogGroup, text: str, cluster_name: str) -> cloudwatch.Metric:
-        found = logs.MetricFilter(
-            self,
-            id,
-            log_group=group,
-            metric_namespace=NAMESPACE,
-            metric_name=f"{id}-{cluster_name}",
-            filter_pattern=logs.FilterPattern.literal(f'"{text}"'),
-            default_value=0,
-        )
-        return found.metric(statistic="Sum")
+        self.addon.node.add_dependency(*groups.values(), role)

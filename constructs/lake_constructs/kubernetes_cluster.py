@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
@@ -10,6 +10,7 @@ from aws_cdk.lambda_layer_kubectl_v36 import KubectlV36Layer
 from constructs import Construct
 
 from lake_constructs.cluster_nodes import ClusterNodes, NodeRole, tag_what_is_made
+from lake_constructs.kubernetes_access import admit, role_arn
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 # EKS's own pool of nodes for what must not share a node with pods. The others run in our pool.
@@ -61,12 +62,4 @@ class KubernetesCluster(eks.Cluster):
         self.node.add_dependency(group)
         self.nodes = ClusterNodes(self, "Nodes", cluster=self, role=nodes, subnets=vpc.private_subnets, tags=tags)
         for role in administrators:
-            self._admit(role, namespace)
-
-    def _admit(self, role: str, namespace: str) -> None:
-        """Let people with this role of the account use kubectl in one namespace."""
-        policy = eks.AccessPolicy.from_access_policy_name(
-            "AmazonEKSAdminPolicy", access_scope_type=eks.AccessScopeType.NAMESPACE, namespaces=[namespace]
-        )
-        arn = f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{role}"
-        self.grant_access(f"Admit-{role.replace('/', '-')}", arn, [policy])
+            admit(self, f"Admit-{role.replace('/', '-')}", self, role_arn(role), namespace=namespace)

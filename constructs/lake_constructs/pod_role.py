@@ -18,7 +18,7 @@ class PodRole(iam.Role):
         scope: Construct,
         id: str,
         *,
-        cluster: eks.Cluster,
+        cluster: eks.ICluster,
         namespace: str,
         service_account: str,
         statements: Sequence[iam.PolicyStatement],

@@ -1,10 +1,10 @@
 """Kafka Connect and the schema registry of an AWS environment."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from lake.aws.part import AllowedNetwork, Part
+from lake.aws.part import AllowedNetwork, GroupId, Part
 
 Role = Annotated[StrictStr, Field(pattern=r"^([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$")]
 Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
@@ -17,8 +17,17 @@ class S3Sink(Part):
     sha256: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+class ExistingCluster(Part):
+    """A cluster of others on EKS, with access entries, Pod Identity, CloudWatch's add-on, enforced network policies."""
+
+    name: Annotated[StrictStr, Field(pattern=r"^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$")]
+    security_group: GroupId  # that of its pods: in Auto Mode the cluster's own
+    # Who makes load balancers there: Auto Mode, or the AWS Load Balancer Controller.
+    load_balancers: Literal["auto_mode", "controller"] = "auto_mode"
+
+
 class Connect(Part):
-    """Workers on EKS, which chooses the machines."""
+    """Workers on EKS, which chooses the machines; or on a cluster that exists."""
 
     replicas: Replicas = 1
     memory_mb: Annotated[StrictInt, Field(ge=1024, le=65536)] = 2048
@@ -29,5 +38,12 @@ class Connect(Part):
     administrators: tuple[Role, ...] = ()
     # Metrics of all pods and nodes in CloudWatch. They cost extra; logs and alarms need none of them.
     container_insights: StrictBool = False
+    existing: ExistingCluster | None = None
     # A second archive of the topics, written by Connect instead of Spark.
     s3_sink: S3Sink | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Connect":
+        if self.existing:
+            self.refuse_beside("existing", ("api_access", "container_insights"))
+        return self

@@ -97,7 +97,8 @@ def _streaming(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
 
 def _connect(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     node = prices.hour(NODE) * (1 + prices.surcharge["eks_auto_mode"])
-    yield Item("EKS cluster", 1, HOURS * prices.hour("eks_cluster"))
+    if environment.connect.existing is None:
+        yield Item("EKS cluster", 1, HOURS * prices.hour("eks_cluster"))
     yield Item(f"its node, taken as {NODE}", nodes(environment), HOURS * node)
     yield Item("load balancer of the registry", 1, HOURS * prices.hour("network_load_balancer"))
 

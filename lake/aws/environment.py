@@ -67,6 +67,17 @@ class AwsEnvironment(Part):
             raise ValueError("source.existing with network.source_vpc | an existing database has its VPC: remove one")
         return self
 
+    @model_validator(mode="after")
+    def _cluster_is_reached(self) -> "AwsEnvironment":
+        if self.connect.existing and not self.network.existing:
+            raise ValueError("connect.existing without network.existing | name the VPC of the cluster there")
+        return self
+
+    @property
+    def kubernetes(self) -> str:
+        """The name of the cluster on EKS."""
+        return self.connect.existing.name if self.connect.existing else f"lake-{self.name}"
+
     @property
     def brokers(self) -> int:
         return self.network.zones * self.streaming.brokers_per_zone

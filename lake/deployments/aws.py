@@ -47,9 +47,9 @@ class AwsDeployment(AwsResources):
         return aws_status.look(self.steps, self.stacks, self.jobs)
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
-        yield from pod_logs.last(self.account, self.name, service, lines)
+        yield from pod_logs.last(self.account, self.environment, service, lines)
         if follow:
-            yield from pod_logs.follow(self.account, self.name, service)
+            yield from pod_logs.follow(self.account, self.environment, service)
 
     def topics(self, report: Report = silent) -> list[dict[str, Any]]:
         return list(self.steps.run("topics", self.steps.config(), report, RUN_WITHIN_S)["topics"])

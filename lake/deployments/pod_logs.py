@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from lake.aws.environment import AwsEnvironment
 from lake.config.errors import BadInput
 from lake.deployments.account import POLL_S, Account, code
 from lake.deployments.cdk import not_deployed
@@ -13,28 +14,28 @@ from lake.deployments.cdk import not_deployed
 WITHIN_MS = 24 * 3600 * 1000
 
 
-def last(account: Account, environment: str, pod: str, lines: int) -> list[str]:
+def last(account: Account, lake: AwsEnvironment, pod: str, lines: int) -> list[str]:
     """The last lines of a day; LakeError without a deployment, BadInput if no pod of that name logged anything."""
     since = int(time.time() * 1000) - WITHIN_MS
-    found = list(deque((f"{text}\n" for _, text in _events(account, environment, pod, since)), lines))
+    found = list(deque((f"{text}\n" for _, text in _events(account, lake, pod, since)), lines))
     if not found and lines:
         now = "name a pod, for example kafka-connect; for jobs: lake jobs logs"
-        raise BadInput(f"no pod '{pod}' logged anything in a day", f"lake-{environment}", now)
+        raise BadInput(f"no pod '{pod}' logged anything in a day", f"lake-{lake.name}", now)
     return found
 
 
-def follow(account: Account, environment: str, pod: str) -> Iterator[str]:
+def follow(account: Account, lake: AwsEnvironment, pod: str) -> Iterator[str]:
     """The lines that come, until Ctrl-C."""
     since = int(time.time() * 1000)
     while True:
-        for at, text in _events(account, environment, pod, since):
+        for at, text in _events(account, lake, pod, since):
             since = at + 1
             yield f"{text}\n"
         time.sleep(POLL_S)
 
 
-def _events(account: Account, environment: str, pod: str, since: int) -> Iterator[tuple[int, str]]:
-    group = f"/aws/containerinsights/lake-{environment}/application"
+def _events(account: Account, lake: AwsEnvironment, pod: str, since: int) -> Iterator[tuple[int, str]]:
+    group = f"/aws/containerinsights/{lake.kubernetes}/application"
     try:
         for one in account.pages("logs", "filter_log_events", "events", logGroupName=group, startTime=since):
             name, text = _parsed(one["message"])
@@ -43,7 +44,7 @@ def _events(account: Account, environment: str, pod: str, since: int) -> Iterato
     except Exception as error:
         if code(error) != "ResourceNotFoundException":
             raise
-        raise not_deployed(environment, group) from None
+        raise not_deployed(lake.name, group) from None
 
 
 def _parsed(message: str) -> tuple[str, str]:

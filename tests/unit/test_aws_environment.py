@@ -8,7 +8,7 @@ import yaml
 
 from lake.aws.environment import load_aws_environment
 from lake.config.errors import BadInput
-from tests.existing import EXISTING_DATABASE, EXISTING_VPC
+from tests.existing import EXISTING_CLUSTER, EXISTING_DATABASE, EXISTING_VPC
 
 PROJECT = Path(__file__).parents[2]
 AWS = ["demo", "dev", "prod"]
@@ -45,6 +45,12 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         "no backups",
         {"keep_data": True, "source.backup_days": 0},
         ["keep_data without backups", "set source.backup_days"],
+    ),
+    ("a cluster without its VPC", {"connect.existing": EXISTING_CLUSTER}, ["connect.existing", "network.existing"]),
+    (
+        "existing cluster and access",
+        {"network.existing": EXISTING_VPC, "connect.existing": EXISTING_CLUSTER, "connect.api_access": ["10.0.0.0/16"]},
+        ["'api_access'", "remove"],
     ),
     ("existing database", {"source.existing": EXISTING_DATABASE, "source.multi_az": True}, ["'multi_az'", "remove"]),
     (
