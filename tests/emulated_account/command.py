@@ -67,6 +67,11 @@ class Cdk:
     def diff(self, assembly: Path) -> Done:
         return self._app(assembly, "diff", "--fail")
 
+    def prepare(self, assembly: Path) -> Done:
+        """Change sets, left for a person to look at."""
+        how = ("--method", "prepare-change-set", "--require-approval", "never")
+        return self._app(assembly, "deploy", "--all", *TOGETHER, *how)
+
     def destroy(self, assembly: Path) -> Done:
         return self._app(assembly, "destroy", "--all", *TOGETHER, "--force")
 

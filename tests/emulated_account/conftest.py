@@ -9,6 +9,7 @@ from tests.emulated_account.account import Account, Door, running
 from tests.emulated_account.command import CDK, ROOT
 from tests.emulated_account.guest import Guest, be_guest
 from tests.emulated_account.operated import Operated, operate
+from tests.emulated_account.small_stacks import SmallStacks
 from tests.emulated_account.story import One, Two, play_one, play_two
 
 for needed in (CDK, HELM):
@@ -25,6 +26,11 @@ def door() -> Iterator[Door]:
 @pytest.fixture(scope="session")
 def account(door: Door) -> Account:
     return door.account
+
+
+@pytest.fixture
+def stacks(account: Account) -> SmallStacks:
+    return SmallStacks(account)
 
 
 @pytest.fixture(scope="session")

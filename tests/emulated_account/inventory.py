@@ -59,6 +59,11 @@ def _emr(emr: Any) -> list[str]:
     return [one["Id"] for one in emr.list_clusters(ClusterStates=states)["Clusters"]]
 
 
+def _policies(iam: Any) -> list[str]:
+    pages = iam.get_paginator("list_policies").paginate(Scope="Local")
+    return [one["PolicyName"] for page in pages for one in page["Policies"]]
+
+
 def _roles(iam: Any) -> list[str]:
     return [one["RoleName"] for page in iam.get_paginator("list_roles").paginate() for one in page["Roles"]]
 
@@ -104,6 +109,7 @@ KINDS: dict[tuple[str, str], Names] = {
     ("emr", "security"): _list("list_security_configurations", "SecurityConfigurations", "Name"),
     ("events", "rule"): _list("list_rules", "Rules", "Name"),
     ("glue", "database"): _list("get_databases", "DatabaseList", "Name"),
+    ("iam", "policy"): _policies,
     ("iam", "profile"): _list("list_instance_profiles", "InstanceProfiles", "InstanceProfileName"),
     ("iam", "role"): _roles,
     ("kafka", "cluster"): _list("list_clusters_v2", "ClusterInfoList", "ClusterName"),

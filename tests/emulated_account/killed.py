@@ -1,18 +1,17 @@
 """What becomes of work that is killed: tried in a copy of the account, so that many kills need one deployment.
 
-A copy is a fork of this process, with the account's memory and its server on the same port. The work is a fork of
-the copy, and gets SIGKILL from the server at its nth request.
+The work is a fork of the copy, and gets SIGKILL from the copy's server at its nth request.
 """
 
-import json
 import os
 import signal
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import count
-from typing import NoReturn
+from typing import Any
 
 from tests.emulated_account.account import Door
+from tests.emulated_account.copies import in_copy
 
 Work = Callable[[], None]
 Look = Callable[[], list[str]]
@@ -32,30 +31,13 @@ class Outcome:
 
 def killed_at(door: Door, request: int, work: Work, look: Look) -> Outcome:
     """The work killed at that request, counted from 1, or not at all at NEVER; then run again, undisturbed."""
-    reader, writer = os.pipe()
-    door.close()
-    copy = os.fork()
-    if copy == 0:
-        _copy(door, request, work, look, writer)
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        text = pipe.read()
-    os.waitpid(copy, 0)
-    door.open()
-    return Outcome(**json.loads(text))
 
-
-def _copy(door: Door, request: int, work: Work, look: Look, writer: int) -> NoReturn:
-    try:
-        door.open()
+    def disturb() -> dict[str, Any]:
         requests, killed = _disturbed(door, request, work)
         error = "" if _forked(work) == 0 else "the second run failed"
-        outcome = Outcome(requests, killed, look(), error, door.account.journal.take())
-    except BaseException as failure:
-        outcome = Outcome(0, False, [], repr(failure), [])
-    with os.fdopen(writer, "w") as pipe:
-        json.dump(asdict(outcome), pipe)
-    os._exit(0)
+        return asdict(Outcome(requests, killed, look(), error, door.account.journal.take()))
+
+    return Outcome(**in_copy(door, disturb))
 
 
 def _disturbed(door: Door, request: int, work: Work) -> tuple[int, bool]:

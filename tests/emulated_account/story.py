@@ -154,7 +154,11 @@ def change_set(account: Account, region: str, template: Path) -> list[dict[str, 
     """What CloudFormation says that a template would change."""
     cloudformation = account.client("cloudformation", region)
     names = {"StackName": template.name.split(".")[0], "ChangeSetName": "look"}
-    cloudformation.create_change_set(**names, TemplateBody=template.read_text(), ChangeSetType="UPDATE")
+    # A request takes 50 KB of a template: this one comes from the bucket of the command line.
+    bucket, key = f"cdk-hnb659fds-assets-{account.id}-{region}", f"looked-at/{template.name}"
+    account.client("s3", region).put_object(Bucket=bucket, Key=key, Body=template.read_bytes())
+    where = f"{account.endpoint}/{bucket}/{key}"
+    cloudformation.create_change_set(**names, TemplateURL=where, ChangeSetType="UPDATE")
     found = cloudformation.describe_change_set(**names)["Changes"]
     cloudformation.delete_change_set(**names)
     return [one["ResourceChange"] for one in found]

@@ -7,74 +7,36 @@ import pytest
 from botocore.exceptions import ClientError
 
 from tests.emulated_account.account import Account
+from tests.emulated_account.small_stacks import REGION, Resource, SmallStacks, parameter
 
 pytestmark = pytest.mark.account
-
-REGION = "us-west-2"  # no story is played there
-Resource = dict[str, Any]
-
-
-@pytest.fixture
-def stacks(account: Account) -> "Stacks":
-    return Stacks(account)
-
-
-class Stacks:
-    """Templates of a few lines, deployed as the command line does it."""
-
-    def __init__(self, account: Account) -> None:
-        self.client = account.client("cloudformation", REGION)
-
-    def deploy(self, name: str, kind: str = "CREATE", outputs: Resource | None = None, **resources: Resource) -> str:
-        template = json.dumps({"Resources": resources, "Outputs": outputs or {}})
-        names = {"StackName": name, "ChangeSetName": "deploy"}
-        self.client.create_change_set(**names, ChangeSetType=kind, TemplateBody=template)
-        self.client.execute_change_set(**names)
-        return self.status(name)
-
-    def status(self, name: str) -> str:
-        return str(self.client.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"])
-
-    def reason(self, name: str) -> str:
-        """Of the newest failure."""
-        events = self.client.describe_stack_events(StackName=name)["StackEvents"]
-        return next(str(one["ResourceStatusReason"]) for one in events if one["ResourceStatus"].endswith("_FAILED"))
-
-    def delete(self, *names: str) -> None:
-        for name in names:
-            self.client.delete_stack(StackName=name)
-
-
-def parameter(value: Any, name: str = "", **more: Any) -> Resource:
-    properties = {"Type": "String", "Value": value, **({"Name": name} if name else {})}
-    return {"Type": "AWS::SSM::Parameter", "Properties": properties, **more}
 
 
 def export(value: Any) -> Resource:
     return {"Out": {"Value": value, "Export": {"Name": "shared"}}}
 
 
-def test_an_unknown_type_fails_and_is_noted(account: Account, stacks: Stacks) -> None:
+def test_an_unknown_type_fails_and_is_noted(account: Account, stacks: SmallStacks) -> None:
     bucket = {"Type": "AWS::SQS::Queue"}
     assert stacks.deploy("unknown", Queue=bucket) == "ROLLBACK_COMPLETE"
     assert "resource type AWS::SQS::Queue" in stacks.reason("unknown")
     assert account.journal.take() == ["resource type AWS::SQS::Queue"]
 
 
-def test_an_unknown_custom_resource_fails_and_is_noted(account: Account, stacks: Stacks) -> None:
+def test_an_unknown_custom_resource_fails_and_is_noted(account: Account, stacks: SmallStacks) -> None:
     custom = {"Type": "Custom::Surprise", "Properties": {"ServiceToken": "arn:aws:lambda:x"}}
     assert stacks.deploy("surprise", Custom=custom) == "ROLLBACK_COMPLETE"
     assert account.journal.take() == ["resource type Custom::Surprise"]
 
 
-def test_a_property_that_is_not_emulated_fails_and_is_noted(account: Account, stacks: Stacks) -> None:
+def test_a_property_that_is_not_emulated_fails_and_is_noted(account: Account, stacks: SmallStacks) -> None:
     bucket = {"Type": "AWS::S3::Bucket", "Properties": {"AccelerateConfiguration": {"AccelerationStatus": "Enabled"}}}
     assert stacks.deploy("property", Bucket=bucket) == "ROLLBACK_COMPLETE"
     assert account.journal.take() == ["property AccelerateConfiguration of AWS::S3::Bucket"]
     assert "property" not in str(account.client("s3", REGION).list_buckets()["Buckets"])
 
 
-def test_a_property_that_does_not_exist_is_refused(stacks: Stacks) -> None:
+def test_a_property_that_does_not_exist_is_refused(stacks: SmallStacks) -> None:
     wrong = {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Valeu": "x"}}
     assert stacks.deploy("wrong", Parameter=wrong) == "ROLLBACK_COMPLETE"
     assert stacks.reason("wrong") == "Encountered unsupported property Valeu"
@@ -98,7 +60,7 @@ def test_an_unknown_call_fails_and_is_noted(
     assert len(account.journal.take()) == 1
 
 
-def test_what_was_made_before_a_failure_is_taken_back(account: Account, stacks: Stacks) -> None:
+def test_what_was_made_before_a_failure_is_taken_back(account: Account, stacks: SmallStacks) -> None:
     second = parameter({"Fn::ImportValue": "nobody-exports-this"}, DependsOn="First")
     assert stacks.deploy("half", First=parameter("x", "/half/first"), Second=second) == "ROLLBACK_COMPLETE"
     assert stacks.reason("half") == "No export named nobody-exports-this found."
@@ -106,7 +68,7 @@ def test_what_was_made_before_a_failure_is_taken_back(account: Account, stacks: 
     assert "/half/first" not in [one["Name"] for one in found]
 
 
-def test_an_update_that_fails_leaves_what_was(account: Account, stacks: Stacks) -> None:
+def test_an_update_that_fails_leaves_what_was(account: Account, stacks: SmallStacks) -> None:
     ssm = account.client("ssm", REGION)
     stacks.deploy("update", First=parameter("old", "/update/first"))
     second = parameter({"Fn::ImportValue": "nobody-exports-this"}, DependsOn="First")
@@ -118,7 +80,7 @@ def test_an_update_that_fails_leaves_what_was(account: Account, stacks: Stacks) 
     stacks.delete("update")
 
 
-def test_a_new_name_is_a_new_resource(account: Account, stacks: Stacks) -> None:
+def test_a_new_name_is_a_new_resource(account: Account, stacks: SmallStacks) -> None:
     stacks.deploy("named", First=parameter("x", "/named/old"))
     assert stacks.deploy("named", "UPDATE", First=parameter("x", "/named/new")) == "UPDATE_COMPLETE"
     found = [one["Name"] for one in account.client("ssm", REGION).describe_parameters()["Parameters"]]
@@ -126,7 +88,7 @@ def test_a_new_name_is_a_new_resource(account: Account, stacks: Stacks) -> None:
     stacks.delete("named")
 
 
-def test_an_export_in_use_neither_changes_nor_goes(stacks: Stacks) -> None:
+def test_an_export_in_use_neither_changes_nor_goes(stacks: SmallStacks) -> None:
     assert stacks.deploy("giver", outputs=export("1"), First=parameter("x")) == "CREATE_COMPLETE"
     assert stacks.deploy("taker", First=parameter({"Fn::ImportValue": "shared"})) == "CREATE_COMPLETE"
     status = stacks.deploy("giver", "UPDATE", outputs=export("2"), First=parameter("x"))
@@ -138,14 +100,14 @@ def test_an_export_in_use_neither_changes_nor_goes(stacks: Stacks) -> None:
         stacks.status("giver")
 
 
-def test_what_is_to_be_kept_is_kept(account: Account, stacks: Stacks) -> None:
+def test_what_is_to_be_kept_is_kept(account: Account, stacks: SmallStacks) -> None:
     stacks.deploy("keeper", Kept=parameter("x", "/keeper/kept", DeletionPolicy="Retain"))
     stacks.delete("keeper")
     assert account.client("ssm", REGION).get_parameter(Name="/keeper/kept")["Parameter"]["Value"] == "x"
     account.client("ssm", REGION).delete_parameter(Name="/keeper/kept")
 
 
-def test_the_same_template_again_is_no_change(stacks: Stacks) -> None:
+def test_the_same_template_again_is_no_change(stacks: SmallStacks) -> None:
     stacks.deploy("same", First=parameter("x"))
     template = json.dumps({"Resources": {"First": parameter("x")}, "Outputs": {}})
     names = {"StackName": "same", "ChangeSetName": "look"}
@@ -155,18 +117,18 @@ def test_the_same_template_again_is_no_change(stacks: Stacks) -> None:
     stacks.delete("same")
 
 
-def test_a_change_set_that_is_gone_is_not_found(stacks: Stacks) -> None:
+def test_a_change_set_that_is_gone_is_not_found(stacks: SmallStacks) -> None:
     """The command line waits for exactly this."""
     with pytest.raises(ClientError) as error:
         stacks.client.describe_change_set(StackName="same", ChangeSetName="gone")
     assert error.value.response["Error"]["Code"] == "ChangeSetNotFound"
 
 
-def test_a_circle_is_refused(stacks: Stacks) -> None:
+def test_a_circle_is_refused(stacks: SmallStacks) -> None:
     with pytest.raises(ClientError, match="Circular dependency"):
         stacks.deploy("circle", A=parameter({"Ref": "B"}), B=parameter({"Ref": "A"}))
 
 
-def test_a_name_that_nobody_declares_is_refused(stacks: Stacks) -> None:
+def test_a_name_that_nobody_declares_is_refused(stacks: SmallStacks) -> None:
     with pytest.raises(ClientError, match="unresolved dependency Nobody"):
         stacks.deploy("nobody", A=parameter({"Ref": "Nobody"}))

@@ -54,7 +54,7 @@ def keep_body(environ: Environ) -> None:
 
 def read(environ: Environ, service: str, region: str) -> Call | None:
     """None when the service has no such operation."""
-    request = Request({**environ, "wsgi.input": io.BytesIO(environ[BODY])})
+    request = Request({**environ, **_target(environ, service), "wsgi.input": io.BytesIO(environ[BODY])})
     try:
         operation, path = get_service_router(service).match(request)
     except NotFound:
@@ -64,6 +64,12 @@ def read(environ: Environ, service: str, region: str) -> Call | None:
     parts = {"method": request.method, "values": request.values, "headers": request.headers}
     where = {"body": request.data, "url_path": request.path, "url_params": path}
     return Call(service, region, operation, parser.parse({**parts, **where}), protocol)
+
+
+def _target(environ: Environ, service: str) -> dict[str, str]:
+    """The operation as botocore's model names it; JavaScript's SDK shortens the name of CloudTrail before it."""
+    given, prefix = environ.get("HTTP_X_AMZ_TARGET", ""), get_service_model(service).metadata.get("targetPrefix")
+    return {"HTTP_X_AMZ_TARGET": f"{prefix}.{given.rpartition('.')[2]}"} if given and prefix else {}
 
 
 def error(environ: Environ, message: str) -> Response:

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from tests.emulated_account.cloudformation.schema import at, replacing
+from tests.emulated_account.cloudformation.schema import at, perhaps_replacing, replacing
 from tests.emulated_account.cloudformation.stack import Deployed, Stack
-from tests.emulated_account.cloudformation.template import Declared, mentioned
+from tests.emulated_account.cloudformation.template import CUSTOM, Declared, mentioned
 
 Change = dict[str, Any]
-# A custom resource says itself whether it was replaced, by its physical id.
-CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
+IMPACTS = {"Always": "True", "Conditionally": "Conditional", "Never": "False"}
 
 
 def changes(stack: Stack, declared: list[Declared]) -> list[Change]:
@@ -33,14 +32,18 @@ def _change(stack: Stack, wanted: Declared, replaced: set[str]) -> Change | None
     scope = _scope(standing.declared, wanted, replaced)
     if not scope:
         return None
+    details = _details(stack.region, standing.declared, wanted, replaced)
+    replacement = "True" if standing.declared.type != wanted.type else _replacement(details)
+    policy = {} if replacement == "False" else {"PolicyAction": f"ReplaceAnd{standing.declared.replace_policy}"}
     return {
         "Action": "Modify",
         "LogicalResourceId": wanted.id,
         "PhysicalResourceId": standing.physical_id,
         "ResourceType": wanted.type,
         "Scope": scope,
-        "Replacement": _replacement(stack.region, standing.declared, wanted, replaced),
-        "Details": _details(stack.region, standing.declared, wanted),
+        "Replacement": replacement,
+        "Details": details,
+        **policy,
     }
 
 
@@ -67,28 +70,39 @@ def _scope(before: Declared, after: Declared, replaced: set[str]) -> list[str]:
     return [name for name, differs in parts.items() if differs]
 
 
-def _replacement(region: str, before: Declared, after: Declared, replaced: set[str]) -> str:
-    if before.type != after.type:
-        return "True"
-    if after.type.startswith(CUSTOM):
-        return "False"
-    if replacing(region, after.type, before.properties, after.properties):
-        return "True"
-    followers = {key: value for key, value in after.properties.items() if mentioned(value) & replaced}
-    return "Conditional" if replacing(region, after.type, {}, followers) else "False"
+def _replacement(details: list[Change]) -> str:
+    """By the detail with the most impact; one that depends on another resource's new id may change nothing."""
+    impacts = {
+        "Conditional" if one["Evaluation"] == "Dynamic" and impact == "True" else impact
+        for one in details
+        if (impact := IMPACTS[one["Target"]["RequiresRecreation"]])
+    }
+    return next((word for word in ("True", "Conditional") if word in impacts), "False")
 
 
-def _details(region: str, before: Declared, after: Declared) -> list[Change]:
-    names = sorted(before.properties.keys() | after.properties.keys())
-    return [
-        _detail(region, after.type, name, before, after)
-        for name in names
-        if at(before.properties, [name]) != at(after.properties, [name])
-    ]
+def _details(region: str, before: Declared, after: Declared, replaced: set[str]) -> list[Change]:
+    """A detail per property that differs, and per property that names a resource which is replaced."""
+    found = []
+    for name in sorted(before.properties.keys() | after.properties.keys()):
+        values = [{name: at(one.properties, [name])} for one in (before, after)]
+        causes = sorted(mentioned(values[1]) & replaced)
+        if values[0] != values[1]:
+            target = _target(name, _recreation(region, after.type, *values))
+            found.append({"Target": target, "Evaluation": "Static", "ChangeSource": "DirectModification"})
+        elif causes:
+            cause = {"ChangeSource": "ResourceReference", "CausingEntity": causes[0]}
+            target = _target(name, _recreation(region, after.type, {}, values[1]))
+            found.append({"Target": target, "Evaluation": "Dynamic", **cause})
+    return found
 
 
-def _detail(region: str, kind: str, name: str, before: Declared, after: Declared) -> Change:
-    one, other = ({name: at(declared.properties, [name])} for declared in (before, after))
-    always = not kind.startswith(CUSTOM) and bool(replacing(region, kind, one, other))
-    target = {"Attribute": "Properties", "Name": name, "RequiresRecreation": "Always" if always else "Never"}
-    return {"Target": target, "Evaluation": "Static", "ChangeSource": "DirectModification"}
+def _target(name: str, recreation: str) -> Change:
+    return {"Attribute": "Properties", "Name": name, "RequiresRecreation": recreation}
+
+
+def _recreation(region: str, kind: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+    if kind.startswith(CUSTOM):  # it says itself whether it was replaced, by its physical id
+        return "Never"
+    if replacing(region, kind, before, after):
+        return "Always"
+    return "Conditionally" if perhaps_replacing(region, kind, before, after) else "Never"

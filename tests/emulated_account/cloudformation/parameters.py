@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from iam.resolver import Resolver, Scope
+from tests.emulated_account.cloudformation.limits import check_parameters
 from tests.emulated_account.cloudformation.stack import Stack
 from tests.emulated_account.cloudformation.template import Template
 from tests.emulated_account.cloudformation.world import World
@@ -22,7 +23,9 @@ def given(stack: Stack, template: Template, wishes: list[dict[str, Any]]) -> dic
     if set(found) != set(template.parameters):
         odd = sorted(set(found) ^ set(template.parameters))
         raise Refused(f"Parameters: [{', '.join(odd)}] must have values, or do not exist in the template")
-    return {name: str(value) for name, value in found.items()}
+    values = {name: str(value) for name, value in found.items()}
+    check_parameters(values)
+    return values
 
 
 def resolved(world: World, region: str, template: Template, values: Mapping[str, str]) -> dict[str, Any]:

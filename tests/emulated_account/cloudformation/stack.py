@@ -8,6 +8,7 @@ from uuid import uuid4
 from tests.emulated_account.cloudformation.template import Declared, Template
 
 GONE = "DELETE_COMPLETE"
+REVIEW = "REVIEW_IN_PROGRESS"
 
 
 @dataclass
@@ -58,7 +59,7 @@ class Stack:
     name: str
     id: str
     region: str
-    status: str = "REVIEW_IN_PROGRESS"
+    status: str = REVIEW
     reason: str = ""
     template: Template | None = None
     parameters: dict[str, str] = field(default_factory=dict)  # as given
@@ -69,6 +70,7 @@ class Stack:
     imports: set[str] = field(default_factory=set)
     events: list[Event] = field(default_factory=list)
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
+    protected: bool = False  # from its deletion
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property

@@ -7,9 +7,11 @@ from typing import Any
 import yaml
 
 from iam.resolver import PLACEHOLDER
+from tests.emulated_account.cloudformation.limits import check_content
 from tests.emulated_account.errors import Refused
 
 Json = dict[str, Any]
+CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 SECTIONS = {
     *("AWSTemplateFormatVersion", "Conditions", "Description", "Mappings", "Metadata"),
     *("Outputs", "Parameters", "Resources", "Rules"),
@@ -55,6 +57,7 @@ class Template:
             raise Refused(f"Template format error: unknown section {sorted(unknown)[0]}")
         if not content.get("Resources"):
             raise Refused("Template format error: At least one Resources member must be defined.")
+        check_content(content)
         self.parameters: Json = content.get("Parameters", {})
         self.conditions: Json = content.get("Conditions", {})
         self.mappings: Json = content.get("Mappings", {})

@@ -18,7 +18,7 @@ def stack(one: Stack) -> Shown:
         "Tags": one.tags,
         "Capabilities": one.capabilities,
         "DisableRollback": False,
-        "EnableTerminationProtection": False,
+        "EnableTerminationProtection": one.protected,
         "RollbackConfiguration": {},
         "NotificationARNs": [],
     }

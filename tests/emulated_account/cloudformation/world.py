@@ -25,6 +25,11 @@ class World:
     def standing(self, region: str) -> list[Stack]:
         return [stack for stack in self.stacks.values() if stack.region == region and stack.status != GONE]
 
+    def found(self, region: str, name: str) -> Stack | None:
+        """A stack by its name or id."""
+        matching = [one for one in self.standing(region) if name in (one.name, one.id)]
+        return matching[0] if matching else None
+
     def exports(self, region: str) -> dict[str, str]:
         return {name: value for stack in self.standing(region) for name, value in stack.exports.items()}
 

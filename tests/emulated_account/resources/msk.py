@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.emulated_account.errors import Refused
 from tests.emulated_account.resources.kind import Kind, Made, Properties
+
+# https://github.com/aws/aws-cdk/issues/16765
+ONE_AT_A_TIME = (
+    "You can't update multiple attributes of the cluster in same request. Use a different request for each update."
+)
 
 
 class Configuration(Kind):
@@ -35,14 +41,23 @@ class Cluster(Kind):
         return Made(arn, {"Arn": arn})
 
     def update(self, made: Made, properties: Properties, before: Mapping[str, Any]) -> Made:
-        """Only the configuration can be changed so far."""
-        if {**properties, "ConfigurationInfo": None} != {**before, "ConfigurationInfo": None}:
+        """Configuration and version can be changed so far; MSK takes one change at a time."""
+        names = properties.rest().keys() | before.keys()
+        changed = {name for name in names if properties.get(name) != before.get(name)}
+        if len(changed) > 1:
+            raise Refused(ONE_AT_A_TIME)
+        if changed == {"ConfigurationInfo"}:
+            wish = {"ConfigurationInfo": properties["ConfigurationInfo"]}
+            self._call("update_cluster_configuration", made.id, wish)
+        elif changed == {"KafkaVersion"}:
+            self._call("update_cluster_kafka_version", made.id, {"TargetKafkaVersion": properties["KafkaVersion"]})
+        else:
             return super().update(made, properties, before)
-        properties.rest()
-        version = self.client.describe_cluster(ClusterArn=made.id)["ClusterInfo"]["CurrentVersion"]
-        wish = {"ConfigurationInfo": properties["ConfigurationInfo"]}
-        self.call("update_cluster_configuration", wish, ClusterArn=made.id, CurrentVersion=version)
         return made
+
+    def _call(self, method: str, arn: str, wish: Mapping[str, Any]) -> None:
+        version = self.client.describe_cluster(ClusterArn=arn)["ClusterInfo"]["CurrentVersion"]
+        self.call(method, wish, ClusterArn=arn, CurrentVersion=version)
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         self.client.delete_cluster(ClusterArn=made.id)

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.emulated_account.errors import NotEmulated
 from tests.emulated_account.resources.kind import Made, Properties, Put
+from tests.emulated_account.resources.sizes import check_size, size
 
 
 class Bucket(Put):
@@ -89,6 +90,7 @@ def lifecycle_rule(number: int, rule: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MARKER = "ExpiredObjectDeleteMarker"
+POLICY_SIZE = 20 * 1024
 
 
 class BucketPolicy(Put):
@@ -99,6 +101,7 @@ class BucketPolicy(Put):
 
     def put(self, id: str, properties: Properties) -> Made:
         bucket = properties["Bucket"]
+        check_size("The bucket policy", size(properties["PolicyDocument"]), POLICY_SIZE)
         self.call("put_bucket_policy", Bucket=bucket, Policy=properties["PolicyDocument"])
         return Made(bucket)
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from tests.emulated_account.clients import ACCOUNT
 from tests.emulated_account.resources.kind import Kind, Made, Properties, Put
+from tests.emulated_account.resources.sizes import check_size, size
+
+POLICY_SIZE = 30 * 1024
 
 
 class Topic(Kind):
@@ -40,6 +43,7 @@ class TopicPolicy(Put):
 
     def put(self, id: str, properties: Properties) -> Made:
         text = json.dumps(properties["PolicyDocument"])
+        check_size("The topic policy", size(properties["PolicyDocument"]), POLICY_SIZE)
         for topic in properties["Topics"]:
             self.client.set_topic_attributes(TopicArn=topic, AttributeName="Policy", AttributeValue=text)
         return Made(id, {"Id": id})

@@ -115,13 +115,28 @@ class Kafka(Service):
         return {"BootstrapBrokerStringSaslIam": ",".join(f"{host}:{IAM_PORT}" for host in hosts)}
 
     def update_cluster_configuration(self, _: str, wish: Answer) -> Answer:
-        cluster = self._cluster(wish["ClusterArn"])
-        if wish["CurrentVersion"] != cluster["CurrentVersion"]:
-            raise refuse("BadRequestException", "The cluster has another version by now")
+        cluster = self._current(wish)
         self._check_configuration(wish["ConfigurationInfo"])
         cluster["Provisioned"]["ConfigurationInfo"] = wish["ConfigurationInfo"]
         cluster["CurrentVersion"] = uuid4().hex[:14].upper()
         return {"ClusterArn": wish["ClusterArn"]}
+
+    def update_cluster_kafka_version(self, _: str, wish: Answer) -> Answer:
+        cluster = self._current(wish)
+        target, configuration = wish["TargetKafkaVersion"], configuration_of(cluster)
+        made_for = self._configuration(configuration["Arn"])[0]["KafkaVersions"] if configuration else []
+        if made_for and target not in made_for:
+            raise refuse("BadRequestException", f"The configuration is not for Apache Kafka version {target}")
+        cluster["Provisioned"]["KafkaVersion"] = target
+        cluster["CurrentVersion"] = uuid4().hex[:14].upper()
+        return {"ClusterArn": wish["ClusterArn"]}
+
+    def _current(self, wish: Answer) -> Answer:
+        """The cluster, if the caller has seen it as it is."""
+        cluster = self._cluster(wish["ClusterArn"])
+        if wish["CurrentVersion"] != cluster["CurrentVersion"]:
+            raise refuse("BadRequestException", "The cluster has another version by now")
+        return cluster
 
     def delete_cluster(self, _: str, wish: Answer) -> Answer:
         self._cluster(wish["ClusterArn"])
@@ -135,7 +150,8 @@ class Kafka(Service):
 
 
 def revision(number: int, wish: Answer) -> Answer:
-    return {"Revision": number, "CreationTime": datetime.now(UTC), "ServerProperties": wish["ServerProperties"]}
+    times = {"Revision": number, "CreationTime": datetime.now(UTC)}
+    return {**times, "ServerProperties": wish["ServerProperties"], "KafkaVersions": wish.get("KafkaVersions", [])}
 
 
 def configuration_of(cluster: Answer) -> Answer:

@@ -23,8 +23,13 @@ class Service:
         self.clients = clients
 
     def operation(self, name: str) -> Operation | None:
-        found: Operation | None = getattr(self, snake(name), None)
-        return found
+        return operation(self, name)
+
+
+def operation(part: object, name: str) -> Operation | None:
+    """The method that answers."""
+    found: Operation | None = getattr(part, snake(name), None)
+    return found
 
 
 def snake(name: str) -> str:
