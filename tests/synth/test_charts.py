@@ -117,6 +117,7 @@ def test_the_registry_is_reached_from_inside_only(lake: Synthesized) -> None:
     network = {"dev": "10.20.0.0/16", "demo": "10.30.0.0/16", "prod": "10.40.0.0/16"}[lake.name]
     (group,) = balancer.pop("securityGroups")
     assert "RegistryGroup" in group
+    assert balancer.pop("class") == "eks.amazonaws.com/nlb"
     assert balancer == {"enabled": True, "sourceRanges": [network], "tags": {"lake": lake.name}}
 
 
