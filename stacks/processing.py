@@ -91,12 +91,14 @@ class ProcessingStack(Part):
                 name=name,
                 job_flow_id=outputs.cluster,
                 action_on_failure="CONTINUE",
-                hadoop_jar_step={"jar": outputs.runner, "args": steps.start(name, job, outputs)},
+                hadoop_jar_step={"jar": steps.RUNNER, "args": steps.start(name, job, outputs)},
             )
 
     def _outputs(self, registry: str) -> steps.StackOutputs:
         code, storage = self._code, self._storage
         templates = {name: code.templates[name] for name in self.settings.processing.jobs}
+        artifacts = storage.artifacts.bucket_name
+        reported = [steps.remembered(artifacts, job, "status.json") for job in self.settings.processing.jobs]
         return steps.StackOutputs(
             region=Aws.REGION,
             cluster=self.cluster.ref,
@@ -110,10 +112,11 @@ class ProcessingStack(Part):
             places={
                 "brokers": self._kafka.bootstrap_brokers,
                 "registry": registry,
-                "artifacts": storage.artifacts.bucket_name,
+                "artifacts": artifacts,
                 "silver": storage.silver.bucket_name,
                 "bronze": storage.bronze.bucket_name,
             },
+            reporter={"program": code.reporter, "files": reported},
             source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
             secret=self._source.users[roles.VERIFY].secret_arn,
             admin=self._source.admin.secret_arn if self._may_load else "",
@@ -126,8 +129,8 @@ class ProcessingStack(Part):
 
     def _emr(self, groups: EmrSecurityGroups, subnet: str) -> EmrCluster:
         processing, storage, name = self.settings.processing, self._storage, self.blueprint.name
-        artifacts = storage.artifacts.bucket_name
-        reported = [steps.remembered(artifacts, job, "status.json") for job in processing.jobs]
+        # Neither a job nor a version of the reporter is in it: with other arguments the cluster would be another one.
+        reporting = [Aws.REGION, self.settings.name, steps.parameter(self.settings.name)]
         nodes = NodeRole(self, "Nodes", statements=self._rights())
         if processing.sales:
             iam.Policy(self, "Sales", roles=[nodes], statements=self._rights_on_sales())
@@ -144,7 +147,7 @@ class ProcessingStack(Part):
             service=ServiceRole(self, "Service", nodes=nodes, disks_key=self._disks_key),
             security_configuration=encryption.ref,
             settings=configurations(spark=SESSION, glue=processing.metastore == "glue"),
-            bootstrap={self._code.bootstrap: [self._code.reporter, Aws.REGION, self.settings.name, *reported]},
+            bootstrap={self._code.bootstrap: reporting},
             primary=processing.primary,
             core=processing.core,
             minimum=processing.nodes.minimum,
@@ -165,6 +168,7 @@ class ProcessingStack(Part):
             *write_objects(storage.artifacts, STATE),
             *write_objects(storage.logs, EMR_LOGS),
             read_asset(*self._code.parts),
+            read_outputs(self.settings.name),
             *read_secret(source.users[roles.VERIFY], source.secrets_key),
             *(read_secret(source.admin, source.admin_key) if self._may_load else []),
             *([read_certificates(processing.certificates)] if processing.certificates else []),
@@ -185,6 +189,12 @@ class ProcessingStack(Part):
             kafka_statements.write(self._kafka, sales.TOPICS),
             *kafka_statements.read(self._kafka, sales.TOPICS, groups),
         ]
+
+
+def read_outputs(environment: str) -> iam.PolicyStatement:
+    """Read the parameter with the outputs of the deployment."""
+    arn = f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{steps.parameter(environment)}"
+    return iam.PolicyStatement(actions=["ssm:GetParameter"], resources=[arn])
 
 
 def read_certificates(url: str) -> iam.PolicyStatement:

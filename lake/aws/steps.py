@@ -28,6 +28,11 @@ STARTERS = ("start_job", "stop_job", "run_job")
 # Users of the source database, and where their jobs look for the password.
 VERIFY_USER, VERIFY_PASSWORD = roles.VERIFY, "LAKE_VERIFY_PASSWORD"
 ADMIN_USER, LOAD_PASSWORD = roles.ADMIN, "LAKE_LOAD_PASSWORD"
+# EMR's jar that runs a command. It is on every node: script-runner.jar would be read from a bucket of AWS's, with the
+# rights of the nodes, which reach our own buckets only.
+RUNNER = "command-runner.jar"
+# Fetches a script and runs it with its arguments: $0 is the region, $1 the URL.
+FETCH = 'script=$(aws s3 cp --region "$0" "$1" -) && exec bash -c "$script" "$@"'
 
 
 def parameter(environment: str) -> str:
@@ -46,8 +51,9 @@ class StackOutputs:
 
     scripts and starters by name, templates of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our
     classes, and "template", of streamer.json. places: what the @NAMES@ of a template stand for, in the order in which
-    start_job.sh takes them. secret: the ARN of the user that verifies; admin: of the administrator's, "" where the
-    jobs may not load rows.
+    start_job.sh takes them. reporter: "program" and, of each job, the status "files"; lake-report on the primary node
+    reads them here. secret: the ARN of the user that verifies; admin: of the administrator's, "" where the jobs may not
+    load rows.
     """
 
     region: str
@@ -60,14 +66,10 @@ class StackOutputs:
     templates: Mapping[str, str]
     streamer: Mapping[str, str]
     places: Mapping[str, str]
+    reporter: Mapping[str, str | Sequence[str]]
     source: str
     secret: str
     admin: str
-
-    @property
-    def runner(self) -> str:
-        """EMR's own jar that runs a shell script from S3."""
-        return f"s3://{self.region}.elasticmapreduce/libs/script-runner/script-runner.jar"
 
     def remembered(self, job: str, file: str) -> str:
         """Where a job keeps a file."""
@@ -127,7 +129,7 @@ def sales_words(
 
 def stop(name: str, outputs: StackOutputs) -> list[str]:
     """End the application of a continuous job, if it runs."""
-    return [outputs.starters["stop_job"], name_tag(name)]
+    return _script("stop_job", outputs, name_tag(name))
 
 
 def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[str]:
@@ -135,13 +137,18 @@ def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[st
     settings = sales.SETTINGS if script == sales.SCRIPT else {}
     place = _place(script, ("--deploy-mode", "client"), settings, outputs)
     login = (outputs.admin, LOAD_PASSWORD) if script == "load" else (outputs.secret, VERIFY_PASSWORD)
-    return [outputs.starters["run_job"], *login, *spark_submit(script, script, place, arguments)]
+    return _script("run_job", outputs, outputs.region, *login, *spark_submit(script, script, place, arguments))
 
 
 def _started(name: str, template: str, outputs: StackOutputs, submit: Sequence[str]) -> list[str]:
     """The arguments of start_job.sh."""
     fill = [template, outputs.remembered(name, "pipeline.json"), *outputs.places.values()]
-    return [outputs.starters["start_job"], outputs.starters["stop_job"], name_tag(name), *fill, *submit]
+    return _script("start_job", outputs, outputs.region, outputs.starters["stop_job"], name_tag(name), *fill, *submit)
+
+
+def _script(name: str, outputs: StackOutputs, *arguments: str) -> list[str]:
+    """The command that runs one of the start scripts."""
+    return ["bash", "-c", FETCH, outputs.region, outputs.starters[name], *arguments]
 
 
 def _settings(size: Size) -> dict[str, str]:

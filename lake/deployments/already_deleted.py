@@ -14,7 +14,7 @@ def is_already_deleted(account: Account, arn: str) -> bool:
     if service == "kms":
         return str(account.client("kms").describe_key(KeyId=name)["KeyMetadata"]["KeyState"]) == "PendingDeletion"
     if (service, kind) == ("elasticmapreduce", "cluster"):
-        return Cluster(account, name, "").state() not in ALIVE
+        return Cluster(account, name).state() not in ALIVE
     if service == "ec2":
         return _ended(account, kind, name)
     return service == "cloudformation"

@@ -8,6 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from lake.aws.steps import RUNNER
 from lake.config.errors import LakeError
 from lake.config.report import Report
 from lake.deployments.account import Account, code, wait
@@ -35,10 +36,10 @@ class Step:
 
 
 class Cluster:
-    """One cluster, by its id; runner is the jar that runs shell scripts."""
+    """One cluster, by its id."""
 
-    def __init__(self, account: Account, id: str, runner: str) -> None:
-        self._account, self.id, self._runner = account, id, runner
+    def __init__(self, account: Account, id: str) -> None:
+        self._account, self.id = account, id
         self._emr = account.client("emr")
 
     def state(self) -> str:
@@ -58,7 +59,7 @@ class Cluster:
         if (state := self.state()) not in ALIVE:
             now = "deploy it again: npx cdk deploy, or lake rebuild"
             raise LakeError(f"the cluster is {state}", f"EMR cluster {self.id}", now)
-        jar = {"Jar": self._runner, "Args": list(arguments)}
+        jar = {"Jar": RUNNER, "Args": list(arguments)}
         step = {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
         return str(self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step])["StepIds"][0])
 

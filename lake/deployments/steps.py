@@ -45,8 +45,7 @@ class Steps:
         return found
 
     def cluster(self, outputs: StackOutputs | None = None) -> Cluster:
-        found = outputs or self.outputs()
-        return Cluster(self.account, found.cluster, found.runner)
+        return Cluster(self.account, (outputs or self.outputs()).cluster)
 
     def bucket(self) -> str:
         """The bucket of artifacts, where the jobs keep their state."""

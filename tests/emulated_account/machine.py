@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tests.emulated_account.clients import Clients
-
 NODE = Path(__file__).parent / "node"  # the commands of a node: aws, yarn, spark-submit
 STATES = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 Act = Callable[[list[str]], str]  # what a step does with its arguments; its log; raises to fail
@@ -68,28 +66,21 @@ class Paper:
 
 
 class Node:
-    """Steps really run, as script-runner.jar runs them: a shell script from S3, with the commands of a node.
+    """Steps really run, as command-runner.jar runs them: a command, with the commands of a node.
 
     variables lead to the emulated account; folder keeps logs, and what the yarn command knows.
     """
 
-    def __init__(self, clients: Clients, variables: Mapping[str, str], folder: Path) -> None:
-        self._clients, self._folder = clients, folder
+    def __init__(self, variables: Mapping[str, str], folder: Path) -> None:
+        self._folder = folder
         path = os.pathsep.join([str(NODE), str(Path(sys.executable).parent), os.environ["PATH"]])
         self._environment = {**os.environ, **variables, "PATH": path, "NODE_FOLDER": str(folder)}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def begin(self, id: str, name: str, arguments: list[str], region: str) -> None:
-        script = self._folder / f"{id}.sh"
-        script.write_bytes(self._fetched(arguments[0], region))
         with self._log(id).open("wb") as log:
-            command = ["bash", str(script), *arguments[1:]]
             streams: Any = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
-            self._running[id] = subprocess.Popen(command, env=self._environment, start_new_session=True, **streams)
-
-    def _fetched(self, url: str, region: str) -> bytes:
-        bucket, _, key = url.removeprefix("s3://").partition("/")
-        return bytes(self._clients("s3", region).get_object(Bucket=bucket, Key=key)["Body"].read())
+            self._running[id] = subprocess.Popen(arguments, env=self._environment, start_new_session=True, **streams)
 
     def _log(self, id: str) -> Path:
         return self._folder / f"{id}.log"

@@ -108,7 +108,7 @@ class Endless(Paper):
 def run_really(account: Account, folder: Path, deployment: AwsDeployment) -> tuple[Any, ...]:
     """Scripts and spark-submit run: a job whose pipeline file is not there, one that is replaced and stopped, and
     HoodieStreamer, as far as it gets without a registry."""
-    jobs, node = deployment.jobs, Node(account.client, account.variables(HOME), folder)
+    jobs, node = deployment.jobs, Node(account.variables(HOME), folder)
     account.emr.machine = node
     with closing(node), pytest.MonkeyPatch.context() as patch:
         patch.setattr(polling, "POLL_S", 0.2)  # processes take their time

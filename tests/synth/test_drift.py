@@ -1,10 +1,14 @@
 """What a change shows: code changes no snapshot, a setting of the database changes exactly one."""
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from tests.synth.rights import text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 
 
@@ -21,6 +25,44 @@ def test_an_edited_job_changes_no_snapshot_but_is_deployed(dev: Synthesized, tmp
     edited = synthesize("dev", root=tmp_path)
     assert changed(edited, dev) == []
     assert edited.templates["processing"] != dev.templates["processing"]  # a new step, so the job starts again
+
+
+def cluster(lake: Synthesized) -> dict[str, Any]:
+    """The cluster itself, and the references in it as they are: another hash in it makes another cluster."""
+    return lake.only("AWS::EMR::Cluster")
+
+
+def test_a_new_job_changes_no_cluster(dev: Synthesized, tmp_path: Path) -> None:
+    """A cluster with other arguments of a bootstrap action is another cluster, and ends all jobs."""
+    (tmp_path / "environments").mkdir()
+    content = yaml.safe_load((ROOT / "environments/dev.yaml").read_text())
+    content["processing"] = {"jobs": {"stream": {"layers": ["silver"]}, "bronze": {"layers": ["bronze"]}}}
+    (tmp_path / "environments/dev.yaml").write_text(yaml.safe_dump(content))
+    more = synthesize("dev", tmp_path)
+    assert sorted(step["Name"] for _, step in more.resources("AWS::EMR::Step")) == ["bronze", "stream"]
+    assert cluster(more) == cluster(dev)
+
+
+def test_an_edited_reporter_changes_no_cluster_but_is_deployed(
+    dev: Synthesized, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from lake_constructs import job_code
+
+    shutil.copytree(job_code.SCRIPTS, tmp_path / "scripts")
+    with (tmp_path / "scripts/report_freshness.py").open("a") as reporter:
+        reporter.write("# edited\n")
+    (tmp_path / "environments").symlink_to(ROOT / "environments")
+    monkeypatch.setattr(job_code, "SCRIPTS", tmp_path / "scripts")
+    edited = synthesize("dev", tmp_path)
+    assert cluster(edited) == cluster(dev)
+    assert sheet(edited)["reporter"]["program"] != sheet(dev)["reporter"]["program"]
+    assert sheet(edited)["reporter"]["files"] == sheet(dev)["reporter"]["files"] != []
+
+
+def sheet(lake: Synthesized) -> dict[str, Any]:
+    """What the nodes and the command line read of the deployment."""
+    (found,) = [one for _, one in lake.resources("AWS::SSM::Parameter") if one.get("Name") == "/lake/dev/sheet"]
+    return dict(json.loads(text(found["Value"])))
 
 
 def test_a_parameter_of_the_database_changes_one_snapshot(

@@ -100,7 +100,7 @@ def outputs() -> steps.StackOutputs:
     places = {"brokers": "k:9098", "registry": "http://r", "artifacts": "a", "silver": "s", "bronze": "b"}
     templates = {"stream": "s3://x/template.json"}
     return steps.StackOutputs(
-        "r", "j-1", *files, names, names, templates, streamer, places, source="", secret="", admin=""
+        "r", "j-1", *files, names, names, templates, streamer, places, reporter={}, source="", secret="", admin=""
     )
 
 
@@ -134,8 +134,9 @@ def test_hoodie_streamer_comes_with_the_clusters_own_bundle_alone() -> None:
 
 def test_hoodie_streamer_is_known_to_yarn_and_replaces_the_one_that_runs() -> None:
     command = steps.start_streamer(RunOptions(), Size(), outputs())
-    assert command[:3] == ["s3://x/start_job", "s3://x/stop_job", "lake-streamer"]
-    assert steps.stop("streamer", outputs()) == ["s3://x/stop_job", "lake-streamer"]
+    fetched = ["bash", "-c", steps.FETCH, "r"]
+    assert command[:8] == [*fetched, "s3://x/start_job", "r", "s3://x/stop_job", "lake-streamer"]
+    assert steps.stop("streamer", outputs()) == [*fetched, "s3://x/stop_job", "lake-streamer"]
     assert "s3://a/state/streamer/pipeline.json" in command[: command.index("--deploy-mode")]
 
 

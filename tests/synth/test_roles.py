@@ -213,6 +213,14 @@ def test_roles_of_pods_belong_to_one_service_account(lake: Synthesized) -> None:
         }
 
 
+def test_nodes_read_the_outputs_of_their_deployment(lake: Synthesized) -> None:
+    """The reporter finds there what it reports on."""
+    rights = allowed(lake.templates["processing"], "Nodes", "ssm")
+    assert {action: {one.rpartition(":")[2] for one in found} for action, found in rights.items()} == {
+        "GetParameter": {f"parameter/lake/{lake.name}/sheet"}
+    }
+
+
 def test_jobs_read_the_secret_of_the_user_that_verifies(lake: Synthesized) -> None:
     """And the administrator's where rows may be loaded: never where data are kept."""
     secrets = allowed(lake.templates["processing"], "Nodes", "secretsmanager")["GetSecretValue"]

@@ -17,7 +17,7 @@ case "$2" in
 esac
 """
 AWS = """
-case "$3 $4" in
+case "$*" in
   *stop_job.sh*) cat {scripts}/stop_job.sh ;;
   *template*) echo '{{"brokers": "@BROKERS@", "registry": "@REGISTRY@/v7", "path": "s3://@SILVER@/silver"}}' ;;
   *) cat > {folder}/pipeline.json; echo "aws $*" >> {log} ;;
@@ -34,6 +34,7 @@ def run(folder: Path) -> list[str]:
         command.write_text("#!/bin/bash\n" + body.format(log=log, folder=folder, scripts=SCRIPTS))
         command.chmod(0o755)
     arguments = [
+        "eu-central-1",
         "s3://assets/stop_job.sh",
         "lake-stream",
         "s3://assets/template.json",

@@ -1,6 +1,8 @@
 """Reports to CloudWatch how fresh the tables are, from the status files that the jobs write.
 
-report_freshness.py <region> <environment> <status file>...       Standard library and Python 3.7: what EMR 6 has.
+report_freshness.py <region> <environment>     Standard library and Python 3.7: what EMR 6 has.
+
+Standard input has the outputs of the deployment; reporter.files are the URLs of the status files.
 """
 
 import json
@@ -12,9 +14,9 @@ from typing import Any, Dict, List
 SILENT_S = 86400.0  # the age of a job that has never reported
 
 
-def read(uri: str) -> Dict[str, Any]:
+def read(region: str, url: str) -> Dict[str, Any]:
     """The status file; an empty one if the job has not written it yet."""
-    done = subprocess.run(["aws", "s3", "cp", uri, "-"], stdout=subprocess.PIPE)
+    done = subprocess.run(["aws", "s3", "cp", "--region", region, url, "-"], stdout=subprocess.PIPE)
     return dict(json.loads(done.stdout.decode("utf-8"))) if done.returncode == 0 else {}
 
 
@@ -31,8 +33,9 @@ def measures(reports: List[Dict[str, Any]], now: float) -> Dict[str, float]:
 
 
 def main(argv: List[str]) -> int:
-    region, environment, files = argv[0], argv[1], argv[2:]
-    found = measures([read(uri) for uri in files], time.time())
+    region, environment = argv
+    files = json.load(sys.stdin)["reporter"]["files"]
+    found = measures([read(region, url) for url in files], time.time())
     dimension = [{"Name": "Environment", "Value": environment}]
     data = [{"MetricName": name, "Value": value, "Dimensions": dimension} for name, value in sorted(found.items())]
     command = ["aws", "cloudwatch", "put-metric-data", "--region", region, "--namespace", "Lake"]

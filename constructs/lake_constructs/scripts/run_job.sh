@@ -1,10 +1,11 @@
 #!/bin/bash
 # Runs a Spark job to its end, with one password from Secrets Manager in its environment and nowhere else.
-#   run_job.sh <secret> <variable> <spark-submit ...>
+#   run_job.sh <region> <secret> <variable> <spark-submit ...>
+# The region is named, because the AWS CLI of EMR 6 (version 1) does not take it from the machine.
 set -euo pipefail
-secret=$1 variable=$2
-shift 2
-text=$(aws secretsmanager get-secret-value --secret-id "$secret" --query SecretString --output text)
+region=$1 secret=$2 variable=$3
+shift 3
+text=$(aws secretsmanager get-secret-value --region "$region" --secret-id "$secret" --query SecretString --output text)
 password=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["password"])' <<<"$text")
 export "$variable=$password"
 exec spark-submit "$@"

@@ -73,10 +73,10 @@ spec:
           umask 077
           for user in $USERS; do
             mkdir "/run/lake/$user"
-            aws secretsmanager get-secret-value --secret-id "$(printenv "SECRET_OF_$user")" \
+            aws secretsmanager get-secret-value --region "$AWS_REGION" --secret-id "$(printenv "SECRET_OF_$user")" \
               --query SecretString --output text > "/run/lake/$user/secret.json"
           done
-          aws secretsmanager get-secret-value --secret-id "$CONNECT_SECRET" \
+          aws secretsmanager get-secret-value --region "$AWS_REGION" --secret-id "$CONNECT_SECRET" \
             --query SecretString --output text > /run/lake/connect.json
       env:
         - {name: HOME, value: /tmp}

@@ -8,9 +8,11 @@ from uuid import uuid4
 from moto.backends import get_backend
 
 from tests.emulated_account.clients import ACCOUNT
+from tests.emulated_account.errors import NotEmulated
 from tests.emulated_account.machine import Ended, Machine, Paper
 from tests.emulated_account.services.service import Answer, Service, refuse
 
+RUNNER = "command-runner.jar"  # the one jar that needs no right to read it
 GONE = ("TERMINATED", "TERMINATED_WITH_ERRORS")
 
 
@@ -51,6 +53,9 @@ class Emr(Service):
 
     def add_job_flow_steps(self, region: str, wish: Answer) -> Answer:
         self._check_alive(region, wish["JobFlowId"])
+        for one in wish["Steps"]:
+            if one["HadoopJarStep"]["Jar"] != RUNNER:
+                raise NotEmulated(f"a step with the jar {one['HadoopJarStep']['Jar']}")
         added = [Step(f"s-{uuid4().hex[:13].upper()}", one, self.machine) for one in wish["Steps"]]
         self.clusters.setdefault(wish["JobFlowId"], []).extend(added)
         for step in added:
