@@ -75,11 +75,14 @@ class OperationsStack(Part):
         silent = "A job does not report. Check its step and its application: lake jobs status."
         self._alarms.raise_on("SilentJob", age, 120, silence=BAD, says=silent)
         self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is stopped. lake status shows the reason.")
-        self._alarms.tell_of_failed_steps(processing.cluster.ref)
+        given_up = "A job ends again and again and is not started any more: see its log, then lake jobs submit."
+        self._alarms.raise_on("JobNotRestarted", processing.restarts.failures, 0, minutes=1, says=given_up)
+        cluster = processing.cluster_id(self)
+        self._alarms.tell_of_failed_steps(cluster)
         return {
             "Freshness (s)": [lag],
             "Silence of the jobs (s), stopped tables": [age, stopped],
-            "Applications on the cluster": [metrics.emr(processing.cluster.ref, "AppsRunning")],
+            "Applications on the cluster": [metrics.emr(cluster, "AppsRunning")],
         }
 
     def _watch_brokers(self, cluster: str) -> Graphs:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import Aws, CfnParameter, RemovalPolicy, Stack
 from aws_cdk import aws_emr as emr
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ssm as ssm
@@ -18,6 +18,7 @@ from lake_constructs.emr_security_groups import EmrSecurityGroups
 from lake_constructs.encryption_key import EncryptionKey, use_key
 from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.job_code import JobCode
+from lake_constructs.job_restarts import JOB, JobRestarts
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.metrics import report_metrics
 from lake_constructs.plugin_bundle import read_asset
@@ -28,7 +29,7 @@ from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE, captured_topics, consumer_group, glue_databases
 from lake.aws.source import roles
 from lake.rendering import sales
-from lake.rendering.spark import SESSION
+from lake.rendering.spark import ATTEMPTS, SESSION
 from stacks.charts import REGISTRY_PORT
 from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
@@ -68,6 +69,8 @@ class ProcessingStack(Part):
             starters=steps.STARTERS,
             templates={**templates, STREAMER: package.rendered / f"{STREAMER}.json"},
         )
+        # CloudFormation does not see that a cluster has ended itself. With another number it makes another cluster.
+        self._number = CfnParameter(self, steps.NUMBER, type="Number", default=1, min_value=1)
         groups = EmrSecurityGroups(self, "Groups", vpc=network.vpc)
         IngressRule(self, "ToKafka", source=groups.nodes, target=self._kafka.security_group, port=KAFKA_PORT)
         IngressRule(self, "ToDatabase", source=groups.nodes, target=source.group, port=source.port)
@@ -83,6 +86,10 @@ class ProcessingStack(Part):
             tier="Intelligent-Tiering",  # up to 4 KiB are free
             value=self.to_json_string(asdict(outputs)),
         )
+        # Other stacks read the id here: an output that they import could not change with the cluster.
+        ssm.CfnParameter(
+            self, "ClusterId", name=cluster_parameter(self.settings.name), type="String", value=self.cluster.ref
+        )
         for name, job in self.settings.processing.jobs.items():
             # The arguments hold the hashes of the job's files: only a change of the code makes a new step.
             emr.CfnStep(
@@ -94,6 +101,16 @@ class ProcessingStack(Part):
                 hadoop_jar_step={"jar": steps.RUNNER, "args": steps.start(name, job, outputs)},
             )
 
+        self.restarts = JobRestarts(
+            self,
+            "Restarts",
+            cluster=self.cluster.ref,
+            bucket=storage.artifacts,
+            status=steps.remembered_key(JOB, "status.json"),
+            jobs=list(self.settings.processing.jobs),
+            logs=storage.log_settings,
+        )
+
     def _outputs(self, registry: str) -> steps.StackOutputs:
         code, storage = self._code, self._storage
         templates = {name: code.templates[name] for name in self.settings.processing.jobs}
@@ -102,6 +119,7 @@ class ProcessingStack(Part):
         return steps.StackOutputs(
             region=Aws.REGION,
             cluster=self.cluster.ref,
+            number=self._number.value_as_string,
             package=code.package,
             pools=code.pools,
             jars=code.jars,
@@ -122,6 +140,11 @@ class ProcessingStack(Part):
             admin=self._source.admin.secret_arn if self._may_load else "",
         )
 
+    def cluster_id(self, scope: Construct) -> str:
+        """The id of the cluster in another stack, which is then deployed after this one."""
+        Stack.of(scope).add_dependency(self)
+        return ssm.StringParameter.value_for_string_parameter(scope, cluster_parameter(self.settings.name))
+
     @property
     def _may_load(self) -> bool:
         """True if sample rows may be loaded: only into the database of a throw-away lake."""
@@ -139,14 +162,14 @@ class ProcessingStack(Part):
         return EmrCluster(
             self,
             "Cluster",
-            name=name,
+            name=f"{name}-{self._number.value_as_string}",
             release_label=processing.release,
             subnet=subnet,
             groups=groups,
             nodes=nodes,
             service=ServiceRole(self, "Service", nodes=nodes, disks_key=self._disks_key),
             security_configuration=encryption.ref,
-            settings=configurations(spark=SESSION, glue=processing.metastore == "glue"),
+            settings=configurations(spark=SESSION, attempts=ATTEMPTS, glue=processing.metastore == "glue"),
             bootstrap={self._code.bootstrap: reporting},
             primary=processing.primary,
             core=processing.core,
@@ -189,6 +212,10 @@ class ProcessingStack(Part):
             kafka_statements.write(self._kafka, sales.TOPICS),
             *kafka_statements.read(self._kafka, sales.TOPICS, groups),
         ]
+
+
+def cluster_parameter(environment: str) -> str:
+    return f"/lake/{environment}/cluster"
 
 
 def read_outputs(environment: str) -> iam.PolicyStatement:

@@ -21,7 +21,7 @@ PRICES = Path(__file__).with_name("prices.yaml")
 HOURS = 730  # of a month, as AWS's own calculator counts
 INTERFACE_ENDPOINTS = 15
 EMR_DISK_GB = 100
-KEYS, SECRETS, ALARMS = 8, 6, 9
+KEYS, SECRETS, ALARMS = 8, 6, 10
 # Assumptions about choices of AWS: the node of Auto Mode, its memory for pods, and Connect's own topics.
 NODE, NODE_USABLE_MB = "m5.large", 6144
 REGISTRY_MB = PREPARATION_MB = 1024

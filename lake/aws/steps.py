@@ -34,30 +34,38 @@ RUNNER = "command-runner.jar"
 # Fetches a script and runs it with its arguments: $0 is the region, $1 the URL.
 FETCH = 'script=$(aws s3 cp --region "$0" "$1" -) && exec bash -c "$script" "$@"'
 
+NUMBER = "ClusterNumber"  # the parameter of the processing stack that another cluster needs
+
 
 def parameter(environment: str) -> str:
     """The parameter of Systems Manager that holds the outputs of an environment as JSON."""
     return f"/lake/{environment}/sheet"
 
 
+def remembered_key(job: str, file: str) -> str:
+    """The key of a file that a job keeps in the bucket of artifacts."""
+    return f"{STATE}/{job}/{file}"
+
+
 def remembered(artifacts: str, job: str, file: str) -> str:
     """Where a job keeps a file, by the name of the bucket of artifacts."""
-    return f"s3://{artifacts}/{STATE}/{job}/{file}"
+    return f"s3://{artifacts}/{remembered_key(job, file)}"
 
 
 @dataclass(frozen=True)
 class StackOutputs:
     """The outputs of a deployed lake that steps need; URLs are s3://.
 
-    scripts and starters by name, templates of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our
-    classes, and "template", of streamer.json. places: what the @NAMES@ of a template stand for, in the order in which
-    start_job.sh takes them. reporter: "program" and, of each job, the status "files"; lake-report on the primary node
-    reads them here. secret: the ARN of the user that verifies; admin: of the administrator's, "" where the jobs may not
-    load rows.
+    cluster and number: the id of the cluster, and how many there were with it. scripts and starters by name, templates
+    of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our classes, and "template", of streamer.json.
+    places: what the @NAMES@ of a template stand for, in the order in which start_job.sh takes them. reporter: "program"
+    and, of each job, the status "files"; lake-report on the primary node reads them here. secret: the ARN of the user
+    that verifies; admin: of the administrator's, "" where the jobs may not load rows.
     """
 
     region: str
     cluster: str
+    number: str
     package: str
     pools: str
     jars: Sequence[str]
@@ -74,6 +82,12 @@ class StackOutputs:
     def remembered(self, job: str, file: str) -> str:
         """Where a job keeps a file."""
         return remembered(self.places["artifacts"], job, file)
+
+
+def another_cluster(environment: str, outputs: StackOutputs) -> str:
+    """The command that deploys another cluster in place of one that has ended, and starts the jobs on it."""
+    number = f"lake-{environment}-processing:{NUMBER}={int(outputs.number) + 1}"
+    return f"npx cdk deploy --all -c env={environment} --parameters {number}"
 
 
 def start(name: str, job: Job, outputs: StackOutputs) -> list[str]:

@@ -36,10 +36,10 @@ class Step:
 
 
 class Cluster:
-    """One cluster, by its id."""
+    """One cluster, by its id. another: the command that deploys one in its place."""
 
-    def __init__(self, account: Account, id: str) -> None:
-        self._account, self.id = account, id
+    def __init__(self, account: Account, id: str, another: str = "") -> None:
+        self._account, self.id, self._another = account, id, another
         self._emr = account.client("emr")
 
     def state(self) -> str:
@@ -57,8 +57,7 @@ class Cluster:
     def submit(self, name: str, arguments: Sequence[str]) -> str:
         """The id of the new step, whose failure ends no other. LakeError if the cluster has ended."""
         if (state := self.state()) not in ALIVE:
-            now = "deploy it again: npx cdk deploy, or lake rebuild"
-            raise LakeError(f"the cluster is {state}", f"EMR cluster {self.id}", now)
+            raise LakeError(f"the cluster is {state}", f"EMR cluster {self.id}", f"deploy another: {self._another}")
         jar = {"Jar": RUNNER, "Args": list(arguments)}
         step = {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
         return str(self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step])["StepIds"][0])

@@ -45,7 +45,8 @@ class Steps:
         return found
 
     def cluster(self, outputs: StackOutputs | None = None) -> Cluster:
-        return Cluster(self.account, (outputs or self.outputs()).cluster)
+        found = outputs or self.outputs()
+        return Cluster(self.account, found.cluster, steps.another_cluster(self.environment.name, found))
 
     def bucket(self) -> str:
         """The bucket of artifacts, where the jobs keep their state."""

@@ -53,6 +53,10 @@ STREAMING = {
     "spark.locality.wait": "0",
 }
 
+# How often YARN starts a driver within an hour. YARN itself must be told, too: its own limit is 2
+# (yarn.resourcemanager.am.max-attempts), and an application cannot exceed it.
+ATTEMPTS = 5
+
 
 @dataclass(frozen=True)
 class Place:
@@ -95,8 +99,8 @@ def kept_by_yarn(name: str) -> dict[str, str]:
     return {
         # The step is done when YARN has accepted the job: a deployment never waits for a job that never ends.
         "spark.yarn.submit.waitAppCompletion": "false",
-        # YARN restarts the job forever, except if it fails more than five times in an hour.
-        "spark.yarn.maxAppAttempts": "5",
+        # YARN restarts the job forever, except if it fails more often than this in an hour.
+        "spark.yarn.maxAppAttempts": str(ATTEMPTS),
         "spark.yarn.am.attemptFailuresValidityInterval": "1h",
         "spark.yarn.max.executor.failures": "100",
         "spark.yarn.executor.failuresValidityInterval": "1h",

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,8 +61,11 @@ class Cdk:
         assert done.code == 0, done.text
         return output
 
-    def deploy(self, assembly: Path, *stacks: str) -> Done:
-        return self._app(assembly, "deploy", *(stacks or ("--all",)), *TOGETHER, "--require-approval", "never")
+    def deploy(self, assembly: Path, *stacks: str, parameters: Sequence[str] = ()) -> Done:
+        """parameters: of stacks, as the command wants them."""
+        given = [word for one in parameters for word in ("--parameters", one)]
+        words = (*(stacks or ("--all",)), *TOGETHER, "--require-approval", "never", *given)
+        return self._app(assembly, "deploy", *words)
 
     def diff(self, assembly: Path) -> Done:
         return self._app(assembly, "diff", "--fail")

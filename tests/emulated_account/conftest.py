@@ -7,6 +7,7 @@ import pytest
 from tests.charts.rendering import HELM
 from tests.emulated_account.account import Account, Door, running
 from tests.emulated_account.command import CDK, ROOT
+from tests.emulated_account.ended import Ended, end
 from tests.emulated_account.guest import Guest, be_guest
 from tests.emulated_account.operated import Operated, operate
 from tests.emulated_account.small_stacks import SmallStacks
@@ -41,6 +42,11 @@ def one(account: Account, tmp_path_factory: pytest.TempPathFactory) -> One:
 @pytest.fixture(scope="session")
 def operated(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Operated:
     return operate(door, tmp_path_factory.mktemp("operated"))
+
+
+@pytest.fixture(scope="session")
+def ended(account: Account) -> Ended:
+    return end(account)
 
 
 @pytest.fixture(scope="session")

@@ -106,7 +106,7 @@ def build_theirs(account: Account) -> Theirs:
 def cluster(account: Account) -> tuple[dict[str, Any], list[str]]:
     """The EMR cluster of the lake, and the names of its steps."""
     emr = account.client("emr", AWAY)
-    (found,) = [one for one in emr.list_clusters()["Clusters"] if one["Name"] == f"lake-{NAME}"]
+    (found,) = [one for one in emr.list_clusters()["Clusters"] if one["Name"] == f"lake-{NAME}-1"]
     steps = [one["Name"] for one in emr.list_steps(ClusterId=found["Id"])["Steps"]]
     return emr.describe_cluster(ClusterId=found["Id"])["Cluster"], steps
 

@@ -68,7 +68,7 @@ def _kafka(kafka: Any, lake: str) -> Answer:
 
 def _emr(emr: Any, lake: str) -> Answer:
     states = ["STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"]
-    (found,) = [one for one in emr.list_clusters(ClusterStates=states)["Clusters"] if one["Name"] == lake]
+    (found,) = [one for one in emr.list_clusters(ClusterStates=states)["Clusters"] if one["Name"] == f"{lake}-1"]
     return dict(emr.describe_cluster(ClusterId=found["Id"])["Cluster"])
 
 

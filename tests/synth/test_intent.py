@@ -219,6 +219,32 @@ def test_a_job_reads_and_writes_as_the_local_one_does(lake: Synthesized) -> None
         assert {f"{key}={value}" for key, value in STREAMING.items()} <= set(arguments)
 
 
+def test_yarn_starts_a_driver_as_often_as_the_job_asks(lake: Synthesized) -> None:
+    """Its own limit is 2 unless it is told, and no application can exceed it."""
+    settings = {one["Classification"]: one["ConfigurationProperties"] for one in configurations(lake)}
+    for _, step in lake.resources("AWS::EMR::Step"):
+        arguments = [text(one) for one in step["HadoopJarStep"]["Args"]]
+        asked = next(one for one in arguments if one.startswith("spark.yarn.maxAppAttempts="))
+        assert asked.partition("=")[2] == settings["yarn-site"]["yarn.resourcemanager.am.max-attempts"] == "5"
+
+
+def configurations(lake: Synthesized) -> list[dict[str, Any]]:
+    return list(lake.only("AWS::EMR::Cluster")["Configurations"])
+
+
+def test_somebody_is_told_when_a_job_is_not_started_any_more(lake: Synthesized) -> None:
+    (alarm,) = [one for id, one in lake.resources("AWS::CloudWatch::Alarm") if "JobNotRestarted" in id]
+    assert (alarm["Namespace"], alarm["MetricName"], alarm["Threshold"]) == ("AWS/Lambda", "Errors", 0)
+    (rule,) = [one for _, one in lake.resources("AWS::Events::Rule") if "ScheduleExpression" in one]
+    assert rule["ScheduleExpression"] == "rate(5 minutes)"
+
+
+def test_no_stack_imports_the_id_of_the_cluster(lake: Synthesized) -> None:
+    """CloudFormation changes no output that another stack imports, and so would never replace the cluster."""
+    outputs = lake.templates["processing"].get("Outputs", {}).values()
+    assert [one for one in outputs if one["Value"] == {"Ref": "Cluster"}] == []
+
+
 def test_a_job_never_holds_up_a_deployment(lake: Synthesized) -> None:
     for _, step in lake.resources("AWS::EMR::Step"):
         arguments = [text(one) for one in step["HadoopJarStep"]["Args"]]

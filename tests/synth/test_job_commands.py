@@ -100,7 +100,7 @@ def outputs() -> steps.StackOutputs:
     places = {"brokers": "k:9098", "registry": "http://r", "artifacts": "a", "silver": "s", "bronze": "b"}
     templates = {"stream": "s3://x/template.json"}
     return steps.StackOutputs(
-        "r", "j-1", *files, names, names, templates, streamer, places, reporter={}, source="", secret="", admin=""
+        "r", "j-1", "1", *files, names, names, templates, streamer, places, reporter={}, source="", secret="", admin=""
     )
 
 

@@ -165,6 +165,7 @@ WILDCARDS = {
     "HookRole": {},
     "RegistryRole": {},
     "PreparationRole": {},
+    "RestartsRole": {},
 }
 
 
@@ -177,6 +178,7 @@ WILDCARDS = {
         ("connect", "HookRole"),
         ("connect", "RegistryRole"),
         ("connect", "PreparationRole"),
+        ("processing", "RestartsRole"),
     ],
 )
 def test_no_wildcard_but_the_listed(lake: Synthesized, part: str, role: str) -> None:
@@ -219,6 +221,19 @@ def test_nodes_read_the_outputs_of_their_deployment(lake: Synthesized) -> None:
     assert {action: {one.rpartition(":")[2] for one in found} for action, found in rights.items()} == {
         "GetParameter": {f"parameter/lake/{lake.name}/sheet"}
     }
+
+
+def test_the_function_that_restarts_jobs_sees_one_cluster_and_the_names_of_reports(lake: Synthesized) -> None:
+    template = lake.templates["processing"]
+    emr = allowed(template, "RestartsRole", "elasticmapreduce")
+    assert set(emr) == {"DescribeCluster", "ListSteps", "AddJobFlowSteps"}
+    assert {one.rpartition(":")[2] for found in emr.values() for one in found} == {"cluster/<Cluster>"}
+    (listing,) = [one for one in statements(template, "RestartsRole") if one["Action"] == "s3:ListBucket"]
+    jobs = {"prod": ["silver", "bronze"]}.get(lake.name, ["stream"])
+    reports = listed(listing["Condition"]["StringEquals"]["s3:prefix"])
+    assert sorted(reports) == sorted(f"state/{job}/status.json" for job in jobs)
+    assert set(allowed(template, "RestartsRole", "s3")) == {"ListBucket"}
+    assert set(allowed(template, "RestartsRole", "logs")) == {"CreateLogStream", "PutLogEvents"}
 
 
 def test_jobs_read_the_secret_of_the_user_that_verifies(lake: Synthesized) -> None:

@@ -38,3 +38,17 @@ class LayerVersion(Kind):
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         _, _, _, _, _, _, name, version = made.id.split(":")
         self.client.delete_layer_version(LayerName=name, VersionNumber=int(version))
+
+
+class Permission(Kind):
+    """Who else may call a function."""
+
+    type, service = "AWS::Lambda::Permission", "lambda"
+
+    def create(self, properties: Properties) -> Made:
+        id = self.place.name()
+        self.call("add_permission", properties.rest(), StatementId=id)
+        return Made(id, {"Id": id})
+
+    def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
+        self.client.remove_permission(FunctionName=properties["FunctionName"], StatementId=made.id)

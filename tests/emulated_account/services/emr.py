@@ -13,6 +13,7 @@ from tests.emulated_account.machine import Ended, Machine, Paper
 from tests.emulated_account.services.service import Answer, Service, refuse
 
 RUNNER = "command-runner.jar"  # the one jar that needs no right to read it
+UNFINISHED = {"PENDING": "CANCELLED", "RUNNING": "INTERRUPTED"}  # what the end of the cluster makes of a step
 GONE = ("TERMINATED", "TERMINATED_WITH_ERRORS")
 
 
@@ -91,7 +92,9 @@ class Emr(Service):
         raise refuse("InvalidRequestException", f"Step id '{wish['StepId']}' is not valid.")
 
     def _further(self, region: str, cluster: str, step: Step) -> Step:
-        if step.state == "PENDING":
+        if self._has_ended(region, cluster):
+            step.state = UNFINISHED.get(step.state, step.state)
+        elif step.state == "PENDING":
             step.state, step.times["StartDateTime"] = "RUNNING", datetime.now(UTC)
         elif step.state == "RUNNING" and (ended := step.machine.look(step.id)):
             step.state, step.reason = "FAILED" if ended.code else "COMPLETED", ended.reason
@@ -107,9 +110,12 @@ class Emr(Service):
         self.clients("s3", region).put_object(Bucket=bucket, Key=key, Body=ended.packed)
 
     def _check_alive(self, region: str, id: str) -> None:
-        found = get_backend("emr")[ACCOUNT][region].clusters.get(id)
-        if found is None or found.state in GONE:
+        if self._has_ended(region, id):
             raise refuse("InvalidRequestException", "A job flow that is finished may not be modified.")
+
+    def _has_ended(self, region: str, id: str) -> bool:
+        found = get_backend("emr")[ACCOUNT][region].clusters.get(id)
+        return found is None or found.state in GONE
 
     def put_managed_scaling_policy(self, _: str, wish: Answer) -> Answer:
         self.scaling[wish["ClusterId"]] = wish["ManagedScalingPolicy"]
