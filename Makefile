@@ -57,7 +57,7 @@ account: setup ## deploy, change and destroy whole lakes in an emulated AWS acco
 	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "not operations"
 
 operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS account, by the lake command
-	$(BESIDE) .venv/bin/pytest tests/emulated_account -m operations
+	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "operations and not slow"
 
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m "not (slow or faults or soak)" --durations=12

@@ -3,128 +3,34 @@
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
         --streamer <streamer.json> [--place bronze=<bucket> ...] --output <result.json> --status <status.json>
         [--tables moma.artists,...] [--types cow,mor] [--schemas file|registry] [--once] [--replay] [--interval-s 5]
+        [--continuous]
 
-The tables are written one after the other. HoodieStreamer's own --continuous would read one table forever, with its
-first schema; and its AvroDFSSource keeps that schema in a setting that all tables of an application share. All tables
-are claimed before the first is written, and each claim is checked before its table is written (lease.py). The exit code
-is 0 if all tables were read, 1 if one failed or a claim was lost, 2 on bad input or if another job writes a table.
+The tables are written one after the other. HoodieStreamer's own --continuous would read one table forever; and its
+AvroDFSSource keeps the schema in a setting that all tables of an application share. With --continuous there must be one
+table of one type, and HoodieStreamer follows it by itself (followed_table.py). All tables are claimed before the first
+is written, and each claim is checked before its table is written (lease.py). The exit code is 0 if all tables were
+read, 1 if one failed or a claim was lost, 2 on bad input or if another job writes a table.
 """
 
 import json
 import logging
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any, Callable, Dict, List
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.archive.files import OFFSET_FIELD
-from spark_jobs.events import flatten
-from spark_jobs.events.decode import with_fields
-from spark_jobs.hudi import timeline
+from spark_jobs.archive.followed_table import Failed, FollowedTable
+from spark_jobs.archive.streamed_table import StreamedTable
 from spark_jobs.hudi.lease import Held, Leases
-from spark_jobs.hudi.table import stored_columns
-from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
+from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.jvm import java
-from spark_jobs.runtime.pipeline import Pipeline, Table, chosen, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
 
 LOG = logging.getLogger("streamer")
-STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
-BEGINNING = "beginning"  # a checkpoint that lake.streamer.BronzePosition treats as none
 STATUS_S = 10.0  # a large table takes minutes: a new status shows that the job is alive
-
-
-@dataclass(eq=False)
-class StreamedTable:
-    """One Hudi table of the streamer path."""
-
-    spark: SparkSession
-    table: Table
-    target: Dict[str, Any]
-    registry: Registry
-    schemas: str
-
-    def __post_init__(self) -> None:
-        self.name, self.path = str(self.target["name"]), str(self.target["path"])
-        self.result: Dict[str, Any] = {"state": "waiting", "commits": 0, "rows": 0, "operation": None}
-
-    def sync(self, replay: bool) -> None:
-        """Reads new files of the archive, in one commit. A failure is in the result, and the next round tries again."""
-        began = time.time()
-        try:
-            line = timeline.timeline(self.spark, self.path)
-            timeline.refuse_clock(self.spark, line, self.path)
-            self._prepare(stored_columns(self.spark, self.path, timeline.last_position(line)).names)
-            self._run(replay)
-            self.result.update(state="read", reason=None)
-        except UnknownSchema as missing:
-            self.result.update(state="empty", reason=str(missing))
-        except Exception as error:  # py4j wraps whatever HoodieStreamer throws
-            LOG.exception("%s", self.name)
-            self.result.update(state="failed", reason=root_cause(error))
-        self.result["seconds"] = round(time.time() - began, 1)
-
-    def _prepare(self, columns: List[str]) -> None:
-        """The schema that all files of the archive can be read with, and the SQL that makes rows from them."""
-        versions = self.registry.versions(self.table.topic + "-value")
-        schema = archive_schema(versions if self.schemas == "file" else versions[-1:])
-        storage.write_text(self.spark, self.target["schema"], json.dumps(schema))
-        sql = flatten.query(schema, self.table, OFFSET_FIELD, columns)
-        storage.write_text(self.spark, self.target["sql"], sql)
-
-    def _run(self, replay: bool) -> None:
-        before = timeline.last_instant(self.spark, self.path)
-        operation = self.target["follow" if before else "load"]
-        schemas = self.target["schemas"][self.schemas]
-        # A different text each time: Hudi acts on the same text only once.
-        replayed = ["--checkpoint", "{} {}".format(BEGINNING, int(time.time() * 1000))]
-        words = self.target["arguments"] + schemas + operation + (replayed if replay else [])
-        hoodie_streamer(self.spark, words)
-        after = timeline.last_instant(self.spark, self.path)
-        if after != before:
-            self.result.update(
-                commits=self.result["commits"] + 1,
-                rows=self.result["rows"] + timeline.rows_written(self.spark, self.path, after),
-                instant=after,
-                operation=operation[1],
-            )
-
-
-def hoodie_streamer(spark: SparkSession, words: List[str]) -> None:
-    """One run of HoodieStreamer with the words of its command line."""
-    config = java(spark, STREAMER + "$Config")()
-    array = spark.sparkContext._gateway.new_array(java(spark, "java.lang.String"), len(words))
-    for place, word in enumerate(words):
-        array[place] = word
-    java(spark, "org.apache.hudi.com.beust.jcommander.JCommander")(config, None, array)
-    job = java(spark, STREAMER)(config, spark._jsc)
-    try:
-        job.sync()
-    finally:
-        job.shutdownGracefully()
-
-
-def archive_schema(versions: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """One schema for files of all versions (oldest first): the newest, then what older ones had, and the offset.
-
-    Every column may be missing, because files of other versions may not have it.
-    """
-    fields: Dict[str, Dict[str, Any]] = {}
-    for version in reversed(versions):
-        for field in version["fields"]:
-            fields.setdefault(field["name"], optional(field))
-    return with_fields(versions[-1], list(fields.values()) + [{"name": OFFSET_FIELD, "type": "long"}])
-
-
-def optional(field: Dict[str, Any]) -> Dict[str, Any]:
-    """The field of a record, null where a record has none."""
-    branches = field["type"] if isinstance(field["type"], list) else [field["type"]]
-    present = [branch for branch in branches if branch != "null"]
-    return {"name": field["name"], "type": ["null"] + present, "default": None}
 
 
 class Job:
@@ -137,6 +43,9 @@ class Job:
         self.tables = [StreamedTable(spark, tables[one["table"]], one, registry, args.schemas) for one in wanted]
         if not wanted:
             raise Refused("no chosen table has a target of these types: {}".format(args.types))
+        if args.continuous and len(wanted) > 1:
+            names = ", ".join(str(one["name"]) for one in wanted)
+            raise Refused("--continuous follows one table, and these are {}: {}".format(len(wanted), names))
         self._spark = spark
         self._args = args
         self._writing = threading.Lock()
@@ -151,14 +60,25 @@ class Job:
             raise Refused(held.args[0]) from None
         threading.Thread(target=keep_writing, args=(self._write_status, self._ended), daemon=True).start()
         try:
-            self._round(self._args.replay)
-            while not self._args.once:
-                time.sleep(self._args.interval_s)
-                self._round(False)
+            self._follow(self.tables[0]) if self._args.continuous else self._take_turns()
         finally:
             self._ended.set()
             self._leases.release_all()
         return self._content()
+
+    def _take_turns(self) -> None:
+        self._round(self._args.replay)
+        while not self._args.once:
+            time.sleep(self._args.interval_s)
+            self._round(False)
+
+    def _follow(self, table: StreamedTable) -> None:
+        """Until HoodieStreamer fails."""
+        try:
+            FollowedTable(table, self._args.interval_s, lambda: self._leases.check(table.path)).follow()
+        except Failed as failed:
+            table.result.update(state="failed", reason=str(failed))
+            self._write_status()
 
     def _round(self, replay: bool) -> None:
         for table in self.tables:
@@ -218,4 +138,5 @@ if __name__ == "__main__":
     options.add_argument("--once", action="store_true", help="one round")
     options.add_argument("--replay", action="store_true", help="read the whole archive again in the first round")
     options.add_argument("--interval-s", type=float, default=5.0)
+    options.add_argument("--continuous", action="store_true", help="one table, by HoodieStreamer's own --continuous")
     batch_job.run(options, work, code)

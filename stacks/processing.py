@@ -22,12 +22,13 @@ from lake_constructs.job_restarts import JOB, JobRestarts
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.metrics import report_metrics
 from lake_constructs.plugin_bundle import read_asset
-from lake_constructs.private_bucket import write_objects
+from lake_constructs.private_bucket import read_objects, write_objects
 
 from lake.aws import steps
 from lake.aws.processing import STREAMER
-from lake.aws.rendering import STATE, captured_topics, consumer_group, glue_databases
+from lake.aws.rendering import SINK, STATE, captured_topics, consumer_group, glue_databases
 from lake.aws.source import roles
+from lake.aws.table_jobs import table_jobs
 from lake.rendering import sales
 from lake.rendering.spark import ATTEMPTS, SESSION
 from stacks.charts import REGISTRY_PORT
@@ -57,7 +58,9 @@ class ProcessingStack(Part):
         self._storage, self._source, self._kafka = storage, source, streaming.kafka
         self._disks_key = EncryptionKey(self, "DisksKey", purpose="EMR disks", removal_policy=RemovalPolicy.DESTROY)
         package = blueprint.package
-        templates = {name: package.rendered / f"pipeline-{name}.json" for name in self.settings.processing.jobs}
+        layered = self.settings.processing.layered
+        self._tables = table_jobs(self.settings.processing, blueprint.databases)
+        templates = {name: package.rendered / f"pipeline-{name}.json" for name in layered}
         self._code = JobCode(
             self,
             "Code",
@@ -90,7 +93,10 @@ class ProcessingStack(Part):
         ssm.CfnParameter(
             self, "ClusterId", name=cluster_parameter(self.settings.name), type="String", value=self.cluster.ref
         )
-        for name, job in self.settings.processing.jobs.items():
+        commands = {name: steps.start(name, job, outputs) for name, job in layered.items()}
+        streamer = self.settings.processing.streamer
+        commands |= {one.name: steps.start_table(one, streamer, outputs) for one in self._tables}
+        for name, command in commands.items():
             # The arguments hold the hashes of the job's files: only a change of the code makes a new step.
             emr.CfnStep(
                 self,
@@ -98,24 +104,24 @@ class ProcessingStack(Part):
                 name=name,
                 job_flow_id=outputs.cluster,
                 action_on_failure="CONTINUE",
-                hadoop_jar_step={"jar": steps.RUNNER, "args": steps.start(name, job, outputs)},
+                hadoop_jar_step={"jar": steps.RUNNER, "args": command},
             )
-
         self.restarts = JobRestarts(
             self,
             "Restarts",
             cluster=self.cluster.ref,
             bucket=storage.artifacts,
             status=steps.remembered_key(JOB, "status.json"),
-            jobs=list(self.settings.processing.jobs),
+            jobs=list(commands),
             logs=storage.log_settings,
         )
 
     def _outputs(self, registry: str) -> steps.StackOutputs:
         code, storage = self._code, self._storage
-        templates = {name: code.templates[name] for name in self.settings.processing.jobs}
+        templates = {name: code.templates[name] for name in self.settings.processing.layered}
+        jobs = [*templates, *(one.name for one in self._tables)]
         artifacts = storage.artifacts.bucket_name
-        reported = [steps.remembered(artifacts, job, "status.json") for job in self.settings.processing.jobs]
+        status = steps.remembered(artifacts, JOB, "status.json")
         return steps.StackOutputs(
             region=Aws.REGION,
             cluster=self.cluster.ref,
@@ -134,7 +140,7 @@ class ProcessingStack(Part):
                 "silver": storage.silver.bucket_name,
                 "bronze": storage.bronze.bucket_name,
             },
-            reporter={"program": code.reporter, "files": reported},
+            reporter={"program": code.reporter, "status": status, "jobs": jobs},
             source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
             secret=self._source.users[roles.VERIFY].secret_arn,
             admin=self._source.admin.secret_arn if self._may_load else "",
@@ -180,14 +186,19 @@ class ProcessingStack(Part):
             log_uri=f"s3://{storage.logs.bucket_name}/{EMR_LOGS}/",
         )
 
+    @property
+    def _reads_sink(self) -> bool:
+        return self.settings.processing.streamer.source == "s3_sink"
+
     def _rights(self) -> list[iam.PolicyStatement]:
         """What the nodes, and so the jobs, may do."""
         storage, source, processing = self._storage, self._source, self.settings.processing
         databases = self.blueprint.databases
-        groups = [consumer_group(name) for name in processing.jobs]
+        groups = [consumer_group(name) for name in processing.layered]
         return [
             *write_objects(storage.silver, "silver", STREAMER),
             *write_objects(storage.bronze, "bronze"),
+            *([read_objects(storage.bronze, SINK)] if self._reads_sink else []),
             *write_objects(storage.artifacts, STATE),
             *write_objects(storage.logs, EMR_LOGS),
             read_asset(*self._code.parts),

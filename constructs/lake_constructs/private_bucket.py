@@ -70,6 +70,11 @@ def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatemen
     ]
 
 
+def read_objects(bucket: s3.IBucket, prefix: str) -> iam.PolicyStatement:
+    """Read the objects below the prefix; the bucket can be listed already."""
+    return iam.PolicyStatement(actions=["s3:GetObject"], resources=[bucket.arn_for_objects(f"{prefix}/*")])
+
+
 def answer_requests(bucket: s3.IBucket, prefix: str) -> list[iam.PolicyStatement]:
     """Read and delete requests below <prefix>/requests/, and write answers below <prefix>/answers/."""
     requests, listed = f"{prefix}/requests/*", {"StringLike": {"s3:prefix": f"{prefix}/requests/*"}}

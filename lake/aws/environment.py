@@ -73,6 +73,13 @@ class AwsEnvironment(Part):
             raise ValueError("connect.existing without network.existing | name the VPC of the cluster there")
         return self
 
+    @model_validator(mode="after")
+    def _streamer_reads_what_connect_writes(self) -> "AwsEnvironment":
+        if self.processing.streamer.source == "s3_sink" and not self.connect.s3_sink:
+            what = "processing.streamer.source is s3_sink, but no sink connector writes it"
+            raise ValueError(f"{what} | add connect.s3_sink, or take source: archive")
+        return self
+
     @property
     def kubernetes(self) -> str:
         """The name of the cluster on EKS."""

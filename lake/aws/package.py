@@ -106,10 +106,10 @@ def _plugins(root: Path, built: Path, environment: AwsEnvironment, place: Path) 
 
 def _render(root: Path, environment: AwsEnvironment, databases: list[Database], folder: Path) -> None:
     folder.mkdir()
-    for job in environment.processing.jobs:
+    for job in environment.processing.layered:
         text = json.dumps(job_pipeline(databases, environment, root, job), indent=2, sort_keys=True)
         (folder / f"pipeline-{job}.json").write_text(text, encoding="utf-8")
-    write_streamer(databases, streamer_places(), folder / FILE_NAME)
+    write_streamer(databases, streamer_places(environment), folder / FILE_NAME)
 
 
 def _put(draft: Path, target: Path) -> None:

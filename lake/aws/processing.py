@@ -1,15 +1,18 @@
 """EMR of an AWS environment: the cluster and the jobs it runs."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, StrictInt, StrictStr, model_validator
 
 from lake.aws.part import Count, Memory, Part
 from lake.config import versions
+from lake.config.definition import TableType
 from lake.config.environment import Bronze, Silver
 from lake.rendering.sales import JOBS
+from lake.rendering.streamer import RunOptions
 
 Instance = Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]+\.[0-9]*x?large$")]
+JobName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")]
 Layer = Literal["silver", "bronze"]
 STREAMER = "streamer"  # HoodieStreamer: its job, and the folder of its tables
 
@@ -36,9 +39,44 @@ class Size(Part):
 
 
 class Job(Size):
-    """One continuous Spark application that the deployment starts."""
+    """One continuous Spark application that the deployment starts. HoodieStreamer's entry has no layers."""
 
-    layers: Annotated[tuple[Layer, ...], Field(min_length=1)]
+    layers: tuple[Layer, ...] = ()
+
+
+class Streamer(Size):
+    """HoodieStreamer: the size of an application, which tables it follows, and which archive it reads.
+
+    tables: databases and tables ("moma.artists") for the job of the deployment; none means all.
+    """
+
+    source: Literal["archive", "s3_sink"] = "archive"
+    tables: tuple[StrictStr, ...] = ()
+    types: Annotated[tuple[TableType, ...], Field(min_length=1)] = ("cow", "mor")
+    interval_s: Count = 30  # between two looks at the archive
+
+    @property
+    def options(self) -> RunOptions:
+        return RunOptions(names=self.tables, kinds=self.types, interval_s=self.interval_s)
+
+
+# Jobs that can be named alone, as in `jobs: [stream, streamer]`.
+NAMED: dict[str, dict[str, list[str]]] = {
+    "stream": {"layers": ["silver", "bronze"]},
+    "silver": {"layers": ["silver"]},
+    "bronze": {"layers": ["bronze"]},
+    STREAMER: {},
+}
+
+
+def _spelt_out(jobs: Any) -> Any:
+    """A list of names as the mapping that it is short for."""
+    if not isinstance(jobs, list):
+        return jobs
+    for name in jobs:
+        if name not in NAMED:
+            raise ValueError(f"job '{name}' has no layers | write it as {name}: {{layers: [silver]}}")
+    return {name: NAMED[name] for name in jobs}
 
 
 def _one_job() -> dict[str, Job]:
@@ -57,8 +95,8 @@ class Processing(Part):
     idle_minutes: Annotated[StrictInt, Field(ge=1, le=10080)] | None = None
     # PEM files for TLS between the nodes, zipped in S3. Without them Spark itself encrypts its traffic.
     certificates: Annotated[StrictStr, Field(pattern=r"^s3://[a-z0-9.-]+/.+\.zip$")] | None = None
-    jobs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")], Job] = Field(default_factory=_one_job)
-    streamer: Size = Size()  # started by hand, lake streamer run
+    jobs: Annotated[dict[JobName, Job], BeforeValidator(_spelt_out)] = Field(default_factory=_one_job)
+    streamer: Streamer = Streamer()
     sales: Size | None = None  # started by hand, lake jobs submit sales-...; None: the nodes may not use their topics
     silver: Silver = Silver()
     bronze: Bronze = Bronze()
@@ -70,6 +108,27 @@ class Processing(Part):
         return self
 
     @model_validator(mode="after")
+    def _every_job_has_its_work(self) -> "Processing":
+        idle = sorted(name for name, job in self.layered.items() if not job.layers)
+        if idle:
+            raise ValueError(f"job {idle[0]} writes no layer | write layers: [silver] or [bronze], or both")
+        if self.jobs.get(STREAMER, Job()) != Job():
+            raise ValueError(f"the job {STREAMER} is HoodieStreamer's | write its settings under processing.{STREAMER}")
+        return self
+
+    @model_validator(mode="after")
+    def _streamer_finds_its_archive(self) -> "Processing":
+        written = {layer for job in self.jobs.values() for layer in job.layers}
+        if STREAMER in self.jobs and self.streamer.source == "archive" and "bronze" not in written:
+            raise ValueError(f"no job writes bronze, which {STREAMER} reads | add bronze to the layers of a job")
+        return self
+
+    @property
+    def layered(self) -> dict[str, Job]:
+        """The jobs that write layers: all but HoodieStreamer."""
+        return {name: job for name, job in self.jobs.items() if name != STREAMER}
+
+    @model_validator(mode="after")
     def _one_writer_per_layer(self) -> "Processing":
         layers = [layer for job in self.jobs.values() for layer in job.layers]
         twice = sorted({layer for layer in layers if layers.count(layer) > 1})
@@ -77,7 +136,7 @@ class Processing(Part):
             raise ValueError(f"layer {twice[0]} is written by two jobs | they would overwrite each other: keep one")
         if "silver" not in layers:
             raise ValueError("no job writes silver | the tables come from it: add it to the layers of a job")
-        taken = next((name for name in self.jobs if name in (STREAMER, *JOBS)), None)
+        taken = next((name for name in self.jobs if name in JOBS), None)
         if taken:
             raise ValueError(f"a job named {taken} | that name is taken by a job started by hand: choose another")
         if len(self.jobs) >= self.step_concurrency:

@@ -194,10 +194,11 @@ def local_form(environment: AwsEnvironment, root: Path) -> Environment:
     )
 
 
-def streamer_places() -> Places:
+def streamer_places(environment: AwsEnvironment) -> Places:
     """Where HoodieStreamer reads and writes; the cluster's settings name the metastore."""
+    folder = SINK if environment.processing.streamer.source == "s3_sink" else "bronze/topics"
     return Places(
-        archive="s3://@BRONZE@/bronze",
+        archive=f"s3://@BRONZE@/{folder}",
         tables=f"s3://@SILVER@/{STREAMER}",
         files=f"s3://@ARTIFACTS@/{STATE}/{STREAMER}",
         registry="@REGISTRY@/apis/ccompat/v7",

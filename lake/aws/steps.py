@@ -4,10 +4,11 @@ The stacks use CDK tokens, the command line uses the outputs of the deployed sta
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from lake.aws.processing import STREAMER, Job, Size
+from lake.aws.processing import STREAMER, Job, Size, Streamer
 from lake.aws.rendering import IAM_LOGIN, STATE, consumer_group
+from lake.aws.table_jobs import TableJob
 from lake.rendering import sales
 from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
 from lake.rendering.streamer import STATUS, RunOptions, job_arguments
@@ -58,9 +59,9 @@ class StackOutputs:
 
     cluster and number: the id of the cluster, and how many there were with it. scripts and starters by name, templates
     of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our classes, and "template", of streamer.json.
-    places: what the @NAMES@ of a template stand for, in the order in which start_job.sh takes them. reporter: "program"
-    and, of each job, the status "files"; lake-report on the primary node reads them here. secret: the ARN of the user
-    that verifies; admin: of the administrator's, "" where the jobs may not load rows.
+    places: what the @NAMES@ of a template stand for, in the order in which start_job.sh takes them. reporter: the
+    "program" that lake-report runs on the primary node, the "jobs", and the URL of the "status" of a {job}. secret: the
+    ARN of the user that verifies; admin: of the administrator's, "" where the jobs may not load rows.
     """
 
     region: str
@@ -99,18 +100,28 @@ def start(name: str, job: Job, outputs: StackOutputs) -> list[str]:
 
 
 def start_streamer(options: RunOptions, size: Size, outputs: StackOutputs) -> list[str]:
-    """Start HoodieStreamer in place of the one that runs."""
-    config = ["--config", outputs.remembered(STREAMER, "pipeline.json")]
-    output = ["--output", outputs.remembered(STREAMER, "result.json")]
-    settings = {**_settings(size), **kept_by_yarn(STREAMER)}
-    place = _place(STREAMER, ("--deploy-mode", "cluster"), settings, outputs)
-    submit = spark_submit(STREAMER, STREAMER, place, [*config, *output, *streamer_words(options, outputs)])
-    return _started(STREAMER, next(iter(outputs.templates.values())), outputs, submit)
+    """Start HoodieStreamer on several tables in turn, in place of the one that runs."""
+    return _streamed(STREAMER, options, size, outputs)
 
 
-def streamer_words(options: RunOptions, outputs: StackOutputs) -> list[str]:
+def _streamed(name: str, options: RunOptions, size: Size, outputs: StackOutputs) -> list[str]:
+    """Start the job of HoodieStreamer under this name."""
+    config = ["--config", outputs.remembered(name, "pipeline.json")]
+    output = ["--output", outputs.remembered(name, "result.json")]
+    place = _place(STREAMER, ("--deploy-mode", "cluster"), {**_settings(size), **kept_by_yarn(name)}, outputs)
+    submit = spark_submit(STREAMER, name, place, [*config, *output, *streamer_words(options, outputs, name)])
+    return _started(name, next(iter(outputs.templates.values())), outputs, submit)
+
+
+def start_table(one: TableJob, streamer: Streamer, outputs: StackOutputs) -> list[str]:
+    """Start HoodieStreamer on one table, in place of the one that runs: BULK_INSERT once, then --continuous."""
+    options = replace(streamer.options, names=(one.table,), kinds=(one.kind,), continuous=True)
+    return _streamed(one.name, options, streamer, outputs)
+
+
+def streamer_words(options: RunOptions, outputs: StackOutputs, name: str = STREAMER) -> list[str]:
     """The arguments of spark_jobs/streamer.py on EMR, but for --config and --output."""
-    status = outputs.remembered(STREAMER, f"once-{STATUS}" if options.once else STATUS)
+    status = outputs.remembered(name, f"once-{STATUS}" if options.once else STATUS)
     words = job_arguments(options, streamer=outputs.streamer["template"], status=status)
     return [*words, *(word for place in outputs.places.items() for word in ("--place", "=".join(place)))]
 

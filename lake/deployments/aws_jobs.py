@@ -44,7 +44,7 @@ class AwsJobs:
 
     @property
     def _deployed(self) -> list[str]:
-        return list(self._steps.environment.processing.jobs)
+        return self._steps.continuous
 
     @property
     def _names(self) -> list[str]:

@@ -31,7 +31,7 @@ class AwsResources:
         self.environment, self.databases = environment, databases
         self.account = Account(environment.region)
         self.stacks = Stacks(self.account, environment.name)
-        self.steps = Steps(self.account, environment)
+        self.steps = Steps(self.account, environment, databases)
 
     def resources(self) -> list[Resource]:
         found = self.stacks.resources()
@@ -82,7 +82,7 @@ class AwsResources:
                 report(f"cancels {one.name}")
                 cluster.cancel(one.id)
         streamer = [STREAMER] if any(one.name == STREAMER for one in known) else []
-        for job in (*self.environment.processing.jobs, *streamer):
+        for job in (*self.steps.continuous, *streamer):
             report(f"stops {job}")
             try:
                 wait(lambda id=self.steps.stop(job): cluster.step(id).done, f"the end of {job}", STOP_WITHIN_S)  # type: ignore[misc]

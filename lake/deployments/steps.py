@@ -12,6 +12,8 @@ from lake.aws.environment import AwsEnvironment
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE
 from lake.aws.steps import StackOutputs
+from lake.aws.table_jobs import table_jobs
+from lake.config.definition import Database
 from lake.config.errors import BadInput, LakeError
 from lake.config.report import Report
 from lake.deployments.account import Account, code
@@ -23,8 +25,14 @@ from lake.rendering.streamer import RunOptions
 class Steps:
     """Submits jobs, and reads their results and reports from S3."""
 
-    def __init__(self, account: Account, environment: AwsEnvironment) -> None:
+    def __init__(self, account: Account, environment: AwsEnvironment, databases: list[Database]) -> None:
         self.account, self.environment = account, environment
+        self._table_jobs = {one.name: one for one in table_jobs(environment.processing, databases)}
+
+    @property
+    def continuous(self) -> list[str]:
+        """The names of the jobs that the deployment starts."""
+        return [*self.environment.processing.layered, *self._table_jobs]
 
     def find_outputs(self) -> StackOutputs | None:
         """None before the jobs are deployed."""
@@ -56,8 +64,12 @@ class Steps:
 
     def start(self, job: str) -> str:
         """Starts a continuous job of the environment in place of the one that runs."""
-        outputs = self.outputs()
-        return self.cluster(outputs).submit(job, steps.start(job, self.environment.processing.jobs[job], outputs))
+        outputs, processing = self.outputs(), self.environment.processing
+        if job in self._table_jobs:
+            arguments = steps.start_table(self._table_jobs[job], processing.streamer, outputs)
+        else:
+            arguments = steps.start(job, processing.layered[job], outputs)
+        return self.cluster(outputs).submit(job, arguments)
 
     def start_streamer(self, options: RunOptions) -> str:
         """Starts HoodieStreamer in place of the one that runs."""
@@ -94,13 +106,13 @@ class Steps:
 
     def config(self) -> list[str]:
         """The argument that names the pipeline file of the job that writes the tables."""
-        (job,) = [name for name, one in self.environment.processing.jobs.items() if "silver" in one.layers]
+        (job,) = [name for name, one in self.environment.processing.layered.items() if "silver" in one.layers]
         return ["--config", self.outputs().remembered(job, "pipeline.json")]
 
     def reports(self) -> dict[str, dict[str, Any]]:
-        """The last report of each continuous job; {} for a job that never wrote one."""
+        """The last report of each job that writes layers; {} for a job that never wrote one."""
         outputs = self.find_outputs()
-        return {name: self.report(name, outputs) if outputs else {} for name in self.environment.processing.jobs}
+        return {name: self.report(name, outputs) if outputs else {} for name in self.environment.processing.layered}
 
     def report(self, job: str, outputs: StackOutputs) -> dict[str, Any]:
         """The last report of a continuous job; {} if it never wrote one."""

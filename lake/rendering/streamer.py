@@ -32,7 +32,7 @@ SCHEMAS = {
 class Places:
     """Where HoodieStreamer reads and writes, as URIs. metastore: '' where Spark's own settings name it."""
 
-    archive: str  # bronze
+    archive: str  # the folder with a folder per topic
     tables: str
     files: str  # the properties files, and the schema and SQL of each table
     registry: str
@@ -42,7 +42,7 @@ class Places:
 def local_places(environment: Environment) -> Places:
     """The places of the lake on this machine."""
     return Places(
-        archive=f"{environment.bucket_uri}/bronze",
+        archive=f"{environment.bucket_uri}/bronze/topics",
         tables=f"{environment.bucket_uri}/streamer",
         files=streamer_path(environment).as_uri(),
         registry=f"{environment.registry}/apis/ccompat/v7",
@@ -111,7 +111,10 @@ def _target(database: str, table: Table, kind: TableType, places: Places) -> dic
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of a run. names: of databases and tables; none means all. schemas: a key of SCHEMAS."""
+    """The options of a run. names: of databases and tables; none means all. schemas: a key of SCHEMAS.
+
+    continuous: HoodieStreamer follows one table of one type by itself.
+    """
 
     names: Sequence[str] = ()
     kinds: Sequence[str] = ("cow", "mor")
@@ -119,11 +122,13 @@ class RunOptions:
     once: bool = False
     replay: bool = False
     interval_s: float = 5.0
+    continuous: bool = False
 
 
 def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[str]:
     """The arguments of spark_jobs/streamer.py except --config and --output; streamer and status are URIs of files."""
-    flags = [flag for flag, given in (("--once", options.once), ("--replay", options.replay)) if given]
+    switches = {"--once": options.once, "--replay": options.replay, "--continuous": options.continuous}
+    flags = [flag for flag, given in switches.items() if given]
     return [
         *("--streamer", streamer),
         *("--status", status),
@@ -158,7 +163,7 @@ def table_properties(database: str, table: Table, kind: TableType, places: Place
     topic = table.topic(database)
     return {
         **hudi.of_table(hive_database(database, kind), table),
-        f"{STREAMER}.source.dfs.root": f"{places.archive}/topics/{topic}",
+        f"{STREAMER}.source.dfs.root": f"{places.archive}/{topic}",
         f"{STREAMER}.schemaprovider.registry.url": f"{places.registry}/subjects/{topic}-value/versions/latest",
         f"{STREAMER}.schemaprovider.source.schema.file": schema_file(database, table, places),
         f"{STREAMER}.transformer.sql.file": sql_file(database, table, kind, places),

@@ -1,7 +1,7 @@
 """The Hudi timeline of a table: the positions in its last commits, and its table services."""
 
 import json
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -9,6 +9,7 @@ from spark_jobs.runtime import storage
 from spark_jobs.runtime.jvm import java
 
 PREFIX = "lake."
+CHECKPOINT = "deltastreamer.checkpoint.key"  # HoodieStreamer's own, in Hudi 0.14
 PROPERTIES = ("hoodie.properties", "hoodie.properties.backup", "hoodie.properties")  # it may be back meanwhile
 
 
@@ -105,6 +106,29 @@ def last_instant(spark: SparkSession, path: str) -> str:
     line = timeline(spark, path)
     last = line.getCommitsTimeline().filterCompletedInstants().lastInstant() if line else None
     return str(last.get().getTimestamp()) if last and last.isPresent() else ""
+
+
+def instants_after(spark: SparkSession, path: str, instant: str) -> List[str]:
+    """The complete commits after an instant, oldest first; all of them after ''."""
+    line = timeline(spark, path)
+    if line is None:
+        return []
+    found = line.getCommitsTimeline().filterCompletedInstants().findInstantsAfter(instant).getInstants()
+    return [str(one.getTimestamp()) for one in found]
+
+
+def checkpoint(spark: SparkSession, path: str) -> Tuple[str, str]:
+    """The newest commit of HoodieStreamer, and how far it has read; ("", "") when there is none."""
+    line = timeline(spark, path)
+    if line is None:
+        return "", ""
+    instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
+    while instants.hasNext():
+        instant = instants.next()
+        found = (_metadata(line, instant).get("extraMetadata") or {}).get(CHECKPOINT)
+        if found:
+            return str(instant.getTimestamp()), str(found)
+    return "", ""
 
 
 def since_service(spark: SparkSession, line: Optional[Any], kind: str) -> int:

@@ -65,6 +65,24 @@ class Paper:
         """Nothing runs."""
 
 
+class Chosen(Paper):
+    """Steps whose name begins so really run; the others do nothing."""
+
+    def __init__(self, beginning: str, node: "Node") -> None:
+        super().__init__()
+        self._beginning, self._node = beginning, node
+        self._real: set[str] = set()
+
+    def begin(self, id: str, name: str, arguments: list[str], region: str) -> None:
+        if name.removeprefix("stop ").startswith(self._beginning):
+            self._real.add(id)
+            return self._node.begin(id, name, arguments, region)
+        return super().begin(id, name, arguments, region)
+
+    def look(self, id: str) -> Ended | None:
+        return self._node.look(id) if id in self._real else super().look(id)
+
+
 class Node:
     """Steps really run, as command-runner.jar runs them: a command, with the commands of a node.
 

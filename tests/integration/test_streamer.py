@@ -102,7 +102,14 @@ class Shop:
         targets = json.loads((folder / "streamer.json").read_text())["targets"]
         status = (folder / "status.json").as_uri()
         args = Namespace(
-            tables=NAME, types="cow,mor", schemas=schemas, once=True, replay=replay, interval_s=0, status=status
+            tables=NAME,
+            types="cow,mor",
+            schemas=schemas,
+            once=True,
+            continuous=False,
+            replay=replay,
+            interval_s=0,
+            status=status,
         )
         tables = dict(Job(self.spark, self.pipeline, targets, args).run()["tables"])
         assert {table["state"] for table in tables.values()} == {"read"}, tables

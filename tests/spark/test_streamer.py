@@ -25,12 +25,13 @@ from lake.rendering.streamer import (
     table_properties,
     write_streamer,
 )
+from spark_jobs.archive.streamed_table import archive_schema
 from spark_jobs.events import flatten
 from spark_jobs.hudi import lease
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table, chosen
-from spark_jobs.streamer import Job, archive_schema, keep_writing, settled
+from spark_jobs.streamer import Job, keep_writing, settled
 from tests.poisoned import numeric
 
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
@@ -273,7 +274,9 @@ def test_a_second_writer_of_a_table_is_refused(
         "type": "cow",
         "path": f"{tmp_path.as_uri()}/shop/t_cow",
     }
-    args = Namespace(tables="", types="cow", schemas="file", once=True, status=f"{tmp_path.as_uri()}/status.json")
+    args = Namespace(
+        tables="", types="cow", schemas="file", once=True, continuous=False, status=f"{tmp_path.as_uri()}/status.json"
+    )
     job = Job(spark, Namespace(registry="", tables=[table()]), [target], args)  # type: ignore[arg-type]
     other = Leases(spark, "streamer application_1", lambda reason: None)
     other.take(target["path"])

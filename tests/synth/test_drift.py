@@ -56,7 +56,7 @@ def test_an_edited_reporter_changes_no_cluster_but_is_deployed(
     edited = synthesize("dev", tmp_path)
     assert cluster(edited) == cluster(dev)
     assert sheet(edited)["reporter"]["program"] != sheet(dev)["reporter"]["program"]
-    assert sheet(edited)["reporter"]["files"] == sheet(dev)["reporter"]["files"] != []
+    assert sheet(edited)["reporter"]["jobs"] == sheet(dev)["reporter"]["jobs"] == ["stream"]
 
 
 def sheet(lake: Synthesized) -> dict[str, Any]:

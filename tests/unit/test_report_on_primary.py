@@ -27,7 +27,8 @@ case "$1 $2" in
 esac
 """
 PYTHON = 'exec {python} "$@"\n'  # not a wrapper that would put other commands before ours
-URLS = {"program": "s3://assets/1.py", "files": ["s3://artifacts/state/stream/status.json"]}
+STATUS = "s3://artifacts/state/{job}/status.json"
+TOLD = {"program": "s3://assets/1.py", "status": STATUS, "jobs": ["stream"]}
 
 
 class Node:
@@ -40,7 +41,7 @@ class Node:
             places = {"folder": folder, "scripts": SCRIPTS, "python": sys.executable, "other": int(not primary)}
             command.write_text("#!/bin/bash\n" + body.format(**places))
             command.chmod(0o755)
-        (folder / "outputs.json").write_text(json.dumps({"reporter": URLS}))
+        (folder / "outputs.json").write_text(json.dumps({"reporter": TOLD}))
         (folder / "status.json").write_text(json.dumps({"at": 0.0, "tables": {}}))
 
     def run(self, *command: str) -> None:
@@ -91,7 +92,7 @@ def test_the_service_runs_what_the_deployment_names(tmp_path: Path) -> None:
     node.run("bash", f"{tmp_path}/node{words[1]}", *words[2:])
     *_, parameter, program, status, report = node.heard()
     assert "get-parameter" in parameter and "/lake/dev/sheet" in parameter
-    assert URLS["program"] in program and URLS["files"][0] in status
+    assert str(TOLD["program"]) in program and "s3://artifacts/state/stream/status.json" in status
     assert report.startswith("aws cloudwatch put-metric-data --region eu-central-1 --namespace Lake --metric-data")
     assert '"Value": "dev"' in report and '"MetricName": "ReportAge"' in report
 

@@ -2,7 +2,8 @@
 
 report_freshness.py <region> <environment>     Standard library and Python 3.7: what EMR 6 has.
 
-Standard input has the outputs of the deployment; reporter.files are the URLs of the status files.
+Standard input has the outputs of the deployment: reporter.jobs are the names of the jobs, and reporter.status is the
+URL of a status file with {job} for the name.
 """
 
 import json
@@ -12,6 +13,7 @@ import time
 from typing import Any, Dict, List
 
 SILENT_S = 86400.0  # the age of a job that has never reported
+STOPPED = ("stopped", "failed")  # the second is HoodieStreamer's word
 
 
 def read(region: str, url: str) -> Dict[str, Any]:
@@ -28,14 +30,15 @@ def measures(reports: List[Dict[str, Any]], now: float) -> Dict[str, float]:
     return {
         "ReportAge": max([now - report["at"] if report else SILENT_S for report in reports]),
         "Lag": max(lags + behind + [0.0]),
-        "StoppedTables": float(len([facts for facts in tables if facts.get("state") == "stopped"])),
+        "StoppedTables": float(len([facts for facts in tables if facts.get("state") in STOPPED])),
     }
 
 
 def main(argv: List[str]) -> int:
     region, environment = argv
-    files = json.load(sys.stdin)["reporter"]["files"]
-    found = measures([read(region, url) for url in files], time.time())
+    told = json.load(sys.stdin)["reporter"]
+    reports = [read(region, told["status"].replace("{job}", job)) for job in told["jobs"]]
+    found = measures(reports, time.time())
     dimension = [{"Name": "Environment", "Value": environment}]
     data = [{"MetricName": name, "Value": value, "Dimensions": dimension} for name, value in sorted(found.items())]
     command = ["aws", "cloudwatch", "put-metric-data", "--region", region, "--namespace", "Lake"]
