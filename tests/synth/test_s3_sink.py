@@ -15,6 +15,7 @@ import yaml
 from lake.aws.environment import AwsEnvironment, load_aws_environment
 from lake.aws.prerequisites import check_build
 from lake.config.errors import BadInput
+from spark_jobs.archive.files import OFFSET_FIELD
 from tests.synth.rights import allowed, names, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 
@@ -74,6 +75,28 @@ def test_it_may_read_the_topics_as_its_group_and_write_below_its_prefix(sunk: Sy
     assert "moma.*" in kafka["ReadData"] and GROUP in kafka["AlterGroup"]
     written = allowed(template, "ConnectRole", "s3")["PutObject"]
     assert {one.partition(">")[2] for one in written} == {"/s3-sink/*"}
+
+
+def test_it_writes_the_offset_that_orders_the_rows(sunk: Synthesized) -> None:
+    """HoodieStreamer needs it; the files of our own archive have it, too."""
+    settings = json.loads(chart_values(sunk)["connectors"]["sink_s3_moma"])
+    assert settings["transforms.offset.type"] == "org.apache.kafka.connect.transforms.InsertField$Value"
+    assert settings["transforms.offset.offset.field"] == f"{OFFSET_FIELD}!"
+
+
+def test_hoodie_streamer_may_read_its_files_instead_of_the_archive(project: Path, tmp_path: Path) -> None:
+    content = yaml.safe_load((project / "environments/dev.yaml").read_text())
+    content["processing"] = {"jobs": ["stream", "streamer"], "streamer": {"source": "s3_sink", "types": ["cow"]}}
+    (tmp_path / "environments").mkdir()
+    (tmp_path / "environments/dev.yaml").write_text(yaml.safe_dump(content))
+    lake = synthesize("dev", tmp_path, project)
+    assert lake.failure == ""
+    read = allowed(lake.templates["processing"], "Nodes", "s3")
+    assert [one for one in read["GetObject"] if one.endswith("/s3-sink/*")] != []
+    assert [one for one in read["PutObject"] if "s3-sink" in one] == []
+    (rendered,) = [path for path in lake.folder.glob("asset.*.json") if '"targets"' in path.read_text()]
+    roots = [line for line in rendered.read_text().split("\\n") if "source.dfs.root" in line]
+    assert roots and all("s3://@BRONZE@/s3-sink/moma.public." in line for line in roots)
 
 
 def test_its_jars_are_in_the_bundle_beside_a_manifest(sunk: Synthesized) -> None:

@@ -53,7 +53,7 @@ class ChangeSets:
             given,
             wish.get("Tags", []),
             wish.get("Capabilities", []),
-            changes(stack, declared),
+            changes(stack, declared, scope.parameters),
         )
         if not made.changes and not self._differs(stack, made):
             made.status, made.reason, made.execution = "FAILED", NO_CHANGES, "UNAVAILABLE"

@@ -1,5 +1,6 @@
 """What a new template would change, as a change set shows it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from tests.emulated_account.cloudformation.schema import at, perhaps_replacing, replacing
@@ -10,10 +11,11 @@ Change = dict[str, Any]
 IMPACTS = {"Always": "True", "Conditionally": "Conditional", "Never": "False"}
 
 
-def changes(stack: Stack, declared: list[Declared]) -> list[Change]:
-    """All resources that would be added, changed or removed."""
+def changes(stack: Stack, declared: list[Declared], parameters: Mapping[str, Any]) -> list[Change]:
+    """All resources that would be added, changed or removed. parameters: what they stand for now."""
     wanted = {one.id: one for one in declared}
-    replaced: set[str] = set()
+    # A reference to a parameter changes with its value, also with that of a parameter of Systems Manager.
+    replaced = {name for name, value in parameters.items() if stack.known.get(name) != value}
     found = []
     for one in declared:
         change = _change(stack, one, replaced)

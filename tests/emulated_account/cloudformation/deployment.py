@@ -92,6 +92,7 @@ class Deployment:
     def _finish(self) -> None:
         stack, wanted = self._stack, self._wanted
         stack.template, stack.parameters, stack.capabilities = wanted.template, wanted.parameters, wanted.capabilities
+        stack.known = dict(self._scope.parameters)
         stack.imports = set(map(self._resolve, imports([one.properties for one in wanted.template.resources.values()])))
         for deployed in reversed(self._leftover):
             self._clean(deployed, deployed.declared.deletion_policy)

@@ -63,6 +63,7 @@ class Stack:
     reason: str = ""
     template: Template | None = None
     parameters: dict[str, str] = field(default_factory=dict)  # as given
+    known: dict[str, Any] = field(default_factory=dict)  # what they stood for at the last deployment
     tags: list[dict[str, str]] = field(default_factory=list)
     capabilities: list[str] = field(default_factory=list)
     resources: dict[str, Deployed] = field(default_factory=dict)
