@@ -94,9 +94,14 @@ def test_hoodie_streamer_may_read_its_files_instead_of_the_archive(project: Path
     read = allowed(lake.templates["processing"], "Nodes", "s3")
     assert [one for one in read["GetObject"] if one.endswith("/s3-sink/*")] != []
     assert [one for one in read["PutObject"] if "s3-sink" in one] == []
-    (rendered,) = [path for path in lake.folder.glob("asset.*.json") if '"targets"' in path.read_text()]
-    roots = [line for line in rendered.read_text().split("\\n") if "source.dfs.root" in line]
-    assert roots and all("s3://@BRONZE@/s3-sink/moma.public." in line for line in roots)
+    roots = [
+        line
+        for path in lake.folder.glob("asset.*.json")
+        for content in json.loads(path.read_text()).get("files", {}).values()
+        for line in content.splitlines()
+        if "source.dfs.root" in line
+    ]
+    assert roots and all("=s3://@BRONZE@/s3-sink/moma.public." in line for line in roots)
 
 
 def test_its_jars_are_in_the_bundle_beside_a_manifest(sunk: Synthesized) -> None:
