@@ -12,6 +12,7 @@ from lake.rendering.sales import JOBS
 from lake.rendering.streamer import RunOptions
 
 Instance = Annotated[StrictStr, Field(pattern=r"^[a-z][a-z0-9]+\.[0-9]*x?large$")]
+TAKE = f"choose one of {', '.join(versions.EMR_RELEASES)}"
 JobName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,20}$")]
 Layer = Literal["silver", "bronze"]
 STREAMER = "streamer"  # HoodieStreamer: its job, and the folder of its tables
@@ -79,6 +80,16 @@ def _spelt_out(jobs: Any) -> Any:
     return {name: NAMED[name] for name in jobs}
 
 
+def no_streamer(release: str) -> str:
+    """Why HoodieStreamer cannot run there; "" if it can."""
+    hudi, ours = versions.EMR_RELEASES[release].hudi, versions.STREAMER_HUDI
+    if hudi == ours:
+        return ""
+    return (
+        f"{release} carries Hudi {hudi}, and our classes for HoodieStreamer are built with {ours}, the newest there is"
+    )
+
+
 def _one_job() -> dict[str, Job]:
     return {"stream": Job(layers=("silver", "bronze"))}
 
@@ -103,8 +114,11 @@ class Processing(Part):
 
     @model_validator(mode="after")
     def _known_release(self) -> "Processing":
+        if self.release in versions.OTHER_HUDI:
+            what = f"{self.release} carries Hudi {versions.OTHER_HUDI[self.release]}"
+            raise ValueError(f"{what}; the jobs are written for 0.14 and 0.15 | {TAKE}")
         if self.release not in versions.EMR_RELEASES:
-            raise ValueError(f"release '{self.release}' is not tested | take {' or '.join(versions.EMR_RELEASES)}")
+            raise ValueError(f"release '{self.release}' is not known here | {TAKE}")
         return self
 
     @model_validator(mode="after")
@@ -121,6 +135,12 @@ class Processing(Part):
         written = {layer for job in self.jobs.values() for layer in job.layers}
         if STREAMER in self.jobs and self.streamer.source == "archive" and "bronze" not in written:
             raise ValueError(f"no job writes bronze, which {STREAMER} reads | add bronze to the layers of a job")
+        return self
+
+    @model_validator(mode="after")
+    def _release_runs_the_streamer(self) -> "Processing":
+        if STREAMER in self.jobs and (reason := no_streamer(self.release)):
+            raise ValueError(f"{reason} | remove {STREAMER} from the jobs, or choose emr-6.15.0")
         return self
 
     @property

@@ -13,17 +13,43 @@ KUBERNETES = "1.36"  # must have a kubectl layer of the same version, see pyproj
 
 @dataclass(frozen=True)
 class EmrRelease:
-    """The versions in one EMR release, from its release notes."""
+    """What one EMR release carries, as its release notes say; without Amazon's own suffix, as in 0.14.0-amzn-0."""
 
     spark: str
-    kafka_connector: str  # the release of Spark that its connector for Kafka is of; same minor, see pom.xml
     hudi: str
 
+    @property
+    def kafka_connector(self) -> str:
+        """The release of Spark that the connector for Kafka is of: the same minor, see pom.xml."""
+        return KAFKA_CONNECTORS[self.spark.rpartition(".")[0]]
 
+
+KAFKA_CONNECTORS = {"3.4": "3.4.1", "3.5": "3.5.3"}
+# All releases with a Hudi of which the tables and options are known here.
 EMR_RELEASES = {
-    "emr-6.15.0": EmrRelease(spark="3.4.1", kafka_connector="3.4.1", hudi="0.14.0"),
-    "emr-7.10.0": EmrRelease(spark="3.5.5", kafka_connector="3.5.3", hudi="0.15.0"),
+    "emr-6.15.0": EmrRelease("3.4.1", "0.14.0"),
+    "emr-7.0.0": EmrRelease("3.5.0", "0.14.0"),
+    "emr-7.1.0": EmrRelease("3.5.0", "0.14.1"),
+    "emr-7.2.0": EmrRelease("3.5.1", "0.14.1"),
+    "emr-7.3.0": EmrRelease("3.5.1", "0.15.0"),
+    "emr-7.4.0": EmrRelease("3.5.2", "0.15.0"),
+    "emr-7.5.0": EmrRelease("3.5.2", "0.15.0"),
+    "emr-7.6.0": EmrRelease("3.5.3", "0.15.0"),
+    "emr-7.7.0": EmrRelease("3.5.3", "0.15.0"),
+    "emr-7.8.0": EmrRelease("3.5.4", "0.15.0"),
+    "emr-7.9.0": EmrRelease("3.5.5", "0.15.0"),
+    "emr-7.10.0": EmrRelease("3.5.5", "0.15.0"),
 }
+# Releases that a person may ask for, and why not.
+OTHER_HUDI = {
+    "emr-6.12.0": "0.13.1",
+    "emr-6.13.0": "0.13.1",
+    "emr-6.14.0": "0.13.1",
+    "emr-7.11.0": "1.0.2",
+    "emr-7.12.0": "1.0.2",
+    "emr-7.13.0": "1.0.2",
+}
+STREAMER_HUDI = "0.14.0"  # of the hudi-utilities that our classes for HoodieStreamer are built with; none is newer
 EMR = "emr-6.15.0"
 
 

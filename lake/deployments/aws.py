@@ -5,11 +5,12 @@ from typing import Any
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import check_build
-from lake.aws.processing import STREAMER
+from lake.aws.processing import STREAMER, no_streamer
 from lake.aws.rendering import STATE
 from lake.aws.steps import ADMIN_USER, VERIFY_USER, streamer_words
 from lake.config.definition import Database
 from lake.config.environment import PROJECT
+from lake.config.errors import BadInput
 from lake.config.refinement import REFINE, REFINED, Refinement
 from lake.config.report import Report, silent
 from lake.deployments import aws_status, cdk, pod_logs
@@ -71,6 +72,9 @@ class AwsDeployment(AwsResources):
         return sorted(names - {name for name, facts in reported if facts.get("committed_at")})
 
     def run_streamer(self, options: RunOptions, report: Report) -> StreamerRun:
+        release = self.environment.processing.release
+        if reason := no_streamer(release):
+            raise BadInput(reason, f"environments/{self.name}.yaml, key processing.release", "run it on emr-6.15.0")
         if not options.once:
             return StreamerRun(job=self.jobs.start_streamer(options, report))
         name = f"{STREAMER}-once"

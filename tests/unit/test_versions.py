@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lake.aws.processing import no_streamer
 from lake.config import versions
 from lake.config.errors import BadInput
 
@@ -22,6 +23,21 @@ def test_maven_fetches_the_connector_of_every_release() -> None:
     releases = versions.EMR_RELEASES.values()
     assert {release.kafka_connector for release in releases} == fetched
     assert all(release.kafka_connector.startswith(release.spark.rpartition(".")[0]) for release in releases)
+
+
+def test_the_page_lists_every_release_with_what_it_carries() -> None:
+    page = (PROJECT / "docs/deploy.md").read_text()
+    rows = re.findall(r"^\| (emr-[0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \| (yes|no) \|$", page, re.MULTILINE)
+    assert {name: (spark, hudi) for name, spark, hudi, _ in rows} == {
+        name: (release.spark, release.hudi) for name, release in versions.EMR_RELEASES.items()
+    }
+    assert {name: streamer == "yes" for name, _, _, streamer in rows} == {
+        name: not no_streamer(name) for name in versions.EMR_RELEASES
+    }
+
+
+def test_hoodie_streamer_is_of_the_hudi_that_its_classes_are_built_with() -> None:
+    assert versions.from_pom(PROJECT, "hudi") == versions.STREAMER_HUDI
 
 
 def test_pyspark_is_the_spark_of_the_pom() -> None:
