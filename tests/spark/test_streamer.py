@@ -227,7 +227,7 @@ def test_the_job_writes_the_files_where_hoodie_streamer_finds_them(spark: SparkS
     """With the names of places filled in, as on EMR."""
     folder = tmp_path.as_uri()
     places = Places(
-        "s3://@BRONZE@/bronze", f"{folder}/@SILVER@/streamer", f"{folder}/@ARTIFACTS@/files", "@REGISTRY@/v7"
+        "s3://@BRONZE@/bronze/topics", f"{folder}/@SILVER@/streamer", f"{folder}/@ARTIFACTS@/files", "@REGISTRY@/v7"
     )
     write_streamer([SHOP], places, tmp_path / "streamer.json")
     given = ["bronze=b", "silver=s", "artifacts=a", "registry=http://r:8080"]
