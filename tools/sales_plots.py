@@ -15,6 +15,7 @@ import pygal
 import typer
 
 from lake.aws.environment import LOCAL, load_aws_environment
+from lake.config.definition import load_databases
 from lake.config.environment import PROJECT, load_environment
 from lake.config.errors import BadInput, LakeError
 from lake.deployments.account import Account
@@ -48,7 +49,7 @@ def storage(env: str) -> tuple[Any, str]:
     if env != LOCAL:
         environment = load_aws_environment(PROJECT, env)
         account = Account(environment.region)
-        return account.client("s3"), Steps(account, environment).outputs().places["silver"]
+        return account.client("s3"), Steps(account, environment, load_databases(PROJECT)).outputs().places["silver"]
     home = load_environment()
     keys = dict(zip(("aws_access_key_id", "aws_secret_access_key"), home.secrets.s3_keys.values(), strict=True))
     return boto3.client("s3", endpoint_url=home.s3, region_name="us-east-1", **keys), home.bucket
