@@ -29,12 +29,15 @@ def listed(value: Any) -> list[Any]:
 
 
 def statements(template: Template, role: str) -> list[dict[str, Any]]:
-    """All statements of the policies attached to the role whose logical id begins with this."""
+    """All statements of the policies attached to the role whose logical id begins with this.
+
+    The CDK moves what is too much for a policy in the role into a managed one.
+    """
     found = []
     for resource in template["Resources"].values():
         if resource["Type"] not in ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"):
             continue
-        roles = [text(one) for one in resource["Properties"]["Roles"]]
+        roles = [text(one) for one in resource["Properties"].get("Roles", [])]
         if any(name.startswith(f"<{role}") for name in roles):
             found += resource["Properties"]["PolicyDocument"]["Statement"]
     return found

@@ -169,7 +169,7 @@ def words_of_sales(words: list[str]) -> list[str]:
 def test_a_stream_of_sales_is_known_to_yarn_and_replaces_the_one_that_runs() -> None:
     words = steps.sales_words("sales-totals", SalesOptions(), {}, 1, outputs())
     command = steps.start_sales("sales-totals", words, Size(executors=1), outputs())
-    assert command[:3] == ["s3://x/start_job", "s3://x/stop_job", "lake-sales-totals"]
+    assert command[4:8] == ["s3://x/start_job", "r", "s3://x/stop_job", "lake-sales-totals"]
     assert "spark.executor.instances=1" in command and "spark.yarn.tags=lake-sales-totals" in command
     main = command.index("s3://x/sales_job")
     assert command[main + 1 :] == [*words, "--output", "s3://a/state/sales-totals/result.json"]

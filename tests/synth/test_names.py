@@ -24,11 +24,6 @@ ACCEPTED: dict[str, tuple[set[str], str]] = {
         {"EncryptionConfig", "KubernetesNetworkConfig", "RoleArn"},
         "EKS names its log groups after it, which exist before; role and key are those of its construct",
     ),
-    "AWS::EMR::Cluster": (
-        {"Applications", "BootstrapActions", "Configurations", "JobFlowRole", "LogUri"}
-        | {"ReleaseLabel", "SecurityConfiguration", "ServiceRole"},
-        "a label: two clusters may have one name",
-    ),
     "AWS::EMR::Step": ({"ActionOnFailure", "HadoopJarStep", "JobFlowId"}, "a label: two steps may have one name"),
     "AWS::MSK::Cluster": (
         {"BrokerNodeGroupInfo", "EncryptionInfo"},
