@@ -69,7 +69,7 @@ def test_the_scripts_do_call_aws() -> None:
         2,
         2,
     ]
-    assert found["cronjob-requests.yaml"] == 3 and found["deployment.yaml"] >= 1
+    assert found["cronjob-requests.yaml"] >= 3 and found["deployment.yaml"] >= 1
 
 
 def test_the_command_that_fetches_a_script_names_its_region() -> None:

@@ -24,6 +24,7 @@ class Deployment:
         self._world, self._stack, self._wanted = world, stack, wanted
         self._word = wanted.kind  # CREATE or UPDATE
         scope: Scope = scope_of(world, stack, wanted.template, wanted.parameters)
+        self._known = dict(scope.parameters)
         self._resolve = Resolver(scope)
         self._provision = Provision(world, stack, scope)
         self._leftover: list[Deployed] = []  # removed from the template: deleted once all else is done
@@ -92,7 +93,7 @@ class Deployment:
     def _finish(self) -> None:
         stack, wanted = self._stack, self._wanted
         stack.template, stack.parameters, stack.capabilities = wanted.template, wanted.parameters, wanted.capabilities
-        stack.known = dict(self._scope.parameters)
+        stack.known = self._known
         stack.imports = set(map(self._resolve, imports([one.properties for one in wanted.template.resources.values()])))
         for deployed in reversed(self._leftover):
             self._clean(deployed, deployed.declared.deletion_policy)
