@@ -47,18 +47,28 @@ class Synthesized:
         return properties
 
 
+def described(folder: Path, content: dict[str, Any]) -> Path:
+    """The folder, with this environment in it."""
+    (folder / "environments").mkdir()
+    (folder / f"environments/{content['name']}.yaml").write_text(yaml.safe_dump(content))
+    return folder
+
+
 def varied(folder: Path, base: str, changes: dict[str, Any]) -> "Synthesized":
     """A shipped environment with other values, which `changes` names by dotted keys."""
-    content = yaml.safe_load((ROOT / f"environments/{base}.yaml").read_text())
+    return synthesize(base, described(folder, changed(base, changes)))
+
+
+def changed(base: str, changes: dict[str, Any]) -> dict[str, Any]:
+    """The content of a shipped environment with other values."""
+    content: dict[str, Any] = yaml.safe_load((ROOT / f"environments/{base}.yaml").read_text())
     for path, value in changes.items():
         *parts, last = path.split(".")
         place = content
         for part in parts:
             place = place.setdefault(part, {})
         place[last] = value
-    (folder / "environments").mkdir()
-    (folder / f"environments/{base}.yaml").write_text(yaml.safe_dump(content))
-    return synthesize(base, folder)
+    return content
 
 
 @cache

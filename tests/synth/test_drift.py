@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.synth.rights import text
-from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
+from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize, varied
 
 
 def changed(one: Synthesized, other: Synthesized) -> list[str]:
@@ -34,11 +33,8 @@ def cluster(lake: Synthesized) -> dict[str, Any]:
 
 def test_a_new_job_changes_no_cluster(dev: Synthesized, tmp_path: Path) -> None:
     """A cluster with other arguments of a bootstrap action is another cluster, and ends all jobs."""
-    (tmp_path / "environments").mkdir()
-    content = yaml.safe_load((ROOT / "environments/dev.yaml").read_text())
-    content["processing"] = {"jobs": {"stream": {"layers": ["silver"]}, "bronze": {"layers": ["bronze"]}}}
-    (tmp_path / "environments/dev.yaml").write_text(yaml.safe_dump(content))
-    more = synthesize("dev", tmp_path)
+    jobs = {"stream": {"layers": ["silver"]}, "bronze": {"layers": ["bronze"]}}
+    more = varied(tmp_path, "dev", {"processing": {"jobs": jobs}})
     assert sorted(step["Name"] for _, step in more.resources("AWS::EMR::Step")) == ["bronze", "stream"]
     assert cluster(more) == cluster(dev)
 

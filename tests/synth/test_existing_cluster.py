@@ -1,21 +1,17 @@
 """A cluster of others on EKS: the charts are installed there, and nothing else of it is changed."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.existing import EXISTING_CLUSTER, EXISTING_VPC
 from tests.synth.rights import text
-from tests.synth.synthesis import Synthesized, synthesize
+from tests.synth.synthesis import Synthesized, described, synthesize
 
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
-    folder: Path = tmp_path_factory.mktemp("hosted")
-    (folder / "environments").mkdir()
     content: dict[str, Any] = {
         "name": "hosted",
         "region": "eu-central-1",
@@ -24,8 +20,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
         "connect": {"existing": EXISTING_CLUSTER, "administrators": ["Operators"]},
         "operations": {"budget_usd": 100},
     }
-    (folder / "environments/hosted.yaml").write_text(yaml.safe_dump(content))
-    return synthesize("hosted", folder)
+    return synthesize("hosted", described(tmp_path_factory.mktemp("hosted"), content))
 
 
 def test_nothing_of_a_cluster_is_made(hosted: Synthesized) -> None:

@@ -14,7 +14,7 @@ from lake.aws.table_jobs import MOST, TableJob, table_jobs
 from lake.config.definition import Database, load_databases
 from lake.config.errors import BadInput
 from tests.synth.rights import allowed, text
-from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
+from tests.synth.synthesis import ROOT, Synthesized, changed, described, scrubbed, synthesize
 
 ALL = [f"streamer.moma.{table}.{kind}" for table in ("artists", "artworks") for kind in ("cow", "mor")]
 JOBS = ["stream", "streamer"]
@@ -22,16 +22,13 @@ LARGEST_PARAMETER = 8192  # bytes of an advanced parameter of Systems Manager
 LARGEST_ENVIRONMENT = 4096  # bytes of the variables of a Lambda function
 
 
-def described(folder: Path, processing: dict[str, Any]) -> Path:
-    (folder / "environments").mkdir()
-    content = yaml.safe_load((ROOT / "environments/dev.yaml").read_text())
-    (folder / "environments/dev.yaml").write_text(yaml.safe_dump({**content, "processing": processing}))
-    return folder
+def with_processing(folder: Path, processing: dict[str, Any]) -> Path:
+    return described(folder, changed("dev", {"processing": processing}))
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return described(tmp_path_factory.mktemp("followed"), {"jobs": JOBS})
+    return with_processing(tmp_path_factory.mktemp("followed"), {"jobs": JOBS})
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +97,7 @@ def test_as_many_as_possible_fit_into_the_parameter_and_the_variables(tmp_path: 
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "databases").mkdir()
     (tmp_path / "databases/shop.yaml").write_text(yaml.safe_dump({"database": "shop", "tables": tables}))
-    lake = synthesize("dev", described(tmp_path, {"jobs": JOBS}), tmp_path)
+    lake = synthesize("dev", with_processing(tmp_path, {"jobs": JOBS}), tmp_path)
     assert len(commands(lake)) == MOST + 1
     assert len(json.dumps(sheet(lake))) < LARGEST_PARAMETER * 0.9  # the addresses of AWS are longer than their tokens
     (function,) = [one for _, one in lake.resources("AWS::Lambda::Function") if "JOBS" in str(one)]

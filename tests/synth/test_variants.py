@@ -11,7 +11,7 @@ from lake.aws.images import Images, needed
 from lake.aws.source import ExistingDatabase, Source
 from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 from tests.synth.rights import allowed, text
-from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
+from tests.synth.synthesis import ROOT, Synthesized, described, scrubbed, synthesize, varied
 
 DATABASE = {**EXISTING_DATABASE, "admin_key": "01234567-89ab-cdef-0123-456789abcdef"}
 REGISTRY, DIGEST = "mirror.example.com/lake", f"sha256:{'0123456789abcdef' * 4}"
@@ -21,8 +21,6 @@ OWN = "-----BEGIN CERTIFICATE-----\nRXhhbXBsZQ==\n-----END CERTIFICATE-----\n"
 @pytest.fixture(scope="module")
 def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
     """An existing VPC and database, a metastore on the cluster, certificates, an API that operators reach."""
-    folder = tmp_path_factory.mktemp("variant")
-    (folder / "environments").mkdir()
     content: dict[str, Any] = {
         "name": "other",
         "region": "us-east-1",
@@ -38,19 +36,13 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
         "processing": {"metastore": "hive", "certificates": "s3://certificates/lake/nodes.zip"},
         "operations": {"budget_usd": 100, "email": "lake@example.com"},
     }
-    (folder / "environments/other.yaml").write_text(yaml.safe_dump(content))
-    return synthesize("other", folder)
+    return synthesize("other", described(tmp_path_factory.mktemp("variant"), content))
 
 
 @pytest.fixture(scope="module")
 def newer(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
     """The development environment with the newer EMR release."""
-    folder = tmp_path_factory.mktemp("newer")
-    (folder / "environments").mkdir()
-    content = yaml.safe_load((ROOT / "environments/dev.yaml").read_text())
-    content["processing"] = {"release": "emr-7.10.0"}
-    (folder / "environments/dev.yaml").write_text(yaml.safe_dump(content))
-    return synthesize("dev", folder)
+    return varied(tmp_path_factory.mktemp("newer"), "dev", {"processing": {"release": "emr-7.10.0"}})
 
 
 def test_the_newer_release_changes_the_cluster_and_its_jobs_alone(newer: Synthesized, dev: Synthesized) -> None:
