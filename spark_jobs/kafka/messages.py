@@ -49,7 +49,15 @@ def split_by_bytes(messages: DataFrame, size: int) -> List[Tuple[int, int, int]]
 
 def latest_message_per_key(messages: DataFrame) -> DataFrame:
     """The newest message of each key."""
-    newest_first = Window.partitionBy("partition", "key").orderBy(F.desc("offset"))
+    return newest_by(messages, "partition", "key")
+
+
+def newest_by(messages: DataFrame, *names: str) -> DataFrame:
+    """Of the messages with equal values in these columns, the one with the greatest offset.
+
+    They must be in one partition.
+    """
+    newest_first = Window.partitionBy(*names).orderBy(F.desc("offset"))
     ranked = messages.withColumn("age", F.row_number().over(newest_first))
     return ranked.where("age = 1").drop("age")
 

@@ -1,8 +1,9 @@
 """Totals of sales: DataFrame to DataFrame, the same for a batch and for a stream."""
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from spark_jobs.kafka.messages import newest_by
 from spark_jobs.sales.schema import MONEY
 
 WATERMARK = "10 minutes"
@@ -42,9 +43,7 @@ def newest(messages: DataFrame, *names: str) -> DataFrame:
     They must have the same key in Kafka, so that they are in one partition. The greatest total is not the newest one
     when a producer is started again on new topics, and as a text it is wrong at once ("948.63" > "1338.10").
     """
-    newest_first = Window.partitionBy(*names).orderBy(F.desc("offset"))
-    ranked = messages.withColumn("age", F.row_number().over(newest_first))
-    return ranked.where("age = 1").drop("age")
+    return newest_by(messages, *names)
 
 
 def largest_first(totals: DataFrame) -> DataFrame:
