@@ -14,16 +14,15 @@ from typing import Any, Dict, List, Tuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, DecimalType, MapType, StructType
-from pyspark.sql.utils import AnalysisException, ParseException
 
 from spark_jobs.hudi import time_travel
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Pipeline, Target, read_pipeline
 from spark_jobs.sql import parse
+from spark_jobs.sql.refusals import refusals
 
 LATEST = "9" * 17
-METASTORE = "HiveException"  # its fault, not the statement's
 SUBSTITUTION = "spark.sql.variable.substitute"
 TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"  # Spark's own has milliseconds
 AS_JSON = {"ignoreNullFields": "false", "timestampFormat": TIME + "XXX", "timestampNTZFormat": TIME}
@@ -132,7 +131,7 @@ def _exact(value: Any, kind: DataType) -> Any:
 def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of the statement. Raises Refused when it writes or Spark refuses it, and for an unknown moment."""
     spark.conf.set(SUBSTITUTION, "false")  # the statement is read as it was written, ${...} too
-    try:
+    with refusals(time_travel.NoSuchMoment):
         parse.refuse_writing(spark, parse.parsed(spark, args.sql))
         if args.as_of is None and args.since is None:
             return result(spark.sql(args.sql), args.limit)
@@ -143,10 +142,6 @@ def answer(spark: SparkSession, args: Any) -> Dict[str, Any]:
         for path, instant in kept.items():
             time_travel.instant_of(spark, path, instant)
         return found
-    except (AnalysisException, ParseException, time_travel.NoSuchMoment) as error:
-        if METASTORE in str(error):
-            raise
-        raise Refused(str(error).strip().splitlines()[0]) from None
 
 
 if __name__ == "__main__":

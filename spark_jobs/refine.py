@@ -13,13 +13,13 @@ from typing import Any, Dict, List, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.utils import AnalysisException, ParseException
 
 from spark_jobs.events.flatten import ADDED
 from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table, chosen, read_pipeline
 from spark_jobs.sql import parse
+from spark_jobs.sql.refusals import refusals
 
 DATABASE = "refined"
 VERSION = "version="
@@ -51,11 +51,9 @@ def live_rows(spark: SparkSession, tables: Sequence[Table]) -> DataFrame:
 
 def queried(spark: SparkSession, args: Any) -> DataFrame:
     """The rows of the query."""
-    try:
+    with refusals():
         parse.refuse_writing(spark, parse.parsed(spark, args.sql))
         return spark.sql(args.sql)
-    except (AnalysisException, ParseException) as error:
-        raise Refused(str(error).strip().splitlines()[0]) from None
 
 
 def refuse_unknown(rows: DataFrame, partition: List[str]) -> None:
