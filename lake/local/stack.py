@@ -117,23 +117,11 @@ class Stack:
             for line in service.prepare():
                 self._say(service.name, line)
             supervisor.start()
-        self._wait(supervisor)
+        wait_for_answer(service, supervisor, self.home.log(service.name), self._given_up)
         service.initialise()
         if idle:
             self._say(service.name, service.arrived)
         return idle
-
-    def _wait(self, supervisor: Supervisor) -> None:
-        """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
-        service = supervisor.service
-        end = time.monotonic() + service.ready_within_s
-        while not answers(service):
-            if supervisor.state().state == STOPPED or time.monotonic() > end:
-                log = self.home.log(service.name)
-                what = f"{service.name} does not answer after {service.ready_within_s:.0f} s: {_tail(log)}"
-                raise LakeError(what, str(log), f"see: lake logs {service.name}")
-            if self._given_up.wait(POLL_S):
-                raise LakeError(f"the start of {service.name} was interrupted", "lake up", "run: lake up")
 
     def down(self) -> bool:
         """Stops everything, writers first. False if nothing ran. No process of this lake is left."""
@@ -212,6 +200,17 @@ def _tail(log: Path) -> str:
     except OSError:
         return "it has no log"
     return " | ".join(line.strip() for line in lines[-LOG_LINES:]) or "its log is empty"
+
+
+def wait_for_answer(service: Service, supervisor: Supervisor, log: Path, given_up: threading.Event) -> None:
+    """Until the service answers; LakeError with the end of its log if it does not, or cannot start."""
+    end = time.monotonic() + service.ready_within_s
+    while not answers(service):
+        if supervisor.state().state == STOPPED or time.monotonic() > end:
+            what = f"{service.name} does not answer after {service.ready_within_s:.0f} s: {_tail(log)}"
+            raise LakeError(what, str(log), f"see: lake logs {service.name}")
+        if given_up.wait(POLL_S):
+            raise LakeError(f"the start of {service.name} was interrupted", "lake up", "run: lake up")
 
 
 def answers(service: Service) -> bool:
