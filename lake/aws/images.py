@@ -48,8 +48,11 @@ class Image:
 
 def needed(root: Path, settings: Images) -> Iterator[Image]:
     """All images of a lake. In a registry of your own an image has the name of its public host before its own."""
+    charts = {
+        chart: read_mapping(root / "helm" / chart / "values.yaml") for chart in {one for one, _ in PLACES.values()}
+    }
     for name, (chart, path) in PLACES.items():
-        found: Any = read_mapping(root / "helm" / chart / "values.yaml")
+        found: Any = charts[chart]
         for key in path:
             found = found[key]
         source, tag = found["repository"], found["tag"] or _version(root, name)

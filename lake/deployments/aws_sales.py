@@ -5,6 +5,7 @@ from typing import Any
 from lake.aws import steps
 from lake.aws.processing import Size
 from lake.aws.rendering import STATE
+from lake.aws.steps import StackOutputs
 from lake.config.errors import BadInput
 from lake.config.report import Report
 from lake.deployments.steps import Steps
@@ -24,12 +25,13 @@ class AwsSales:
         """The result of a job that ends."""
         sales.check_ends(name, options)
         self._size()
-        return self._at.run(sales.SCRIPT, self._words(name, options), report, RUN_WITHIN_S, name)
+        words = self._words(name, options, self._at.outputs())
+        return self._at.run(sales.SCRIPT, words, report, RUN_WITHIN_S, name)
 
     def start(self, name: str, options: SalesOptions) -> str:
         """The id of the step that starts a job that streams, in place of the one that runs."""
         outputs = self._at.outputs()
-        arguments = steps.start_sales(name, self._words(name, options), self._size(), outputs)
+        arguments = steps.start_sales(name, self._words(name, options, outputs), self._size(), outputs)
         return self._at.cluster(outputs).submit(name, arguments)
 
     def forget(self, name: str) -> None:
@@ -51,13 +53,11 @@ class AwsSales:
             raise BadInput(f"{environment.name} has no jobs about sales", where, "add `sales: {}` there, and deploy")
         return environment.processing.sales
 
-    def _words(self, name: str, options: SalesOptions) -> list[str]:
+    def _words(self, name: str, options: SalesOptions, outputs: StackOutputs) -> list[str]:
         """The arguments of a job, after its files are on S3."""
-        outputs, partitions = self._at.outputs(), self._at.environment.streaming.partitions
-        uris = {key: self._uploaded(name, key, str(path)) for key, path in sales.files(name, options).items()}
-        return steps.sales_words(name, options, uris, partitions, outputs)
-
-    def _uploaded(self, name: str, key: str, path: str) -> str:
-        bucket, target = self._at.bucket(), f"{STATE}/{name}/{key}.csv"
-        self._at.account.client("s3").upload_file(path, bucket, target)
-        return f"s3://{bucket}/{target}"
+        uris = {}
+        for key, path in sales.files(name, options).items():
+            bucket, target = outputs.places["artifacts"], f"{STATE}/{name}/{key}.csv"
+            self._at.account.client("s3").upload_file(str(path), bucket, target)
+            uris[key] = f"s3://{bucket}/{target}"
+        return steps.sales_words(name, options, uris, self._at.environment.streaming.partitions, outputs)
