@@ -199,8 +199,13 @@ class Environment(_Part):
         return f"{LOOPBACK}:{self.ports.kafka}"
 
     @property
+    def has_roles(self) -> bool:
+        """True if the programs have roles as on AWS, which the broker checks: kafka.auth is iam."""
+        return self.kafka.auth == "iam"
+
+    @property
     def kafka_iam(self) -> str:
-        """Where clients with a role reach the broker, if kafka.auth is iam."""
+        """Where clients with a role reach the broker, if has_roles."""
         return f"{LOOPBACK}:{self.ports.kafka_iam}"
 
     @property

@@ -25,7 +25,7 @@ LISTENER = "listener.name.iam"
 
 def establish(home: Environment) -> None:
     """Keys of the roles and a certificate of the broker, made once; nothing without kafka.auth: iam."""
-    if home.kafka.auth == "none":
+    if not home.has_roles:
         return
     home.iam.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _keys(home).exists():
@@ -38,7 +38,7 @@ def establish(home: Environment) -> None:
 
 def variables(home: Environment, role: str) -> dict[str, str]:
     """The credentials of a role, where AWS's clients look for them. Jobs have one key for S3 and Kafka, as on EMR."""
-    if home.kafka.auth == "none":
+    if not home.has_roles:
         return home.secrets.s3_keys if role == JOBS else {}
     key, found = next((key, one) for key, one in read_json(_keys(home)).items() if one["role"] == role)
     names = {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": found["secret"], "AWS_SESSION_TOKEN": found["token"]}
@@ -47,7 +47,7 @@ def variables(home: Environment, role: str) -> dict[str, str]:
 
 def client_jars(home: Environment) -> list[str]:
     """What clients need on their class path: the jar that is deployed to AWS."""
-    return [str(home.build / "aws" / "worker" / "*")] if home.kafka.auth == "iam" else []
+    return [str(home.build / "aws" / "worker" / "*")] if home.has_roles else []
 
 
 def broker_jar(home: Environment) -> Path:

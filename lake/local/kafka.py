@@ -26,16 +26,12 @@ class Kafka(Service):
         return self.home.rendered / "kafka.properties"
 
     def parts(self) -> list[Path]:
-        own = [iam.broker_jar(self.home)] if self._iam else []
+        own = [iam.broker_jar(self.home)] if self.home.has_roles else []
         return [self.jars / "*kafka_2.13-*.jar", self.jars / "*kafka-storage-*.jar", *own]
-
-    @property
-    def _iam(self) -> bool:
-        return self.home.kafka.auth == "iam"
 
     def settings(self) -> dict[str, object]:
         broker, controller = self.home.kafka_bootstrap, f"{LOOPBACK}:{self.home.ports.kafka_controller}"
-        third, protocol = (f",IAM://{self.home.kafka_iam}", ",IAM:SASL_SSL") if self._iam else ("", "")
+        third, protocol = (f",IAM://{self.home.kafka_iam}", ",IAM:SASL_SSL") if self.home.has_roles else ("", "")
         return {
             "process.roles": "broker,controller",
             "node.id": 1,
@@ -55,11 +51,11 @@ class Kafka(Service):
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0,
-            **(iam.broker_settings(self.home) if self._iam else {}),
+            **(iam.broker_settings(self.home) if self.home.has_roles else {}),
         }
 
     def prepare(self) -> list[str]:
-        if self._iam:
+        if self.home.has_roles:
             iam.write_policies(self.home)
         files.write_properties(self.config, self.settings())
         files.write_log4j(self.home.rendered / "kafka-log4j2.properties")
@@ -80,7 +76,7 @@ class Kafka(Service):
 
     def _java(self, heap: str) -> list[str]:
         log4j = java.log4j(self.home.rendered / "kafka-log4j2.properties")
-        jars, own = ([str(iam.broker_jar(self.home))], iam.flags(self.home)) if self._iam else ([], [])
+        jars, own = ([str(iam.broker_jar(self.home))], iam.flags(self.home)) if self.home.has_roles else ([], [])
         return [java.jdk_tool("java"), *java.QUICK, heap, log4j, *own, "-cp", ":".join([f"{self.jars}/*", *jars])]
 
     def program(self) -> Program:

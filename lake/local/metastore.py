@@ -69,7 +69,7 @@ class Metastore(Service):
         files.write_hadoop(self.config / "core-site.xml", s3a)
         files.write_hadoop(self.config / "hive-site.xml", self.settings())
         # With roles, it says who asked it for what: the same is asked of Glue.
-        said = {AUDIT: "info"} if self.home.kafka.auth == "iam" else {}
+        said = {AUDIT: "info"} if self.home.has_roles else {}
         files.write_log4j(self.config / "log4j2.properties", level="warn", loggers=said)
         self._compile()
         return self._clean()

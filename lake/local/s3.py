@@ -41,7 +41,7 @@ class S3(Service):
         address = f"{LOOPBACK}:{self.home.ports.s3}"
         # A small commit makes a hundred requests, and without --keep-alive as many connections.
         # With roles, the requests are written down: what the jobs may do on S3 is compared with what they do.
-        log = ["--access-log", str(self.home.iam / "s3.log")] if self.home.kafka.auth == "iam" else []
+        log = ["--access-log", str(self.home.iam / "s3.log")] if self.home.has_roles else []
         server = [str(self.binary), "--quiet", "--keep-alive", "--port", address, *log]
         command = [*server, "posix", *sidecar, str(self.folder)]
         # A listing becomes garbage when it is sent: rarer collection saves a fifth of its cost for 15 MB.

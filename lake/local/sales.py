@@ -1,6 +1,5 @@
 """The jobs about sales on this machine: those that end as any job, and those that stream as services that are added."""
 
-import json
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -75,7 +74,7 @@ class SalesStream(Service):
 
     def reported(self) -> dict[str, Any]:
         """Its last report; {} before the first one."""
-        return dict(json.loads(self.status.read_text(encoding="utf-8"))) if self.status.exists() else {}
+        return dict(read_json(self.status) or {})
 
     def secrets(self) -> dict[str, str]:
         return {**iam.variables(self.home, iam.JOBS), **registry_login(self.home)}

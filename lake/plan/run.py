@@ -14,7 +14,7 @@ from lake.plan.preconditions import check
 def apply_all(environment: str, report: Report) -> list[Change]:
     """The changes that were made; BadInput before the first one when something can't be applied."""
     databases, place, facts, found = planned(environment)
-    if place.kafka.auth == "iam":
+    if place.has_roles:
         iam.write_policies(place)  # as cdk deploy: a new table is a new topic
     validate(found, databases, place)
     apply(found, databases, place, facts, report=report)

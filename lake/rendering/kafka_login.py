@@ -19,7 +19,7 @@ def consumer_group(job: str) -> str:
 
 def local_clients(environment: Environment) -> dict[str, str]:
     """The settings of the product's clients: Connect and the jobs. The lake's own tools use the plain listener."""
-    if environment.kafka.auth == "none":
+    if not environment.has_roles:
         return {"bootstrap.servers": environment.kafka_bootstrap}
     # No authority signs a certificate of this machine.
     trust = {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(environment.iam / "broker.pem")}
@@ -28,5 +28,5 @@ def local_clients(environment: Environment) -> dict[str, str]:
 
 def local_job(environment: Environment, job: str) -> dict[str, str]:
     """The same for a Spark job, as Spark's Kafka source takes them; under its own group where a role needs a right."""
-    group = {"group.id": consumer_group(job)} if environment.kafka.auth == "iam" else {}
+    group = {"group.id": consumer_group(job)} if environment.has_roles else {}
     return {f"kafka.{key}": value for key, value in {**local_clients(environment), **group}.items()}

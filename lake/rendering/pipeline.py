@@ -35,7 +35,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
 
 def _checkpoints(environment: Environment) -> str:
     """On this machine's disk; of jobs with a role on S3, as on AWS, so that their rights there are seen."""
-    if environment.kafka.auth == "iam":
+    if environment.has_roles:
         return f"{environment.bucket_uri}/state/checkpoints"
     return (environment.data / "checkpoints").as_uri()
 
