@@ -13,6 +13,7 @@ from lake.clients.connect import Connect
 from lake.clients.kafka import Broker
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.rendering import sales
 from lake.rendering.topics import Topic
 from tests.acceptance.museum import ARTISTS, Museum, Seen
 from tests.envelope import envelope_connector
@@ -91,6 +92,7 @@ def test_a3_topics(museum: Museum, home: Environment) -> None:
     topics = AdminClient({"bootstrap.servers": home.kafka_bootstrap}).list_topics(timeout=10).topics
     own = {name for name in topics if not name.startswith("__")}
     others = {name for name in own if name.count(".") == 2 and not name.startswith("moma.")}
+    others |= {topic for job in sales.JOBS.values() for topic in (job.source, job.sink)}
     assert own - others == {
         "moma.public.artists",
         "moma.public.artworks",

@@ -99,7 +99,12 @@ def test_endpoints_reach_the_services(own: RunningLake) -> None:
     found = own.json("endpoints")
     with psycopg.connect(found["postgres"]["dsn"]) as connection:
         assert connection.execute("SHOW wal_level").fetchone() == ("logical",)
-    assert httpx.get(found["connect"]["url"] + "/connectors", trust_env=False).json() == []
+    connectors, login = (
+        found["connect"]["url"] + "/connectors",
+        (found["connect"]["user"], found["connect"]["password"]),
+    )
+    assert httpx.get(connectors, trust_env=False).status_code == 401
+    assert httpx.get(connectors, auth=login, trust_env=False).json() == []
     assert sorted(found["s3"]) == ["access_key", "bucket", "endpoint", "secret_key"]
     assert found["metastore"]["uri"] == "thrift://127.0.0.1:28107"
     assert found["kafka"]["bootstrap"] == "127.0.0.1:28101"
