@@ -57,4 +57,4 @@ class ProvisionedKafka(Kafka):
             enhanced_monitoring="PER_TOPIC_PER_BROKER",
             logging_info={"brokerLogs": {"cloudWatchLogs": {"enabled": True, "logGroup": log_group.log_group_name}}},
         )
-        self.opened(cluster.attr_arn)
+        self.opened(cluster)

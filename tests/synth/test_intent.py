@@ -103,6 +103,26 @@ def test_the_database_is_closed_and_encrypted(lake: Synthesized) -> None:
     assert re.fullmatch(r"db\.[a-z0-9]+\.[a-z0-9]+", database["DBInstanceClass"])
 
 
+def test_a_protected_environment_has_protected_stacks(lake: Synthesized) -> None:
+    """CloudFormation refuses to delete such a stack, so that `cdk destroy --all` removes nothing."""
+    stacks = json.loads((lake.folder / "manifest.json").read_text())["artifacts"].values()
+    protected = [
+        one["properties"].get("terminationProtection", False)
+        for one in stacks
+        if one["type"] == "aws:cloudformation:stack"
+    ]
+    assert protected == [lake.name == "prod"] * len(lake.templates)
+
+
+def test_topics_go_with_their_stack_but_never_by_a_change(lake: Synthesized) -> None:
+    (cluster,) = [
+        one
+        for one in lake.templates["streaming"]["Resources"].values()
+        if one["Type"] in ("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster")
+    ]
+    assert (cluster["DeletionPolicy"], cluster["UpdateReplacePolicy"]) == ("Delete", "Retain")
+
+
 def test_production_survives_a_mistake(prod: Synthesized) -> None:
     database = prod.only("AWS::RDS::DBInstance")
     assert (database["DeletionProtection"], database["MultiAZ"], database["BackupRetentionPeriod"]) == (True, True, 14)

@@ -1,6 +1,9 @@
 """Environments that this project does not ship, each with one thing another way."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +11,7 @@ import pytest
 import yaml
 
 from lake.aws.source import ExistingDatabase, Source
+from tests.clocks import HANG_S
 from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 from tests.synth.rights import allowed, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
@@ -144,3 +148,18 @@ def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
     (tmp_path / "jars").symlink_to(ROOT / "jars")
     with pytest.raises(BadInput, match=r"no such jar to deploy; .*build/aws/spark-3.4.1/.*jar; run: make setup"):
         check_build(tmp_path, load_aws_environment(ROOT, "dev"))
+
+
+def test_a_copied_environment_may_not_lose_data(tmp_path: Path) -> None:
+    text = (ROOT / "environments/dev.yaml").read_text().replace("name: dev", "name: staging")
+    (tmp_path / "staging.yaml").write_text(text)
+    variables = {"LAKE_ENVIRONMENTS_DIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps({"env": "staging"})}
+    done = subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        text=True,
+        capture_output=True,
+        timeout=HANG_S,
+    )
+    assert done.returncode == 1 and "the second key is missing" in done.stderr
