@@ -9,7 +9,8 @@ from aws_cdk import aws_kms as kms
 from aws_cdk.lambda_layer_kubectl_v36 import KubectlV36Layer
 from constructs import Construct
 
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
+from lake_constructs.service_log_group import ServiceLogGroup
 
 
 class KubernetesCluster(eks.Cluster):
@@ -46,6 +47,5 @@ class KubernetesCluster(eks.Cluster):
             ),
             removal_policy=removal_policy,
         )
-        # EKS would create the group itself, unencrypted and without expiry.
-        group = EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
+        group = ServiceLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
         self.node.add_dependency(group)

@@ -12,11 +12,12 @@ from tests.synth.synthesis import Synthesized
 
 # Custom resources run code in the account, so each needs a reason: AWS offers no other way.
 CUSTOM = {
-    "Custom::AWS": "the bootstrap brokers of MSK, which CloudFormation knows no attribute for",
+    "Custom::AWS": "the brokers of MSK, for which there is no attribute; log groups that an earlier lake left",
     "Custom::AWSCDK-EKS-HelmChart": "charts are installed by helm",
     "Custom::AWSCDK-EKS-KubernetesObjectValue": "the address that Kubernetes gave the registry's load balancer",
     "Custom::S3AutoDeleteObjects": "a bucket of a throw-away environment is emptied before it is deleted",
 }
+AGENT_LOGS = ("application", "dataplane", "host", "performance")
 MSK_TYPES = ("kafka.t3.small", "kafka.m7g.large", "kafka.m7g.xlarge")
 RDS_PARAMETERS = {
     "rds.logical_replication": "1",
@@ -32,9 +33,29 @@ def test_custom_resources_are_the_listed_ones(lake: Synthesized) -> None:
     assert {kind for kind in types if kind.startswith("Custom::") or "CustomResource" in kind} <= set(CUSTOM)
 
 
-def test_the_one_free_call_is_for_the_brokers(lake: Synthesized) -> None:
-    call = json.loads(text(lake.only("Custom::AWS")["Create"]))
-    assert (call["service"], call["action"]) == ("Kafka", "getBootstrapBrokers")
+def test_free_calls_are_for_the_brokers_and_for_leftover_log_groups(lake: Synthesized) -> None:
+    called = [json.loads(text(one["Create"])) for _, one in lake.resources("Custom::AWS")]
+    assert sorted({(call["service"], call["action"]) for call in called}) == [
+        ("CloudWatchLogs", "deleteLogGroup"),
+        ("Kafka", "getBootstrapBrokers"),
+    ]
+
+
+def test_a_leftover_of_each_named_log_group_is_deleted_before_the_group_is_made(lake: Synthesized) -> None:
+    """EKS, RDS and the agents make the group again that was deleted with an earlier lake."""
+    for template in lake.templates.values():
+        for resource in template["Resources"].values():
+            if resource["Type"] == "AWS::Logs::LogGroup" and "LogGroupName" in resource["Properties"]:
+                before = [template["Resources"][id] for id in resource.get("DependsOn", [])]
+                (call,) = [json.loads(text(one["Properties"]["Create"])) for one in before if "Custom" in one["Type"]]
+                assert call["parameters"] == {"logGroupName": resource["Properties"]["LogGroupName"]}
+                assert call["ignoreErrorCodesMatching"] == "ResourceNotFoundException"
+
+
+def test_every_log_group_that_agents_make_is_made_before_them(lake: Synthesized) -> None:
+    names = {group.get("LogGroupName", "") for _, group in lake.resources("AWS::Logs::LogGroup")}
+    agents = {f"/aws/containerinsights/lake-{lake.name}/{part}" for part in AGENT_LOGS}
+    assert {f"/aws/eks/lake-{lake.name}/cluster", f"/aws/rds/instance/lake-{lake.name}/postgresql", *agents} <= names
 
 
 def test_no_bucket_is_public(lake: Synthesized) -> None:

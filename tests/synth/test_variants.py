@@ -14,7 +14,7 @@ from lake.aws.source import ExistingDatabase, Source
 from tests.clocks import HANG_S
 from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 from tests.synth.rights import allowed, text
-from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
+from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize, varied
 
 DATABASE = {**EXISTING_DATABASE, "admin_key": "01234567-89ab-cdef-0123-456789abcdef"}
 OWN = "-----BEGIN CERTIFICATE-----\nRXhhbXBsZQ==\n-----END CERTIFICATE-----\n"
@@ -29,7 +29,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
         "name": "other",
         "region": "us-east-1",
         "keep_data": True,
-        "network": {"existing": EXISTING_VPC},
+        "network": {"existing": {**EXISTING_VPC, "availability_zones": ["us-east-1a", "us-east-1b"]}},
         "source": {"existing": DATABASE},
         "connect": {"api_access": ["203.0.113.0/24"]},
         "processing": {"metastore": "hive", "certificates": "s3://certificates/lake/nodes.zip"},
@@ -138,6 +138,13 @@ def test_operators_reach_the_api_from_their_network(other: Synthesized) -> None:
 
 def test_a_person_is_told(other: Synthesized) -> None:
     assert other.only("AWS::SNS::Subscription")["Endpoint"] == "lake@example.com"
+
+
+def test_named_zones_are_those_of_all_subnets(tmp_path: Path) -> None:
+    zones = ["eu-central-1b", "eu-central-1c"]
+    named = varied(tmp_path, "demo", {"network.availability_zones": zones})
+    assert {subnet["AvailabilityZone"] for _, subnet in named.resources("AWS::EC2::Subnet")} == set(zones)
+    assert named.failure == ""
 
 
 def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
