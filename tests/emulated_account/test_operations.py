@@ -56,7 +56,9 @@ def test_kept_data_are_named_with_the_key_that_opens_them(operated: Operated) ->
 
 
 def test_log_groups_that_aws_made_again_are_found_by_name_and_deleted(operated: Operated) -> None:
-    assert sorted(item.name for item, goes in operated.late if goes) == sorted(LATE)
+    # moto remembers the tags of a group that was deleted, and so names it by its ARN.
+    found = [item.name.partition(":log-group:")[2] or item.name for item, goes in operated.late if goes]
+    assert sorted(found) == sorted(LATE)
     assert operated.late_left - operated.empty == set()
 
 
