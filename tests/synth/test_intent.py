@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,12 @@ CUSTOM = {
     "Custom::S3AutoDeleteObjects": "a bucket of a throw-away environment is emptied before it is deleted",
 }
 AGENT_LOGS = ("application", "dataplane", "host", "performance")
+SOURCE_METRICS = (
+    *("OldestReplicationSlotLag", "TransactionLogsDiskUsage", "FreeStorageSpace", "CPUUtilization"),
+    "DatabaseConnections",
+)
+JOB_METRICS = ("Lag", "ReportAge", "StoppedTables", "QuarantinedMessages")
+BROKER_METRICS = {"OfflinePartitionsCount", "KafkaDataLogsDiskUsed", "UnderReplicatedPartitions"}
 MSK_TYPES = ("kafka.t3.small", "kafka.m7g.large", "kafka.m7g.xlarge")
 RDS_PARAMETERS = {
     "rds.logical_replication": "1",
@@ -297,10 +304,38 @@ def test_the_catalog_has_a_database_per_table_type(lake: Synthesized) -> None:
 def test_alarms_reach_the_topic(lake: Synthesized) -> None:
     alarms = dict(lake.resources("AWS::CloudWatch::Alarm"))
     silent = [id for id, alarm in alarms.items() if not alarm.get("AlarmActions")]
-    watched = {alarm["MetricName"] for alarm in alarms.values()}
-    assert silent == []
-    expected = {"OldestReplicationSlotLag", "TransactionLogsDiskUsage", "FreeStorageSpace", "Lag", "ReportAge"}
-    assert expected <= watched
+    assert silent == [] and [id for id, alarm in alarms.items() if alarm["OKActions"] != alarm["AlarmActions"]] == []
+    watched = {name for alarm in alarms.values() for name in metric_names(alarm)}
+    kafka = {"demo": {"MessagesInPerSec"}}.get(lake.name, BROKER_METRICS)
+    assert {*SOURCE_METRICS, *JOB_METRICS, *kafka, "service_number_of_running_pods"} <= watched
+
+
+def metric_names(alarm: dict[str, Any]) -> set[str]:
+    parts = [one["MetricStat"]["Metric"] for one in alarm.get("Metrics", []) if "MetricStat" in one] or [alarm]
+    return {part["MetricName"] for part in parts}
+
+
+def test_failed_steps_and_clusters_are_told_of(lake: Synthesized) -> None:
+    patterns = [rule["EventPattern"] for _, rule in lake.resources("AWS::Events::Rule")]
+    states = [pattern["detail"]["state"] for pattern in patterns if pattern.get("source") == ["aws.emr"]]
+    assert sorted(states) == [["FAILED"], ["TERMINATED_WITH_ERRORS"]]
+
+
+def test_a_first_deployment_and_a_cluster_that_ended_itself_raise_no_alarm(lake: Synthesized) -> None:
+    (silent,) = [one for id, one in lake.resources("AWS::CloudWatch::Alarm") if id.startswith("AlarmsSilentJob")]
+    if lake.name == "demo":
+        assert silent["TreatMissingData"] == "notBreaching" and "AppsRunning" in metric_names(silent)
+    else:
+        assert (silent["EvaluationPeriods"], silent["Period"]) == (10, 60)
+
+
+def test_disks_of_brokers_grow_before_their_alarm(dev: Synthesized, prod: Synthesized) -> None:
+    for lake, limit in ((dev, 100), (prod, 1000)):
+        assert lake.only("AWS::ApplicationAutoScaling::ScalableTarget")["MaxCapacity"] == limit
+        policy = lake.only("AWS::ApplicationAutoScaling::ScalingPolicy")
+        tracked = policy["TargetTrackingScalingPolicyConfiguration"]
+        (alarm,) = [one for id, one in lake.resources("AWS::CloudWatch::Alarm") if id.startswith("AlarmsBrokerDisk")]
+        assert tracked["TargetValue"] < alarm["Threshold"] and tracked["DisableScaleIn"] is True
 
 
 def test_no_template_holds_an_account_or_a_secret(lake: Synthesized) -> None:

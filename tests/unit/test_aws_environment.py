@@ -77,6 +77,7 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"streaming.brokers_per_zone": 1},
         ["2 brokers cannot hold 3 copies", "set streaming.brokers_per_zone"],
     ),
+    ("disk shrinks", {"streaming.max_volume_gb": 20}, ["max_volume_gb 20 is less than volume_gb 50", "raise it"]),
     ("retention", {"streaming.retention_hours": 24}, ["greater than or equal to 168", "streaming.retention_hours"]),
     ("world", {"connect.api_access": ["0.0.0.0/0"]}, ["lets in most of the internet", "connect.api_access.0"]),
     ("release", {"processing.release": "emr-99"}, ["'emr-99' is not tested", "emr-6.15.0 or emr-7.10.0"]),
