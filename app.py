@@ -8,6 +8,7 @@ from aws_cdk import App, Validations
 from cdk_nag import AwsSolutionsChecks
 
 from lake.aws.environment import load_aws_environment
+from lake.aws.second_key import check_second_key
 from lake.config.definition import load_databases
 from lake.config.errors import BadInput
 
@@ -20,6 +21,7 @@ from stacks.lake import add_lake  # noqa: E402
 app = App(context=json.loads((root / "cdk.json").read_text())["context"])
 try:
     environment = load_aws_environment(root, app.node.get_context("env"))
+    check_second_key(environment, app.node.get_context("removable"))
     add_lake(app, environment, load_databases(root), root)
 except BadInput as error:
     sys.exit(f"error: {error}")

@@ -35,7 +35,7 @@ class CatalogStack(Part):
             query = athena.CfnNamedQuery(
                 self, name, name=name, database=place, query_string=text, work_group=self.group.name
             )
-            query.add_dependency(self.group)
+            query.add_resource_dependency(self.group)
 
 
 def queries(database: Database) -> dict[str, str]:

@@ -42,7 +42,7 @@ class Lake:
         self.operations = OperationsStack(
             app, blueprint, source=self.source, connect=self.connect, processing=self.processing
         )
-        self.processing.add_dependency(self.catalog)  # the jobs register tables in its databases
+        self.processing.add_stack_dependency(self.catalog)  # the jobs register tables in its databases
         for stack in self.stacks.values():
             keep_handler_logs(stack, self.storage.log_settings)
         environment = blueprint.environment

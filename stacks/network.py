@@ -4,12 +4,14 @@ from aws_cdk import Tags
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 from lake_constructs.emr_roles import TAG
-from lake_constructs.lake_vpc import ISOLATED, LakeVpc
+from lake_constructs.lake_vpc import ISOLATED, LakeVpc, deploy_time_zones
 from lake_constructs.peered_vpc import PeeredVpc
 
 from lake.aws.network import ExistingVpc
 from stacks.part import Blueprint, Part
 from stacks.storage import StorageStack
+
+SOURCE_ZONES = 2  # as many as RDS demands
 
 
 class NetworkStack(Part):
@@ -23,18 +25,28 @@ class NetworkStack(Part):
         self.data_subnets = ec2.SubnetSelection(subnets=self.vpc.private_subnets) if existing else ISOLATED
         self.source_vpc = self.vpc
         if apart:
-            lake = {"lake": self.vpc, "lake_cidr": self.settings.network.lake_cidr}
-            self.source_vpc = PeeredVpc(self, "SourceVpc", cidr=apart.cidr, log_settings=storage.log_settings, **lake)
+            self.source_vpc = PeeredVpc(
+                self,
+                "SourceVpc",
+                cidr=apart.cidr,
+                zones=self._zones(SOURCE_ZONES),
+                lake=self.vpc,
+                lake_cidr=self.settings.network.lake_cidr,
+                log_settings=storage.log_settings,
+            )
         self.source_subnets = ISOLATED if apart else self.data_subnets
 
     def _new(self) -> ec2.Vpc:
         network = self.settings.network
-        zones, logs = network.availability_zones, self._storage.log_settings
+        zones, logs = self._zones(network.zones), self._storage.log_settings
         vpc = LakeVpc(self, "Vpc", cidr=network.cidr, zones=zones, nat_gateways=network.nat_gateways, log_settings=logs)
         Tags.of(vpc).add(*TAG)
         if network.interface_endpoints:
             vpc.add_interface_endpoints()
         return vpc
+
+    def _zones(self, count: int) -> list[str]:
+        return [*self.settings.network.named_zones][:count] or deploy_time_zones(count)
 
     def _described(self, existing: ExistingVpc) -> ec2.IVpc:
         """A VPC that others own. Its ids come from the environment, because a look-up would need credentials."""

@@ -5,11 +5,13 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 from lake_constructs import metrics
 from lake_constructs.alarms import BELOW, Alarms
+from lake_constructs.chart import NAMESPACE
 from lake_constructs.lake_dashboard import LakeDashboard
 from lake_constructs.monthly_budget import MonthlyBudget
 from lake_constructs.postgres_source import PostgresSource
 
-from stacks.connect import ConnectStack
+from lake.aws.source import max_connections
+from stacks.connect import CONNECT, REGISTRY, ConnectStack
 from stacks.part import Blueprint, Part
 from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
@@ -37,8 +39,9 @@ class OperationsStack(Part):
         graphs = {
             **(self._watch_source(source.instance) if source.instance else {}),
             **self._watch_capture(connect),
+            **self._watch_pods(),
             **self._watch_jobs(processing),
-            **(self._watch_brokers(name) if environment.streaming.kind == "provisioned" else {}),
+            **(self._watch_brokers(name) if environment.streaming.kind == "provisioned" else self._watch_topics(name)),
         }
         LakeDashboard(self, "Dashboard", name=name, graphs=graphs)
         usd, topic = environment.operations.budget_usd, self._alarms.topic
@@ -56,7 +59,21 @@ class OperationsStack(Part):
         self._alarms.raise_on("WriteAheadLog", logs, slot / 2, says=grown)
         scarce = "Less than a fifth of the disk is free. Enlarge it, or drop an unused slot."
         self._alarms.raise_on("FreeStorage", free, disk / 5, compare=BELOW, says=scarce)
-        return {"Slot lag and log (bytes)": [lag, logs], "Free storage (bytes)": [free]}
+        return {
+            "Slot lag and log (bytes)": [lag, logs],
+            "Free storage (bytes)": [free],
+            **self._watch_load(instance),
+        }
+
+    def _watch_load(self, instance: PostgresSource) -> Graphs:
+        cpu = instance.metric_cpu_utilization(period=Duration.minutes(1))
+        used = instance.metric_database_connections(statistic="Maximum", period=Duration.minutes(1))
+        most = max_connections(self.settings.source.instance)
+        busy = "The source is busy: look at its Performance Insights; a snapshot may run."
+        self._alarms.raise_on("SourceCpu", cpu, 90, minutes=15, says=busy)
+        crowded = "The source runs out of connections: see who holds them in pg_stat_activity."
+        self._alarms.raise_on("SourceConnections", used, int(most * 0.8), says=crowded)
+        return {"CPU of the source (%)": [cpu], "Connections to the source": [used]}
 
     def _watch_capture(self, connect: ConnectStack) -> Graphs:
         failed, unprepared = connect.failures.tasks, connect.failures.preparations
@@ -66,26 +83,73 @@ class OperationsStack(Part):
         self._alarms.raise_on("UnpreparedSource", unprepared, 0, minutes=1, says=incomplete)
         return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
+    def _watch_pods(self) -> Graphs:
+        """The pods, if Container Insights count them. The name of the registry's load balancer only Kubernetes knows."""
+        if not self.settings.connect.container_insights:
+            return {}
+        place = (self.blueprint.name, NAMESPACE)
+        registry, connect = metrics.running_pods(*place, REGISTRY), metrics.running_pods(*place, CONNECT)
+        gone = "No pod of the registry runs: connectors and jobs cannot read schemas. See its pods and its log."
+        self._alarms.raise_on("NoRegistry", registry, 1, minutes=10, compare=BELOW, silence=BAD, says=gone)
+        idle = "No pod of Kafka Connect runs: nothing is captured. See its pods and its log."
+        self._alarms.raise_on("NoConnect", connect, 1, minutes=10, compare=BELOW, silence=BAD, says=idle)
+        return {"Pods of registry and Connect": [registry, connect]}
+
     def _watch_jobs(self, processing: ProcessingStack) -> Graphs:
         name = self.settings.name
         lag, age, stopped = (metrics.reported(name, metric) for metric in ("Lag", "ReportAge", "StoppedTables"))
         limit = self.settings.operations.freshness_s
         late = "Changes arrive late. Check whether the job has enough executors."
         self._alarms.raise_on("Freshness", lag, limit, says=late)
-        silent = "A job does not report. Check its step and its application: lake jobs status."
-        self._alarms.raise_on("SilentJob", age, 120, silence=BAD, says=silent)
+        self._watch_silence(age, processing)
         self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is stopped. lake status shows the reason.")
+        bad = metrics.reported(name, "QuarantinedMessages")
+        self._alarms.raise_on("Quarantined", bad, 0, says="Bad messages were set aside: lake quarantine list.")
         given_up = "A job ends again and again and is not started any more: see its log, then lake jobs submit."
         self._alarms.raise_on("JobNotRestarted", processing.restarts.failures, 0, minutes=1, says=given_up)
         cluster = processing.cluster_id(self)
         self._alarms.tell_of_failed_steps(cluster)
+        self._alarms.tell_of_a_failed_cluster(cluster)
         return {
             "Freshness (s)": [lag],
-            "Silence of the jobs (s), stopped tables": [age, stopped],
+            "Silence of the jobs (s), stopped tables, bad messages": [age, stopped, bad],
             "Applications on the cluster": [metrics.emr(cluster, "AppsRunning")],
         }
 
+    def _watch_silence(self, age: cloudwatch.Metric, processing: ProcessingStack) -> None:
+        """Ten minutes are more than the first start of a job takes.
+
+        A cluster that ends itself is silent once its jobs were stopped, and after its end: that is no failure.
+        """
+        says = "A job does not report. Check its step and its application: lake jobs status."
+        if self.settings.processing.idle_minutes:
+            working = metrics.while_it_runs(age, processing.cluster_id(self))
+            self._alarms.raise_on("SilentJob", working, 120, minutes=2, says=says)
+        else:
+            self._alarms.raise_on("SilentJob", age, 120, minutes=10, silence=BAD, says=says)
+
     def _watch_brokers(self, cluster: str) -> Graphs:
+        brokers = self.settings.brokers
         offline = metrics.kafka(cluster, "OfflinePartitionsCount")
+        disks = metrics.of_brokers(cluster, "KafkaDataLogsDiskUsed", brokers, "MAX")
+        late = metrics.of_brokers(cluster, "UnderReplicatedPartitions", brokers, "SUM")
         self._alarms.raise_on("OfflinePartitions", offline, 0, minutes=1, says="A Kafka partition has no leader.")
-        return {"Offline partitions": [offline]}
+        full = "The disk of a broker fills although it grows: raise streaming.max_volume_gb."
+        behind = "Copies of partitions fall behind: a broker is down or overloaded. See the brokers in MSK."
+        for number, (disk, copies) in enumerate(zip(disks, late, strict=True), 1):
+            self._alarms.raise_on(f"BrokerDisk{number}", disk, 85, minutes=1, says=full)
+            self._alarms.raise_on(f"UnderReplicated{number}", copies, 0, minutes=6, says=behind)
+        return {"Offline partitions": [offline], "Disks of brokers (%), late copies": [*disks, *late]}
+
+    def _watch_topics(self, cluster: str) -> Graphs:
+        """MSK Serverless has no brokers to look at. Debezium writes a heartbeat a second."""
+        beats = {
+            one.database: metrics.of_topic(cluster, one.heartbeat_topic, "MessagesInPerSec")
+            for one in self.blueprint.databases
+        }
+        for database, beat in beats.items():
+            says = f"Nothing was captured from {database} for 15 minutes: see lake connectors status."
+            self._alarms.raise_on(
+                f"NoHeartbeat-{database}", beat, 0.01, minutes=3, compare=BELOW, silence=BAD, says=says
+            )
+        return {"Heartbeats a second": list(beats.values())}

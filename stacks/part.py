@@ -35,6 +35,12 @@ class Part(Stack):
 
     def __init__(self, scope: Construct, blueprint: Blueprint) -> None:
         part = type(self).__name__.removesuffix("Stack").lower()
-        super().__init__(scope, f"{blueprint.name}-{part}", env={"region": blueprint.environment.region})
+        environment = blueprint.environment
+        super().__init__(
+            scope,
+            f"{blueprint.name}-{part}",
+            env={"region": environment.region},
+            termination_protection=environment.protected,
+        )
         self.blueprint = blueprint
         self.settings = blueprint.environment

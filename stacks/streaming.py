@@ -32,6 +32,7 @@ class StreamingStack(Part):
             broker=self.settings.streaming.broker,
             brokers=self.settings.brokers,
             volume_gb=self.settings.streaming.volume_gb,
+            max_volume_gb=self.settings.streaming.disk_limit_gb,
             server_properties=broker_settings(self.settings),
             key=EncryptionKey(self, "Key", purpose="streaming", removal_policy=blueprint.removal),
             **place,

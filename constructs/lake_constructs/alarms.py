@@ -37,7 +37,7 @@ class Alarms(Construct):
     def raise_on(
         self,
         id: str,
-        metric: cloudwatch.Metric,
+        metric: cloudwatch.IMetric,
         limit: float,
         *,
         minutes: int = 5,
@@ -57,6 +57,7 @@ class Alarms(Construct):
             treat_missing_data=silence,
         )
         alarm.add_alarm_action(actions.SnsAction(self.topic))
+        alarm.add_ok_action(actions.SnsAction(self.topic))
 
     def tell_of_failed_steps(self, cluster: str) -> None:
         """Notify of failed steps. A step fails if its job could not start; a later end shows in ReportAge."""
@@ -66,3 +67,12 @@ class Alarms(Construct):
             detail={"state": ["FAILED"], "clusterId": [cluster]},
         )
         events.Rule(self, "FailedStep", event_pattern=failed, targets=[targets.SnsTopic(self.topic)])
+
+    def tell_of_a_failed_cluster(self, cluster: str) -> None:
+        """Notify of a cluster that ended with errors: all of its jobs ended with it."""
+        failed = events.EventPattern(
+            source=["aws.emr"],
+            detail_type=["EMR Cluster State Change"],
+            detail={"state": ["TERMINATED_WITH_ERRORS"], "clusterId": [cluster]},
+        )
+        events.Rule(self, "FailedCluster", event_pattern=failed, targets=[targets.SnsTopic(self.topic)])

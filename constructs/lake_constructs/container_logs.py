@@ -9,9 +9,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
 from lake_constructs.metrics import NAMESPACE
 from lake_constructs.pod_role import PodRole
+from lake_constructs.service_log_group import ServiceLogGroup
 
 # A Connect worker logs this when it gives up a task.
 TASK_FAILED = "Task is being killed and will not recover until manually restarted"
@@ -67,7 +68,7 @@ class ContainerLogs(Construct):
     ) -> None:
         super().__init__(scope, id)
         groups = {
-            name: EncryptedLogGroup(
+            name: ServiceLogGroup(
                 self, name.capitalize(), settings=log_settings, name=log_group_name(cluster_name, name)
             )
             for name in (*LOGS, *([PERFORMANCE] if insights else []))

@@ -54,7 +54,8 @@ class EmrCluster(emr.CfnCluster):
                 "masterInstanceGroup": instance_group(primary, 1),
                 "coreInstanceGroup": instance_group(core, minimum),
                 "keepJobFlowAliveWhenNoSteps": True,
-                "terminationProtected": False,  # with it, CloudFormation could not replace or delete the cluster
+                # With it, CloudFormation could neither replace nor delete the cluster; the stack is protected instead.
+                "terminationProtected": False,
             },
             managed_scaling_policy={"computeLimits": limits},
             auto_termination_policy={"idleTimeout": idle_minutes * 60} if idle_minutes else None,

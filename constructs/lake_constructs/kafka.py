@@ -1,8 +1,9 @@
 """A Kafka cluster on MSK as its clients see it: brokers, security group, and ARNs to grant rights on."""
 
-from aws_cdk import Aws, Fn
+from aws_cdk import Aws, CfnDeletionPolicy, Fn, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_msk as msk
 from aws_cdk import custom_resources as custom
 from constructs import Construct
 
@@ -26,12 +27,16 @@ class Kafka(Construct):
     def subnet_ids(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> list[str]:
         return vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids
 
-    def opened(self, arn: str) -> None:
-        """Called once by the subclass, when the cluster's ARN is known.
+    def opened(self, cluster: msk.CfnCluster | msk.CfnServerlessCluster) -> None:
+        """Called once by the subclass, with its cluster.
 
         CloudFormation has no attribute for the addresses of the brokers, so a custom resource queries them.
         """
-        self.arn = arn
+        # Topics go with their stack, also where data are kept: the archive has what was read, no snapshot of a cluster
+        # exists, and a kept one would cost as before and hold the network. A replacement never deletes the old one.
+        cluster.apply_removal_policy(RemovalPolicy.DESTROY, apply_to_update_replace_policy=False)
+        cluster.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
+        self.arn = arn = cluster.attr_arn
         call = custom.AwsSdkCall(
             service="Kafka",
             action="getBootstrapBrokers",

@@ -11,7 +11,8 @@ from constructs import Construct
 
 from lake_constructs.cluster_nodes import ClusterNodes, NodeRole, tag_what_is_made
 from lake_constructs.kubernetes_access import admit, role_arn
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
+from lake_constructs.service_log_group import ServiceLogGroup
 
 # EKS's own pool of nodes for what must not share a node with pods. The others run in our pool.
 OWN_POOL = "system"
@@ -57,8 +58,7 @@ class KubernetesCluster(eks.Cluster):
         )
         for statement in tag_what_is_made(name):
             self.role.add_to_principal_policy(statement)
-        # EKS would create the group itself, unencrypted and without expiry.
-        group = EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
+        group = ServiceLogGroup(scope, f"{id}Log", settings=log_settings, name=f"/aws/eks/{name}/cluster")
         self.node.add_dependency(group)
         self.nodes = ClusterNodes(self, "Nodes", cluster=self, role=nodes, subnets=vpc.private_subnets, tags=tags)
         for role in administrators:

@@ -1,5 +1,7 @@
 """The network of a lake: public subnets for NAT alone, private ones for programs, isolated ones for data."""
 
+from collections.abc import Sequence
+
 from aws_cdk import Fn
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
@@ -35,16 +37,23 @@ ENDPOINTS = {
 
 
 class LakeVpc(ec2.Vpc):
-    """A new VPC. AWS chooses the zones at deployment, so that synth needs no account."""
+    """A new VPC in these zones."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cidr: str, zones: int, nat_gateways: int, log_settings: LogSettings
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cidr: str,
+        zones: Sequence[str],
+        nat_gateways: int,
+        log_settings: LogSettings,
     ) -> None:
         super().__init__(
             scope,
             id,
             ip_addresses=ec2.IpAddresses.cidr(cidr),
-            availability_zones=deploy_time_zones(zones),
+            availability_zones=list(zones),
             nat_gateways=nat_gateways,
             subnet_configuration=list(SUBNETS),
             gateway_endpoints={"S3": ec2.GatewayVpcEndpointOptions(service=ec2.GatewayVpcEndpointAwsService.S3)},
@@ -63,6 +72,7 @@ class LakeVpc(ec2.Vpc):
 
 
 def deploy_time_zones(count: int) -> list[str]:
+    """Zones that AWS chooses at deployment, so that synth needs no account."""
     return [Fn.select(number, Fn.get_azs()) for number in range(count)]
 
 

@@ -1,9 +1,11 @@
 """A separate VPC for the source database, peered with the lake's VPC."""
 
+from collections.abc import Sequence
+
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from lake_constructs.lake_vpc import deploy_time_zones, log_flows
+from lake_constructs.lake_vpc import log_flows
 from lake_constructs.log_group import LogSettings
 
 
@@ -11,13 +13,21 @@ class PeeredVpc(ec2.Vpc):
     """Isolated subnets only, with routes to the lake's network and back."""
 
     def __init__(
-        self, scope: Construct, id: str, *, cidr: str, lake: ec2.IVpc, lake_cidr: str, log_settings: LogSettings
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cidr: str,
+        zones: Sequence[str],
+        lake: ec2.IVpc,
+        lake_cidr: str,
+        log_settings: LogSettings,
     ) -> None:
         super().__init__(
             scope,
             id,
             ip_addresses=ec2.IpAddresses.cidr(cidr),
-            availability_zones=deploy_time_zones(2),
+            availability_zones=list(zones),
             nat_gateways=0,
             subnet_configuration=[ec2.SubnetConfiguration(name="Data", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED)],
             restrict_default_security_group=False,  # as in LakeVpc

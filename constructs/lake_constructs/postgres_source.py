@@ -9,7 +9,8 @@ from aws_cdk import aws_rds as rds
 from constructs import Construct
 
 from lake_constructs.database_users import AWKWARD
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
+from lake_constructs.service_log_group import ServiceLogGroup
 
 PORT = 5432
 PARAMETERS = {
@@ -92,6 +93,5 @@ class PostgresSource(rds.DatabaseInstance):
             **ALWAYS,
             **properties,
         )
-        # RDS would create the group itself, unencrypted and without expiry.
         group = f"/aws/rds/instance/{name}/postgresql"
-        self.node.add_dependency(EncryptedLogGroup(scope, f"{id}Log", settings=log_settings, name=group))
+        self.node.add_dependency(ServiceLogGroup(scope, f"{id}Log", settings=log_settings, name=group))

@@ -1,5 +1,6 @@
 """MSK with provisioned brokers: KRaft, IAM only, encrypted, logged."""
 
+from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_msk as msk
@@ -9,6 +10,7 @@ from lake_constructs.kafka import Kafka
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
 # No anonymous and no password logins.
+DISK_USED_PERCENT = 60  # a disk that is fuller grows
 IAM_ONLY = {"sasl": {"iam": {"enabled": True}, "scram": {"enabled": False}}, "unauthenticated": {"enabled": False}}
 
 
@@ -27,6 +29,7 @@ class ProvisionedKafka(Kafka):
         broker: str,
         brokers: int,
         volume_gb: int,
+        max_volume_gb: int,
         server_properties: dict[str, str],
         key: kms.IKey,
         log_settings: LogSettings,
@@ -54,7 +57,33 @@ class ProvisionedKafka(Kafka):
                 "encryptionAtRest": {"dataVolumeKmsKeyId": key.key_arn},
                 "encryptionInTransit": {"clientBroker": "TLS", "inCluster": True},
             },
-            enhanced_monitoring="PER_TOPIC_PER_BROKER",
+            enhanced_monitoring="DEFAULT",  # free, and enough for all alarms
             logging_info={"brokerLogs": {"cloudWatchLogs": {"enabled": True, "logGroup": log_group.log_group_name}}},
         )
-        self.opened(cluster.attr_arn)
+        self.opened(cluster)
+        grow_disks(self, cluster, max_volume_gb)
+
+
+def grow_disks(scope: Construct, cluster: msk.CfnCluster, maximum_gb: int) -> None:
+    """Enlarge the brokers' disks before they are full. MSK cannot shrink a disk."""
+    target = scaling.CfnScalableTarget(
+        scope,
+        "Disks",
+        service_namespace="kafka",
+        scalable_dimension="kafka:broker-storage:VolumeSize",
+        resource_id=cluster.attr_arn,
+        min_capacity=1,  # the least that the service knows: disks do not shrink
+        max_capacity=maximum_gb,
+    )
+    scaling.CfnScalingPolicy(
+        scope,
+        "DisksUsed",
+        policy_name="disks",
+        policy_type="TargetTrackingScaling",
+        scaling_target_id=target.ref,
+        target_tracking_scaling_policy_configuration={
+            "predefinedMetricSpecification": {"predefinedMetricType": "KafkaBrokerStorageUtilization"},
+            "targetValue": DISK_USED_PERCENT,
+            "disableScaleIn": True,
+        },
+    )

@@ -30,4 +30,4 @@ class ServerlessKafka(Kafka):
             client_authentication={"sasl": {"iam": {"enabled": True}}},
             vpc_configs=[{"subnetIds": self.subnet_ids(vpc, subnets), "securityGroups": [group]}],
         )
-        self.opened(cluster.attr_arn)
+        self.opened(cluster)

@@ -1,6 +1,6 @@
 """What a lake on AWS costs per month while no data flow: hours of machines, disks and fixed fees, at list prices.
 
-Not included: traffic, requests, storage in S3, logs, taxes, discounts. lake/aws/prices.yaml is the price list, with its
+Not included: traffic, requests, storage in S3, taxes, discounts. lake/aws/prices.yaml is the price list, with its
 region and date; a test compares the counts with the synthesized templates.
 """
 
@@ -21,11 +21,18 @@ PRICES = Path(__file__).with_name("prices.yaml")
 HOURS = 730  # of a month, as AWS's own calculator counts
 INTERFACE_ENDPOINTS = 15
 EMR_DISK_GB = 100
-KEYS, SECRETS, ALARMS = 8, 6, 10
+KEYS, SECRETS = 8, 6
+# Metrics that alarms read: of every lake, of its pods, of a source database that we create, and of each broker.
+ALARMS, POD_ALARMS, SOURCE_ALARMS, BROKER_ALARMS = 7, 2, 5, 2
 # Assumptions about choices of AWS: the node of Auto Mode, its memory for pods, and Connect's own topics.
 NODE, NODE_USABLE_MB = "m5.large", 6144
 REGISTRY_MB = PREPARATION_MB = 1024
 SERVERLESS_PARTITIONS = 40
+# GB a month while nothing flows: the Kubernetes control plane (mostly its audit log), all pods, connections of a VPC.
+CONTROL_PLANE_GB, PODS_GB, FLOWS_GB = 20, 5, 5
+# What Container Insights measures every minute: of a cluster, a node with its agents, and a pod of the lake.
+OF_CLUSTER, OF_NODE, OF_POD = 60, 200, 45
+MINUTES = HOURS * 60
 Price = Annotated[float, Field(ge=0)]
 
 
@@ -64,7 +71,7 @@ def load_prices() -> Prices:
 
 def estimate(environment: AwsEnvironment, prices: Prices) -> list[Item]:
     """All items, in the order in which the stacks are deployed."""
-    parts = (_network, _source, _streaming, _connect, _processing, _fees)
+    parts = (_network, _source, _streaming, _connect, _processing, _monitoring, _fees)
     return [item for part in parts for item in part(environment, prices)]
 
 
@@ -119,9 +126,31 @@ def _processing(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     yield Item("GB of their disks", (1 + core) * EMR_DISK_GB, prices.monthly["ebs_gb"])
 
 
+def _monitoring(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    """Metrics of MSK are free at their level (DEFAULT)."""
+    connect, network = environment.connect, environment.network
+    if connect.container_insights:
+        pods = connect.replicas + connect.registry_replicas + 1
+        measured = round((OF_CLUSTER + OF_NODE * nodes(environment) + OF_POD * pods) * MINUTES / 1e6)
+        yield Item("million measurements of Container Insights", measured, prices.monthly["million_measurements"])
+    networks = (0 if network.existing else 1) + (1 if network.source_vpc else 0)
+    logs = CONTROL_PLANE_GB + PODS_GB + networks * FLOWS_GB
+    yield Item("GB of logs, as assumed", logs, prices.monthly["log_gb"])
+    yield Item("metric with an alarm", alarms(environment), prices.monthly["alarm"])
+    yield Item("dashboard", 1, prices.monthly["dashboard"])
+
+
+def alarms(environment: AwsEnvironment) -> int:
+    """How many metrics have an alarm: AWS counts each metric that an alarm reads."""
+    idle = 1 if environment.processing.idle_minutes else 0  # SilentJob also looks at what the cluster runs
+    source = 0 if environment.source.existing else SOURCE_ALARMS
+    serverless = environment.streaming.kind == "serverless"
+    kafka = 1 if serverless else 1 + BROKER_ALARMS * environment.brokers  # a heartbeat, or partitions and brokers
+    pods = POD_ALARMS if environment.connect.container_insights else 0
+    return ALARMS + idle + source + kafka + pods
+
+
 def _fees(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
-    fewer = 1 if environment.streaming.kind == "serverless" else 0  # no broker disks to encrypt and to watch
+    fewer = 1 if environment.streaming.kind == "serverless" else 0  # no broker disks to encrypt
     yield Item("KMS key", KEYS - fewer, prices.monthly["kms_key"])
     yield Item("secret", SECRETS, prices.monthly["secret"])
-    yield Item("alarm", ALARMS - fewer, prices.monthly["alarm"])
-    yield Item("dashboard", 1, prices.monthly["dashboard"])

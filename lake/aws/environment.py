@@ -1,5 +1,6 @@
 """Where a lake runs on AWS and how big it is: the typed form of environments/<name>.yaml."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +52,14 @@ class AwsEnvironment(Part):
                 f"{brokers} brokers cannot hold {REPLICATION_FACTOR} copies | "
                 "set streaming.brokers_per_zone or network.availability_zones higher"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _zones_are_of_the_region(self) -> "AwsEnvironment":
+        names = self.network.named_zones
+        foreign = [name for name in names if not re.fullmatch(rf"{self.region}[a-z]", name)]
+        if foreign:
+            raise ValueError(f"'{foreign[0]}' is no zone of {self.region} | write names such as {self.region}a")
         return self
 
     @model_validator(mode="after")

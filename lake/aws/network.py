@@ -2,11 +2,20 @@
 
 from typing import Annotated
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from lake.aws.part import Cidr, Part, SubnetId, overlap
 
-Zones = Annotated[StrictInt, Field(ge=2, le=3)]
+
+def _two_or_three(zones: int | tuple[str, ...]) -> int | tuple[str, ...]:
+    count = zones if isinstance(zones, int) else len(set(zones))
+    if not 2 <= count <= 3 or (isinstance(zones, tuple) and count < len(zones)):
+        raise ValueError(f"{count} different zones | write 2 or 3, or the names of two or three zones")
+    return zones
+
+
+# By name, where AWS's choice fails: in us-east-1 one zone, with another letter in each account, has no room for EKS.
+Zones = Annotated[StrictInt | tuple[StrictStr, ...], AfterValidator(_two_or_three)]
 
 
 class ExistingVpc(Part):
@@ -49,9 +58,9 @@ class Network(Part):
     def _fits(self) -> "Network":
         if self.existing:
             self.refuse_beside("existing", ("cidr", "availability_zones", "nat_gateways", "interface_endpoints"))
-        elif self.nat_gateways > self.availability_zones:
+        elif self.nat_gateways > self.zones:
             raise ValueError(
-                f"nat_gateways {self.nat_gateways} exceeds availability_zones {self.availability_zones} | "
+                f"nat_gateways {self.nat_gateways} exceeds availability_zones {self.zones} | "
                 "one per zone is the most: lower it"
             )
         if self.source_vpc and overlap(self.source_vpc.cidr, self.lake_cidr):
@@ -65,5 +74,13 @@ class Network(Part):
         return self.existing.cidr if self.existing else self.cidr
 
     @property
+    def named_zones(self) -> tuple[str, ...]:
+        """The zones by name; empty if AWS chooses them."""
+        if self.existing:
+            return self.existing.availability_zones
+        return self.availability_zones if isinstance(self.availability_zones, tuple) else ()
+
+    @property
     def zones(self) -> int:
-        return len(self.existing.availability_zones) if self.existing else self.availability_zones
+        count = self.availability_zones
+        return count if isinstance(count, int) and not self.existing else len(self.named_zones)

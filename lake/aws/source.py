@@ -10,6 +10,11 @@ from lake.sources.postgres import roles as roles
 Port = Annotated[StrictInt, Field(ge=1, le=65535)]
 
 
+SIZES = {"micro": 0.125, "small": 0.25, "medium": 0.5, "large": 1.0}  # large is 1
+GB_OF_LARGE = {"r": 16.0, "x": 32.0}  # of memory, by the first letter of the class; all others have 8
+PER_CONNECTION, MOST_CONNECTIONS = 9531392, 5000  # RDS's own default of max_connections
+
+
 class ExistingDatabase(Part):
     """An existing PostgreSQL. User and password of its administrator are in Secrets Manager."""
 
@@ -26,7 +31,9 @@ class ExistingDatabase(Part):
 class Source(Part):
     """The database whose changes are captured."""
 
-    instance: Annotated[StrictStr, Field(pattern=r"^db\.[a-z][a-z0-9]+\.[a-z0-9]+$")] = "db.t4g.medium"
+    instance: Annotated[StrictStr, Field(pattern=r"^db\.[a-z][a-z0-9]+\.(micro|small|medium|[0-9]*x?large)$")] = (
+        "db.t4g.medium"
+    )
     storage_gb: Annotated[StrictInt, Field(ge=20, le=65536)] = 50
     multi_az: StrictBool = False
     backup_days: Annotated[StrictInt, Field(ge=0, le=35)] = 1
@@ -44,3 +51,11 @@ class Source(Part):
                 "a waiting slot could fill the disk and stop the database: lower it"
             )
         return self
+
+
+def max_connections(instance: str) -> int:
+    """The connections that RDS allows at most on a class such as db.r7g.2xlarge, which keeps a tenth of the memory."""
+    _, family, size = instance.split(".")
+    large = GB_OF_LARGE.get(family[0], 8.0)
+    count = int(size.removesuffix("xlarge") or 1) * 2.0 if size.endswith("xlarge") else SIZES[size]
+    return min(int(0.9 * count * large * 1024**3 / PER_CONNECTION), MOST_CONNECTIONS)

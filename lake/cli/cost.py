@@ -15,7 +15,7 @@ def cost(
 ) -> None:
     """Show what an environment costs per month at list prices while no data flow: machines, disks, fixed fees.
 
-    Traffic, requests, storage in S3 and logs are not included. The price list is lake/aws/prices.yaml.
+    Logs are assumed; traffic, requests and storage in S3 are not included. The price list is lake/aws/prices.yaml.
     Exit code 2 if the environment or a price is missing.
 
     Example: lake cost --env dev
@@ -44,4 +44,4 @@ def show(items: list[Item], prices: Prices) -> None:
     table.add_section()
     table.add_row("sum", "", "", f"{total(items):.0f}")
     options.out.print(table)
-    print(f"List prices of {prices.region}, {prices.date}; without traffic, requests, storage and logs.")
+    print(f"List prices of {prices.region}, {prices.date}; without traffic, requests and storage.")

@@ -35,9 +35,13 @@ class AwsDeployment(AwsResources):
 
     def __init__(self, environment: AwsEnvironment, databases: list[Database]) -> None:
         super().__init__(environment, databases)
-        self.name, self.protected = environment.name, environment.protected
+        self.name = environment.name
         self.jobs = AwsJobs(self.steps)
         self._mark = f"/lake/{self.name}/rebuilding"
+
+    @property
+    def protected(self) -> bool:
+        return self.environment.protected or self.stacks.protected()
 
     def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
         return aws_connectors(self.account, self.environment, self.steps.bucket(), databases, report)

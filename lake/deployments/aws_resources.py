@@ -8,18 +8,20 @@ from lake.aws.processing import STREAMER
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.report import Report
+from lake.deployments import log_groups
 from lake.deployments.account import Account, wait
 from lake.deployments.already_deleted import is_already_deleted
 from lake.deployments.buckets import empty
 from lake.deployments.cluster import ALIVE
 from lake.deployments.deployment import Resource
-from lake.deployments.stacks import PARTS, Stacks
+from lake.deployments.stacks import LOST, PARTS, Stacks
 from lake.deployments.steps import Steps
 from lake.sources.engines import engine_of
 
 STOP_WITHIN_S = 600.0
 DATA_BUCKETS = ("Bronze", "Silver")  # how their logical ids begin
 STORAGE = "storage"
+OUTSIDE = "outside of the stacks"
 # Stacks that write to buckets: nothing may arrive in a bucket that was emptied.
 BEFORE_BUCKETS = ("operations", "processing", "connect")
 
@@ -36,7 +38,14 @@ class AwsResources:
     def resources(self) -> list[Resource]:
         found = self.stacks.resources()
         names = {one.name for one in found}
-        return [*found, *(one for one in self._tagged() if not _part_of(one.name, names)), *self._in_the_source()]
+        tagged = [one for one in self._tagged() if not _part_of(one.name, names)]
+        kind, shown = "AWS::Logs::LogGroup", {one.name.partition(":log-group:")[2] for one in tagged}
+        logs = [Resource(OUTSIDE, kind, name, LOST[kind]) for name in self._made_by_aws(names) if name not in shown]
+        return [*found, *tagged, *logs, *self._in_the_source()]
+
+    def _made_by_aws(self, names: set[str]) -> list[str]:
+        """Log groups that no stack has."""
+        return [name for name in log_groups.found(self.account, self.environment.name) if name not in names]
 
     def _in_the_source(self) -> list[Resource]:
         """What stays in an existing database and retains its log. It cannot be seen from outside its network."""
@@ -53,13 +62,14 @@ class AwsResources:
         for one in self.account.pages(service, "get_resources", "ResourceTagMappingList", **filters):
             arn = str(one["ResourceARN"])
             if not is_already_deleted(self.account, arn):
-                yield Resource("outside of the stacks", arn.split(":")[2], arn, "", self.environment.keep_data)
+                yield Resource(OUTSIDE, arn.split(":")[2], arn, "", self.environment.keep_data)
 
     def is_retained(self, resource: Resource, keep_data: bool) -> bool:
         """--keep-data leaves the whole storage stack: without their key the objects would be lost."""
         return resource.stays or (keep_data and resource.where == f"lake-{self.environment.name}-{STORAGE}")
 
     def destroy(self, keep_data: bool, report: Report) -> None:
+        databases = log_groups.databases(self.account, self.environment.name)
         self._stop_jobs(report)
         for part in BEFORE_BUCKETS:
             self.stacks.delete(part, report)
@@ -70,6 +80,8 @@ class AwsResources:
         for part in reversed(PARTS):
             if part not in BEFORE_BUCKETS and not (keep_data and part == STORAGE):
                 self.stacks.delete(part, report)
+        log_groups.delete_streams(self.account, databases)
+        log_groups.delete(self.account, self._made_by_aws({one.name for one in self.stacks.resources()}))
 
     def _stop_jobs(self, report: Report) -> None:
         """Stops all jobs, so that no commit is interrupted. A job that hangs ends with its cluster; Hudi rolls back."""

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from lake.aws.second_key import CONTEXT
 from lake.config.environment import PROJECT
 from lake.config.errors import BadInput, LakeError
 from lake.config.report import Report
@@ -34,7 +35,9 @@ def not_deployed(environment: str, where: str) -> LakeError:
 def deploy(environment: str, report: Report) -> None:
     """Deploys all stacks. LakeError with the last lines if one fails; deployed stacks are kept."""
     command = ["node", "--no-warnings", str(PROJECT / CDK), "--no-notices", "deploy", "--all"]
-    command += ["-c", f"env={environment}", "--concurrency", "4", "--require-approval", "never", "--progress", "events"]
+    # CONTEXT, the second key: whoever runs `lake rebuild` has confirmed that the data may go.
+    command += ["-c", f"env={environment}", "-c", f"{CONTEXT}={environment}"]
+    command += ["--concurrency", "4", "--require-approval", "never", "--progress", "events"]
     process = subprocess.Popen(
         command, cwd=PROJECT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
     )

@@ -95,8 +95,11 @@ class Deployment(Protocol):
     """One lake. Each method can be called again at any time: it skips what is done already."""
 
     name: str
-    protected: bool
     watchable: bool  # True if a status costs so little that `lake status --watch` may repeat it
+
+    @property
+    def protected(self) -> bool:
+        """True if it must not be deleted."""
 
     @property
     def jobs(self) -> Jobs: ...

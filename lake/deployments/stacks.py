@@ -41,6 +41,11 @@ class Stacks:
         found = {part: self._described(f"{self._prefix}-{part}") for part in PARTS}
         return {part: str(stack["StackStatus"]) for part, stack in found.items() if stack}
 
+    def protected(self) -> bool:
+        """True if CloudFormation refuses to delete a stack: the file may have been edited and not deployed since."""
+        found = (self._described(f"{self._prefix}-{part}") for part in PARTS)
+        return any(stack.get("EnableTerminationProtection") for stack in found if stack)
+
     def resources(self) -> list[Resource]:
         """The resources of all stacks. Each stack itself comes after its resources."""
         return [one for part in self.statuses() for one in self._of(f"{self._prefix}-{part}")]

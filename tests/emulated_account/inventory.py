@@ -72,6 +72,10 @@ def _layers(functions: Any) -> list[str]:
     return [one["LayerName"] for one in functions.list_layers()["Layers"]]
 
 
+def _scaled(scaling: Any) -> list[str]:
+    return [one["ResourceId"] for one in scaling.describe_scalable_targets(ServiceNamespace="kafka")["ScalableTargets"]]
+
+
 def _budgets(budgets: Any) -> list[str]:
     return [one["BudgetName"] for one in budgets.describe_budgets(AccountId=ACCOUNT)["Budgets"]]
 
@@ -92,6 +96,7 @@ KINDS: dict[tuple[str, str], Names] = {
     ("athena", "work-group"): lambda athena: [
         one["Name"] for one in athena.list_work_groups()["WorkGroups"] if one["Name"] != "primary"
     ],
+    ("application-autoscaling", "target"): _scaled,
     ("budgets", "budget"): _budgets,
     ("cloudformation", "stack"): _list("describe_stacks", "Stacks", "StackName"),
     ("cloudwatch", "alarm"): _list("describe_alarms", "MetricAlarms", "AlarmName"),

@@ -23,6 +23,10 @@ from tests.synth.synthesis import synthesize
 
 KILLS = int(os.environ.get("LAKE_KILLS", "6"))  # each takes two seconds; make slow: 20
 SEED = 20
+LATE = (
+    *("/aws/eks/lake-dev/cluster", "/aws/containerinsights/lake-dev/performance"),
+    *("/aws/rds/instance/lake-dev/postgresql", "lake-dev-connect-Handlers8BB2EEA8-1"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,9 @@ class Operated:
     rebuilt: dict[str, Any]
     stacks: dict[str, str]
     kept: list[Resource]
+    late: list[tuple[Resource, bool]]
+    late_left: set[str]
+    met_late: str
     finally_left: set[str]
 
 
@@ -63,6 +70,12 @@ def _operate(door: Door, account: Account, empty: set[str], worked: Worked, aske
     unconfirmed = refused(lambda: teardown(dev, False, quiet, lambda _: False), LakeError)
     protected = refused(lambda: teardown(lake_of("prod"), False, quiet, yes), BadInput)
     left, after = teardown(dev, False, quiet, yes), inventory(account, HOME)
+    write_late(account)
+    late = plan(dev, False)
+    teardown(dev, False, quiet, yes)
+    late_left = inventory(account, HOME)
+    write_late(account)
+    met_late = Cdk(account, HOME).deploy(synthesize("dev").folder).text
     rebuilt, stacks = rebuild(dev, quiet, yes), dev.stacks.statuses()
     kept = teardown(dev, True, quiet, yes)
     teardown(dev, False, quiet, yes)
@@ -80,8 +93,18 @@ def _operate(door: Door, account: Account, empty: set[str], worked: Worked, aske
         rebuilt,
         stacks,
         kept,
+        late,
+        late_left,
+        met_late,
     )
     return Operated(*seen, inventory(account, HOME))
+
+
+def write_late(account: Account) -> None:
+    """What services write after their deletion, into groups that they make again: without a tag, kept for ever."""
+    logs = account.client("logs", HOME)
+    for name in LATE:
+        logs.create_log_group(logGroupName=name)
 
 
 def kill_teardowns(door: Door, empty: set[str]) -> tuple[Outcome, list[Outcome]]:

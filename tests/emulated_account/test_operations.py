@@ -3,7 +3,7 @@
 import pytest
 
 from lake.deployments.teardown import described
-from tests.emulated_account.operated import KILLS, Operated
+from tests.emulated_account.operated import KILLS, LATE, Operated
 from tests.emulated_account.test_one import PARTS
 
 pytestmark = [pytest.mark.account, pytest.mark.operations]
@@ -53,6 +53,17 @@ def test_kept_data_are_named_with_the_key_that_opens_them(operated: Operated) ->
     assert {item.where for item in operated.kept} == {"lake-dev-storage"}
     kinds = [item.kind for item in operated.kept]
     assert kinds.count("AWS::S3::Bucket") == 4 and "AWS::KMS::Key" in kinds
+
+
+def test_log_groups_that_aws_made_again_are_found_by_name_and_deleted(operated: Operated) -> None:
+    # moto remembers the tags of a group that was deleted, and so names it by its ARN.
+    found = [item.name.partition(":log-group:")[2] or item.name for item, goes in operated.late if goes]
+    assert sorted(found) == sorted(LATE)
+    assert operated.late_left - operated.empty == set()
+
+
+def test_a_deployment_meets_log_groups_that_aws_made_again(operated: Operated) -> None:
+    assert "already exists" not in operated.met_late and operated.met_late.count("✅") >= len(PARTS)
 
 
 def test_the_end_is_as_the_beginning(operated: Operated) -> None:

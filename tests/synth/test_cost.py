@@ -21,12 +21,22 @@ def test_it_counts_what_is_deployed(lake: Synthesized) -> None:
     found = counted(lake.name)
     assert found["NAT gateway"] == len(lake.resources("AWS::EC2::NatGateway"))
     assert found.get("interface endpoint in a zone", 0) == interfaces(lake)
-    assert {name: found[name] for name in ("KMS key", "secret", "alarm", "dashboard")} == {
+    assert {name: found[name] for name in ("KMS key", "secret", "metric with an alarm", "dashboard")} == {
         "KMS key": len(lake.resources("AWS::KMS::Key")),
         "secret": len(lake.resources("AWS::SecretsManager::Secret")),
-        "alarm": len(lake.resources("AWS::CloudWatch::Alarm")),
+        "metric with an alarm": sum(len(read(alarm)) for _, alarm in lake.resources("AWS::CloudWatch::Alarm")),
         "dashboard": len(lake.resources("AWS::CloudWatch::Dashboard")),
     }
+
+
+def read(alarm: dict[str, Any]) -> list[Any]:
+    """The metrics that an alarm reads."""
+    return [one for one in alarm["Metrics"] if "MetricStat" in one] if "Metrics" in alarm else [alarm["MetricName"]]
+
+
+def test_metrics_of_the_brokers_are_free(dev: Synthesized, prod: Synthesized) -> None:
+    levels = {lake.only("AWS::MSK::Cluster")["EnhancedMonitoring"] for lake in (dev, prod)}
+    assert levels == {"DEFAULT"}
 
 
 def interfaces(lake: Synthesized) -> int:

@@ -13,12 +13,19 @@ from tests.synth.synthesis import Synthesized
 
 # Custom resources run code in the account, so each needs a reason: AWS offers no other way.
 CUSTOM = {
-    "Custom::AWS": "the bootstrap brokers of MSK, which CloudFormation knows no attribute for",
+    "Custom::AWS": "the brokers of MSK, for which there is no attribute; log groups that an earlier lake left",
     "Custom::AWSCDK-EKS-HelmChart": "charts are installed by helm",
     "Custom::AWSCDK-EKS-KubernetesResource": "network policies, and the nodes with their tags: objects of Kubernetes",
     "Custom::AWSCDK-EKS-KubernetesObjectValue": "the address that Kubernetes gave the registry's load balancer",
     "Custom::S3AutoDeleteObjects": "a bucket of a throw-away environment is emptied before it is deleted",
 }
+AGENT_LOGS = ("application", "dataplane", "host", "performance")
+SOURCE_METRICS = (
+    *("OldestReplicationSlotLag", "TransactionLogsDiskUsage", "FreeStorageSpace", "CPUUtilization"),
+    "DatabaseConnections",
+)
+JOB_METRICS = ("Lag", "ReportAge", "StoppedTables", "QuarantinedMessages")
+BROKER_METRICS = {"OfflinePartitionsCount", "KafkaDataLogsDiskUsed", "UnderReplicatedPartitions"}
 MSK_TYPES = ("kafka.t3.small", "kafka.m7g.large", "kafka.m7g.xlarge")
 RDS_PARAMETERS = {
     "rds.logical_replication": "1",
@@ -34,9 +41,29 @@ def test_custom_resources_are_the_listed_ones(lake: Synthesized) -> None:
     assert {kind for kind in types if kind.startswith("Custom::") or "CustomResource" in kind} <= set(CUSTOM)
 
 
-def test_the_one_free_call_is_for_the_brokers(lake: Synthesized) -> None:
-    call = json.loads(text(lake.only("Custom::AWS")["Create"]))
-    assert (call["service"], call["action"]) == ("Kafka", "getBootstrapBrokers")
+def test_free_calls_are_for_the_brokers_and_for_leftover_log_groups(lake: Synthesized) -> None:
+    called = [json.loads(text(one["Create"])) for _, one in lake.resources("Custom::AWS")]
+    assert sorted({(call["service"], call["action"]) for call in called}) == [
+        ("CloudWatchLogs", "deleteLogGroup"),
+        ("Kafka", "getBootstrapBrokers"),
+    ]
+
+
+def test_a_leftover_of_each_named_log_group_is_deleted_before_the_group_is_made(lake: Synthesized) -> None:
+    """EKS, RDS and the agents make the group again that was deleted with an earlier lake."""
+    for template in lake.templates.values():
+        for resource in template["Resources"].values():
+            if resource["Type"] == "AWS::Logs::LogGroup" and "LogGroupName" in resource["Properties"]:
+                before = [template["Resources"][id] for id in resource.get("DependsOn", [])]
+                (call,) = [json.loads(text(one["Properties"]["Create"])) for one in before if "Custom" in one["Type"]]
+                assert call["parameters"] == {"logGroupName": resource["Properties"]["LogGroupName"]}
+                assert call["ignoreErrorCodesMatching"] == "ResourceNotFoundException"
+
+
+def test_every_log_group_that_agents_make_is_made_before_them(lake: Synthesized) -> None:
+    names = {group.get("LogGroupName", "") for _, group in lake.resources("AWS::Logs::LogGroup")}
+    agents = {f"/aws/containerinsights/lake-{lake.name}/{part}" for part in AGENT_LOGS}
+    assert {f"/aws/eks/lake-{lake.name}/cluster", f"/aws/rds/instance/lake-{lake.name}/postgresql", *agents} <= names
 
 
 def test_no_bucket_is_public(lake: Synthesized) -> None:
@@ -103,6 +130,26 @@ def test_the_database_is_closed_and_encrypted(lake: Synthesized) -> None:
     assert (database["PubliclyAccessible"], database["StorageEncrypted"]) == (False, True)
     assert database["EngineVersion"] == versions.POSTGRESQL
     assert re.fullmatch(r"db\.[a-z0-9]+\.[a-z0-9]+", database["DBInstanceClass"])
+
+
+def test_a_protected_environment_has_protected_stacks(lake: Synthesized) -> None:
+    """CloudFormation refuses to delete such a stack, so that `cdk destroy --all` removes nothing."""
+    stacks = json.loads((lake.folder / "manifest.json").read_text())["artifacts"].values()
+    protected = [
+        one["properties"].get("terminationProtection", False)
+        for one in stacks
+        if one["type"] == "aws:cloudformation:stack"
+    ]
+    assert protected == [lake.name == "prod"] * len(lake.templates)
+
+
+def test_topics_go_with_their_stack_but_never_by_a_change(lake: Synthesized) -> None:
+    (cluster,) = [
+        one
+        for one in lake.templates["streaming"]["Resources"].values()
+        if one["Type"] in ("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster")
+    ]
+    assert (cluster["DeletionPolicy"], cluster["UpdateReplacePolicy"]) == ("Delete", "Retain")
 
 
 def test_production_survives_a_mistake(prod: Synthesized) -> None:
@@ -284,10 +331,38 @@ def test_the_catalog_has_a_database_per_table_type(lake: Synthesized) -> None:
 def test_alarms_reach_the_topic(lake: Synthesized) -> None:
     alarms = dict(lake.resources("AWS::CloudWatch::Alarm"))
     silent = [id for id, alarm in alarms.items() if not alarm.get("AlarmActions")]
-    watched = {alarm["MetricName"] for alarm in alarms.values()}
-    assert silent == []
-    expected = {"OldestReplicationSlotLag", "TransactionLogsDiskUsage", "FreeStorageSpace", "Lag", "ReportAge"}
-    assert expected <= watched
+    assert silent == [] and [id for id, alarm in alarms.items() if alarm["OKActions"] != alarm["AlarmActions"]] == []
+    watched = {name for alarm in alarms.values() for name in metric_names(alarm)}
+    kafka = {"demo": {"MessagesInPerSec"}}.get(lake.name, BROKER_METRICS)
+    assert {*SOURCE_METRICS, *JOB_METRICS, *kafka, "service_number_of_running_pods"} <= watched
+
+
+def metric_names(alarm: dict[str, Any]) -> set[str]:
+    parts = [one["MetricStat"]["Metric"] for one in alarm.get("Metrics", []) if "MetricStat" in one] or [alarm]
+    return {part["MetricName"] for part in parts}
+
+
+def test_failed_steps_and_clusters_are_told_of(lake: Synthesized) -> None:
+    patterns = [rule["EventPattern"] for _, rule in lake.resources("AWS::Events::Rule")]
+    states = [pattern["detail"]["state"] for pattern in patterns if pattern.get("source") == ["aws.emr"]]
+    assert sorted(states) == [["FAILED"], ["TERMINATED_WITH_ERRORS"]]
+
+
+def test_a_first_deployment_and_a_cluster_that_ended_itself_raise_no_alarm(lake: Synthesized) -> None:
+    (silent,) = [one for id, one in lake.resources("AWS::CloudWatch::Alarm") if id.startswith("AlarmsSilentJob")]
+    if lake.name == "demo":
+        assert silent["TreatMissingData"] == "notBreaching" and "AppsRunning" in metric_names(silent)
+    else:
+        assert (silent["EvaluationPeriods"], silent["Period"]) == (10, 60)
+
+
+def test_disks_of_brokers_grow_before_their_alarm(dev: Synthesized, prod: Synthesized) -> None:
+    for lake, limit in ((dev, 100), (prod, 1000)):
+        assert lake.only("AWS::ApplicationAutoScaling::ScalableTarget")["MaxCapacity"] == limit
+        policy = lake.only("AWS::ApplicationAutoScaling::ScalingPolicy")
+        tracked = policy["TargetTrackingScalingPolicyConfiguration"]
+        (alarm,) = [one for id, one in lake.resources("AWS::CloudWatch::Alarm") if id.startswith("AlarmsBrokerDisk")]
+        assert tracked["TargetValue"] < alarm["Threshold"] and tracked["DisableScaleIn"] is True
 
 
 def test_no_template_holds_an_account_or_a_secret(lake: Synthesized) -> None:

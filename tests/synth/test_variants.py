@@ -1,6 +1,9 @@
 """Environments that this project does not ship, each with one thing another way."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import yaml
 
 from lake.aws.images import Images, needed
 from lake.aws.source import ExistingDatabase, Source
+from tests.clocks import HANG_S
 from tests.existing import EXISTING_DATABASE, EXISTING_VPC
 from tests.synth.rights import allowed, text
 from tests.synth.synthesis import ROOT, Synthesized, described, scrubbed, synthesize, varied
@@ -25,7 +29,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
         "name": "other",
         "region": "us-east-1",
         "keep_data": True,
-        "network": {"existing": EXISTING_VPC},
+        "network": {"existing": {**EXISTING_VPC, "availability_zones": ["us-east-1a", "us-east-1b"]}},
         "source": {"existing": DATABASE},
         "connect": {
             "api_access": ["203.0.113.0/24"],
@@ -173,6 +177,13 @@ def test_a_person_is_told(other: Synthesized) -> None:
     assert other.only("AWS::SNS::Subscription")["Endpoint"] == "lake@example.com"
 
 
+def test_named_zones_are_those_of_all_subnets(tmp_path: Path) -> None:
+    zones = ["eu-central-1b", "eu-central-1c"]
+    named = varied(tmp_path, "demo", {"network.availability_zones": zones})
+    assert {subnet["AvailabilityZone"] for _, subnet in named.resources("AWS::EC2::Subnet")} == set(zones)
+    assert named.failure == ""
+
+
 def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
     from lake.aws.environment import load_aws_environment
     from lake.aws.prerequisites import check_build
@@ -181,3 +192,18 @@ def test_a_missing_build_is_named_before_synth(tmp_path: Path) -> None:
     (tmp_path / "jars").symlink_to(ROOT / "jars")
     with pytest.raises(BadInput, match=r"no such jar to deploy; .*build/aws/spark-3.4.1/.*jar; run: make setup"):
         check_build(tmp_path, load_aws_environment(ROOT, "dev"))
+
+
+def test_a_copied_environment_may_not_lose_data(tmp_path: Path) -> None:
+    text = (ROOT / "environments/dev.yaml").read_text().replace("name: dev", "name: staging")
+    (tmp_path / "staging.yaml").write_text(text)
+    variables = {"LAKE_ENVIRONMENTS_DIR": str(tmp_path), "CDK_CONTEXT_JSON": json.dumps({"env": "staging"})}
+    done = subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        text=True,
+        capture_output=True,
+        timeout=HANG_S,
+    )
+    assert done.returncode == 1 and "the second key is missing" in done.stderr

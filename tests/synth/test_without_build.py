@@ -88,3 +88,7 @@ def test_a_lake_with_its_jars_has_no_such_command(dev: Synthesized) -> None:
     manifests = [json.loads(path.read_text()) for path in dev.folder.glob("*.assets.json")]
     assert manifests
     assert [one for manifest in manifests for one in manifest["files"].values() if "executable" in one["source"]] == []
+
+
+def test_the_stacks_use_nothing_that_the_cdk_will_remove(clone: Clone) -> None:
+    assert "deprecated" not in clone.said

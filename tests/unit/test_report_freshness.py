@@ -19,9 +19,13 @@ def script() -> Any:
 
 
 def test_the_worst_of_all_tables_counts(script: Any) -> None:
-    silver = {"at": 90.0, "tables": {"a": {"state": "running", "lag_ms": {"p95": 1500}}, "b": {"state": "stopped"}}}
+    silver = {
+        "at": 90.0,
+        "tables": {"a": {"state": "running", "lag_ms": {"p95": 1500}}, "b": {"state": "stopped", "quarantined": 2}},
+    }
     bronze = {"at": 40.0, "tables": {"c": {"state": "running", "lag_ms": {"p95": None}}}}
-    assert script.measures([silver, bronze], 100.0) == {"ReportAge": 60.0, "Lag": 1.5, "StoppedTables": 1.0}
+    worst = {"ReportAge": 60.0, "Lag": 1.5, "QuarantinedMessages": 2.0, "StoppedTables": 1.0}
+    assert script.measures([silver, bronze], 100.0) == worst
 
 
 def test_a_table_that_hangs_lags(script: Any) -> None:
@@ -31,4 +35,5 @@ def test_a_table_that_hangs_lags(script: Any) -> None:
 
 
 def test_a_job_that_never_reported_is_silent(script: Any) -> None:
-    assert script.measures([{}], 100.0) == {"ReportAge": 86400.0, "Lag": 0.0, "StoppedTables": 0.0}
+    nothing = {"Lag": 0.0, "QuarantinedMessages": 0.0, "StoppedTables": 0.0}
+    assert script.measures([{}], 100.0) == {"ReportAge": 86400.0, **nothing}

@@ -23,13 +23,14 @@ def read(region: str, url: str) -> Dict[str, Any]:
 
 
 def measures(reports: List[Dict[str, Any]], now: float) -> Dict[str, float]:
-    """The age of the oldest report, the greatest lag (p95 of the last minute, or time behind), the stopped tables."""
+    """The age of the oldest report, the greatest lag (p95 of the last minute, or time behind), counts of bad things."""
     tables = [facts for report in reports for facts in report.get("tables", {}).values()]
     lags = [(facts.get("lag_ms", {}).get("p95") or 0) / 1000.0 for facts in tables]
     behind = [facts.get("behind_s") or 0.0 for facts in tables]  # a table that hangs has no lag for the last minute
     return {
         "ReportAge": max([now - report["at"] if report else SILENT_S for report in reports]),
         "Lag": max(lags + behind + [0.0]),
+        "QuarantinedMessages": float(sum(facts.get("quarantined") or 0 for facts in tables)),
         "StoppedTables": float(len([facts for facts in tables if facts.get("state") in STOPPED])),
     }
 

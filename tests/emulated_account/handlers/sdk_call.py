@@ -5,11 +5,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from tests.emulated_account.errors import NotEmulated
 from tests.emulated_account.handlers.handler import Handler
 from tests.emulated_account.resources.kind import Made, Properties
 
-KNOWN = {"service", "action", "parameters", "physicalResourceId", "outputPaths", "logApiResponseData"}
+KNOWN = {
+    *("service", "action", "parameters", "physicalResourceId", "outputPaths", "logApiResponseData"),
+    "ignoreErrorCodesMatching",
+}
+NAMES = {"cloudwatchlogs": "logs"}  # of services, in JavaScript's SDK of old and in boto3
 
 
 class AwsCustomResource(Handler):
@@ -19,7 +25,10 @@ class AwsCustomResource(Handler):
         return self._run(properties, "Create")
 
     def update(self, made: Made, properties: Properties, before: Mapping[str, Any]) -> Made:
-        return self._run(properties, "Update")
+        if "Update" in properties:
+            return self._run(properties, "Update")
+        properties.rest()
+        return made
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         if "Delete" in properties:
@@ -37,9 +46,16 @@ class AwsCustomResource(Handler):
         return Made(wish["physicalResourceId"]["id"], self._asked(wish))
 
     def _asked(self, wish: Mapping[str, Any]) -> dict[str, str]:
-        client = self.place.clients(wish["service"].lower(), self.place.region)
+        name = wish["service"].lower()
+        client = self.place.clients(NAMES.get(name, name), self.place.region)
         method = re.sub(r"(?<!^)(?=[A-Z])", "_", wish["action"]).lower()
-        answer = getattr(client, method)(**wish.get("parameters", {}))
+        try:
+            answer = getattr(client, method)(**wish.get("parameters", {}))
+        except ClientError as error:
+            ignored = wish.get("ignoreErrorCodesMatching")
+            if not ignored or not re.search(ignored, error.response["Error"]["Code"]):
+                raise
+            return {}
         answer.pop("ResponseMetadata")
         found = flat(answer)
         paths = wish.get("outputPaths") or list(found)

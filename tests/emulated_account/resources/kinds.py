@@ -6,6 +6,7 @@ from tests.emulated_account.errors import NotEmulated
 from tests.emulated_account.handlers import empty_bucket, helm_chart, manifest, object_value, sdk_call
 from tests.emulated_account.resources import (
     athena,
+    autoscaling,
     budgets,
     cdk,
     cloudwatch,
@@ -29,7 +30,7 @@ from tests.emulated_account.resources import (
 from tests.emulated_account.resources.kind import Kind
 
 SERVICES = (
-    *(athena, budgets, cdk, cloudwatch, ec2, ecr, eks, emr, events, functions, glue, iam, kms, logs, msk),
+    *(athena, autoscaling, budgets, cdk, cloudwatch, ec2, ecr, eks, emr, events, functions, glue, iam, kms, logs, msk),
     *(rds, s3, secretsmanager, sns, ssm),
     *(empty_bucket, helm_chart, manifest, object_value, sdk_call),
 )
