@@ -6,6 +6,8 @@ deploys into it, the real helm renders into it. A type, a property, a custom res
 an answer for fails, and fails the run of the tests too; nothing is skipped.
 
 What a passing test says: the templates can be deployed, changed and destroyed in the order in which CloudFormation
-would do it, and these values arrive where they should. What it can't say: that AWS takes them. No policy is enforced,
-no quota known, no machine started, nothing takes its time.
+would do it, and these values arrive where they should. They keep CloudFormation's own rules: what a change replaces,
+which name forbids that, how a value of a property looks (all from the schemas that cfn-lint carries), how large a
+template, a policy or a parameter may be, which stack is protected, and which log groups a service makes again.
+What it can't say: that AWS takes them. No policy is enforced, no machine started, nothing takes its time.
 """

@@ -19,6 +19,7 @@ from tests.emulated_account.cloudformation.world import World
 from tests.emulated_account.front import Front
 from tests.emulated_account.helm import Release
 from tests.emulated_account.journal import Journal
+from tests.emulated_account.log_writers import LogWriters
 from tests.emulated_account.services.athena import Athena
 from tests.emulated_account.services.cloudtrail import CloudTrail
 from tests.emulated_account.services.eks import Eks
@@ -37,10 +38,11 @@ class Account:
         self.endpoint = f"http://{HOST}:{port}"
         self.client = Clients(self.endpoint)
         self.journal = Journal()
-        self.world = World(self.client, self.journal)
+        logs = LogWriters(self.client)
+        self.world = World(self.client, self.journal, logs)
         self.emr = Emr(self.client)
-        services = [service(self.client) for service in (Athena, CloudTrail, Eks, Kafka)]
-        self.front = Front([CloudFormation(self.world), self.emr, *services], self.journal)
+        services = [service(self.client) for service in (Athena, CloudTrail, Kafka)]
+        self.front = Front([CloudFormation(self.world), self.emr, Eks(self.client, logs), *services], self.journal)
 
     def release(self, region: str, cluster: str, name: str) -> Release:
         return self.world.releases[region, cluster, name]

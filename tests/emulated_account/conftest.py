@@ -35,8 +35,8 @@ def stacks(account: Account) -> SmallStacks:
 
 
 @pytest.fixture(scope="session")
-def one(account: Account, tmp_path_factory: pytest.TempPathFactory) -> One:
-    return play_one(account, tmp_path_factory.mktemp("one"))
+def one(door: Door, tmp_path_factory: pytest.TempPathFactory) -> One:
+    return play_one(door, tmp_path_factory.mktemp("one"))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.emulated_account.account import Account
+from tests.emulated_account.account import Account, Door
+from tests.emulated_account.changed import Announced, Changed, announce, change
 from tests.emulated_account.command import ROOT, Cdk, Done
 from tests.emulated_account.inventory import inventory
 from tests.emulated_account.sight import Sight, look, statuses
@@ -30,16 +31,18 @@ class One:
     same: Done
     changes: list[dict[str, Any]]
     differs: Done
+    announced: Announced
+    moved: dict[str, Changed]
     changed: Done
     second: Sight
     destroyed: Done
     after: set[str]
     rebuilt: Done
-    third: Sight
+    third: Sight | None  # None: it was not rebuilt
 
 
-def play_one(account: Account, folder: Path) -> One:
-    cdk = Cdk(account, HOME)
+def play_one(door: Door, folder: Path) -> One:
+    account, cdk = door.account, Cdk(door.account, HOME)
     more = edited(folder / "more", "dev", workers="connect: {replicas: 2}")
     assembly, other = together(
         lambda: cdk.synth("dev", folder / "dev.out"),
@@ -52,12 +55,15 @@ def play_one(account: Account, folder: Path) -> One:
     put_objects(account, HOME, first)
     same = cdk.diff(assembly)
     changes = change_set(account, HOME, other / "lake-dev-connect.template.json")
-    differs, changed, second = cdk.diff(other), succeeded(cdk.deploy(other)), look(account, HOME, "dev")
+    differs, announced = cdk.diff(other), announce(door, cdk, folder / "announced", "a second job")
+    moved = change(door, cdk, folder)
+    changed, second = succeeded(cdk.deploy(other)), look(account, HOME, "dev")
     destroyed, after = succeeded(cdk.destroy(other)), inventory(account, HOME)
-    rebuilt, third = succeeded(cdk.deploy(assembly)), look(account, HOME, "dev")
+    rebuilt = cdk.deploy(assembly)
+    third = look(account, HOME, "dev") if rebuilt.code == 0 else None
     succeeded(cdk.destroy(assembly))
     before = (empty, refused, refused_stacks, deployed, first, same, changes)
-    return One(*before, differs, changed, second, destroyed, after, rebuilt, third)
+    return One(*before, differs, announced, moved, changed, second, destroyed, after, rebuilt, third)
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,9 @@ class Two:
     demo_destroyed: Done
     prod_after: dict[str, str]
     demo_left: set[str]
+    kept: Done
+    kept_stacks: dict[str, str]
+    lost: set[str]
     protected: Done
     protected_stacks: dict[str, str]
     prod_destroyed: Done
@@ -91,11 +100,14 @@ def play_two(account: Account, folder: Path) -> Two:
     same = together(lambda: home.diff(demo), lambda: away.diff(prod))
     demo_destroyed, prod_after = succeeded(home.destroy(demo)), statuses(account, AWAY, "lake-prod")
     demo_left = inventory(account, HOME)
+    before_all, kept = inventory(account, AWAY), away.destroy(prod)
+    kept_stacks, lost = statuses(account, AWAY, "lake-prod"), before_all - inventory(account, AWAY)
+    unprotect_stacks(account)
     protected, protected_stacks = away.destroy(prod), statuses(account, AWAY, "lake-prod")
     unprotect(account)
     prod_destroyed, prod_left = succeeded(away.destroy(prod)), inventory(account, AWAY)
     forget_automatic_snapshots(account)
-    before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left)
+    before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left, kept, kept_stacks, lost)
     return Two(*before, protected, protected_stacks, prod_destroyed, prod_left, away.deploy(prod))
 
 
@@ -105,8 +117,15 @@ def together(*tasks: Callable[[], T]) -> list[T]:
         return [started.result() for started in [pool.submit(task) for task in tasks]]
 
 
+def unprotect_stacks(account: Account) -> None:
+    """The first thing that docs/deploy.md tells a person to do before the destruction."""
+    cloudformation = account.client("cloudformation", AWAY)
+    for name in statuses(account, AWAY, "lake-prod"):
+        cloudformation.update_termination_protection(StackName=name, EnableTerminationProtection=False)
+
+
 def unprotect(account: Account) -> None:
-    """What docs/deploy.md tells a person to do before the destruction."""
+    """The second."""
     rds = account.client("rds", AWAY)
     rds.modify_db_instance(DBInstanceIdentifier="lake-prod", DeletionProtection=False, ApplyImmediately=True)
 

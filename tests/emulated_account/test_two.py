@@ -50,6 +50,14 @@ def of_prod(found: set[str]) -> list[str]:
     return [one for one in found if one.startswith(("iam/", "s3/", "budgets/")) and "prod" in one]
 
 
+def test_a_protected_environment_loses_nothing(two: Two) -> None:
+    """`cdk destroy --all` ends at the first stack, and that is refused as a whole."""
+    assert two.kept.code == 1
+    assert "cannot be deleted while TerminationProtection is enabled" in two.kept.text
+    assert two.kept_stacks == two.prod.stacks
+    assert two.lost == set()
+
+
 def test_a_protected_database_stops_its_destruction(two: Two) -> None:
     """Until a person takes the protection off: docs/deploy.md."""
     assert two.protected.code == 1

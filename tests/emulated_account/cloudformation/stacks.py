@@ -44,6 +44,7 @@ class Stacks:
             return
         stack.outputs, stack.imports = [], set()
         stack.becomes(GONE)
+        self._world.logs.deliver()
 
     def _check_unused(self, stack: Stack) -> None:
         for name in stack.exports:

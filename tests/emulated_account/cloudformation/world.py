@@ -9,6 +9,7 @@ from tests.emulated_account.cloudformation.stack import GONE, Stack
 from tests.emulated_account.errors import Refused
 from tests.emulated_account.helm import Release
 from tests.emulated_account.journal import Journal
+from tests.emulated_account.log_writers import LogWriters
 from tests.emulated_account.resources.kind import Place
 
 
@@ -18,6 +19,7 @@ class World:
 
     clients: Clients
     journal: Journal
+    logs: LogWriters
     releases: dict[tuple[str, str, str], Release] = field(default_factory=dict)
     stacks: dict[str, Stack] = field(default_factory=dict)  # by id; those that are gone too
     _zones: dict[str, list[str]] = field(default_factory=dict)  # by region; they never change
@@ -43,7 +45,7 @@ class World:
         return [stack.name for stack in self.standing(region) if name in stack.imports]
 
     def place(self, stack: Stack, logical_id: str) -> Place:
-        return Place(stack.name, logical_id, stack.region, self.clients, self.releases, stack.tags)
+        return Place(stack.name, logical_id, stack.region, self.clients, self.logs, self.releases, stack.tags)
 
     def secret(self, region: str, id: str) -> str:
         return str(self.clients("secretsmanager", region).get_secret_value(SecretId=id)["SecretString"])

@@ -16,6 +16,8 @@ class Handler(Kind):
     def function(self, properties: Properties) -> dict[str, Any]:
         arn = properties[TOKEN]
         try:
-            return dict(self.client.get_function(FunctionName=arn)["Configuration"])
+            found = dict(self.client.get_function(FunctionName=arn)["Configuration"])
         except self.client.exceptions.ResourceNotFoundException as error:
             raise Refused(f"no function {arn}") from error
+        self.place.logs.write_as(self.place.region, found["FunctionName"])
+        return found

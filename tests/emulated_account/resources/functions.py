@@ -12,6 +12,8 @@ class Function(Kind):
     def create(self, properties: Properties) -> Made:
         name = properties.get("FunctionName") or self.place.name()
         answer = self.call("create_function", properties.rest(), FunctionName=name)
+        if group := properties.get("LoggingConfig", {}).get("LogGroup"):
+            self.place.logs.chosen[name] = group
         return Made(name, {"Arn": answer["FunctionArn"]})
 
     def update(self, made: Made, properties: Properties, before: Mapping[str, Any]) -> Made:

@@ -11,6 +11,7 @@ from tests.emulated_account.calls import call
 from tests.emulated_account.clients import ACCOUNT, Clients
 from tests.emulated_account.errors import NotEmulated
 from tests.emulated_account.helm import Release
+from tests.emulated_account.log_writers import LogWriters
 
 ALPHABET = string.ascii_uppercase + string.digits
 
@@ -62,6 +63,7 @@ class Place:
     logical_id: str
     region: str
     clients: Clients
+    logs: LogWriters
     releases: dict[tuple[str, str, str], Release]  # by region, cluster and name
     tags: list[dict[str, str]]  # of the stack, which CloudFormation gives to all that can carry them
 

@@ -68,7 +68,10 @@ class DbInstance(Kind):
         properties.get(self.CLEANUP)
         groups = properties.get(self.GROUPS, [])
         wish = {**properties.rest(), "DBInstanceIdentifier": name, "VpcSecurityGroupIds": groups}
-        return self._made(self.call("create_db_instance", wish)["DBInstance"])
+        made = self._made(self.call("create_db_instance", wish)["DBInstance"])
+        for group in log_groups(made.id, properties):
+            self.place.logs.write(self.place.region, group)
+        return made
 
     def _made(self, found: Mapping[str, Any]) -> Made:
         place = {"Endpoint.Address": found["Endpoint"]["Address"], "Endpoint.Port": str(found["Endpoint"]["Port"])}
@@ -91,3 +94,11 @@ class DbInstance(Kind):
     def _delete(self, made: Made, properties: Mapping[str, Any], **how: Any) -> None:
         cleanup = {self.CLEANUP: properties.get(self.CLEANUP, True)}
         self.call("delete_db_instance", cleanup, DBInstanceIdentifier=made.id, **how)
+        for group in log_groups(made.id, properties):
+            self.place.logs.write_late(self.place.region, group)
+
+
+def log_groups(id: str, properties: Mapping[str, Any]) -> list[str]:
+    """What RDS itself writes; its agent on the instance, for all instances, to a group of one name."""
+    exported = [f"/aws/rds/instance/{id}/{name}" for name in properties.get("EnableCloudwatchLogsExports", [])]
+    return [*exported, *(["RDSOSMetrics"] if int(properties.get("MonitoringInterval", 0)) else [])]

@@ -1,10 +1,11 @@
 """EKS as far as the stacks use it: a record of clusters and what belongs to them; nothing of Kubernetes runs."""
 
+import json
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
-from tests.emulated_account.clients import ACCOUNT
+from tests.emulated_account.clients import ACCOUNT, Clients
+from tests.emulated_account.log_writers import LogWriters
 from tests.emulated_account.services.service import Answer, Service, refuse
 
 Key = tuple[str, ...]  # region, cluster, and what else names a part of it
@@ -13,8 +14,9 @@ Key = tuple[str, ...]  # region, cluster, and what else names a part of it
 class Eks(Service):
     name, signed, whole = "eks", "eks", True
 
-    def __init__(self, clients: Any) -> None:
+    def __init__(self, clients: Clients, logs: LogWriters) -> None:
         super().__init__(clients)
+        self._logs = logs
         self.clusters: dict[Key, Answer] = {}
         self.addons: dict[Key, Answer] = {}
         self.entries: dict[Key, Answer] = {}
@@ -31,6 +33,8 @@ class Eks(Service):
         cluster = {**wish, **described(region, name)}
         cluster["resourcesVpcConfig"] = {**network, "clusterSecurityGroupId": group, "vpcId": vpc}
         self.clusters[region, name] = cluster
+        if control_plane_logs(cluster):
+            self._logs.write(region, f"/aws/eks/{name}/cluster")
         return {"cluster": cluster}
 
     def _group(self, region: str, name: str, subnets: list[str]) -> tuple[str, str]:
@@ -54,6 +58,8 @@ class Eks(Service):
         group = cluster["resourcesVpcConfig"]["clusterSecurityGroupId"]
         self.clients("ec2", region).delete_security_group(GroupId=group)
         del self.clusters[region, wish["name"]]
+        if control_plane_logs(cluster):
+            self._logs.write_late(region, f"/aws/eks/{wish['name']}/cluster")
         for part in (self.addons, self.entries, self.policies, self.associations):
             for key in [key for key in part if key[:2] == (region, wish["name"])]:
                 del part[key]
@@ -69,6 +75,8 @@ class Eks(Service):
         key = (region, wish["clusterName"], wish["addonName"])
         if key in self.addons:
             raise refuse("ResourceInUseException", "Addon already exists.")
+        for group in container_insights(wish):
+            self._logs.write(region, group)
         kept = {name: value for name, value in wish.items() if name != "resolveConflicts"}
         self.addons[key] = {**kept, "status": "ACTIVE", "addonArn": arn(region, "addon", *key[1:], str(uuid4()))}
         return {"addon": self.addons[key]}
@@ -128,6 +136,19 @@ class Eks(Service):
 
     def delete_pod_identity_association(self, region: str, wish: Answer) -> Answer:
         return {"association": taken(self.associations, (region, wish["clusterName"], wish["associationId"]))}
+
+
+def control_plane_logs(cluster: Answer) -> bool:
+    return any(one["enabled"] for one in cluster.get("logging", {}).get("clusterLogging", []))
+
+
+def container_insights(addon: Answer) -> list[str]:
+    """The log groups that the agents of the CloudWatch add-on make, as far as its configuration lets them."""
+    if addon["addonName"] != "amazon-cloudwatch-observability":
+        return []
+    settings = json.loads(addon.get("configurationValues", "{}"))
+    names = ["application", "dataplane", "host"] if settings.get("containerLogs", {}).get("enabled", True) else []
+    return [f"/aws/containerinsights/{addon['clusterName']}/{name}" for name in (*names, "performance")]
 
 
 def check_auto_mode(wish: Answer) -> None:
