@@ -7,7 +7,7 @@ LAKE := .venv/bin/lake
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube account operations integration slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube account operations integration acceptance slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS
 
 integration: setup ## tests on a local lake, started for them
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m "not (slow or faults or soak)" --durations=12
+
+acceptance: setup ## replay the cases of the posts, and write their table, docs/acceptance.md
+	.venv/bin/pytest tests/acceptance --cases docs/acceptance.md
 
 slow: iam ## the schema change and fault tests that are too slow for every change
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow

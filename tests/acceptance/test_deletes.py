@@ -23,6 +23,9 @@ DELETED_299 = {
 }
 BELJON = ("nationality=Dutch", "J. J. Beljon", "Dutch", "Male", 1922, 2002)
 DELETED_441 = {"moma": BELJON, "moma_default": KEY_ONLY}
+IDENTITY = pytest.mark.deviation(
+    "REPLICA IDENTITY FULL, the default here, keeps the old values of a deleted row; DEFAULT is replayed, too"
+)
 BOTH = pytest.mark.parametrize("database", ["moma", "moma_default"])
 ARTIST = "artist_id, name, nationality, gender, birth_year, death_year"
 ARTWORK = (
@@ -42,6 +45,7 @@ def rows_of(seen: Seen, view: str, artist: int) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: row[1])
 
 
+@IDENTITY
 @BOTH
 @pytest.mark.parametrize("view", ["mor.artists_rt", "cow.artists"])
 def test_a16_as_of_after_the_delete(museum: Museum, changed: Changed, database: str, view: str) -> None:
@@ -49,6 +53,7 @@ def test_a16_as_of_after_the_delete(museum: Museum, changed: Changed, database: 
     assert [tuple(row) for row in rows] == [("d", *DELETED_299[database])]
 
 
+@IDENTITY
 @BOTH
 def test_a17_bronze_record(museum: Museum, changed: Changed, database: str) -> None:
     files = readers.bronze_files(museum.spark, museum.lake.home, f"{database}.public.artists")
@@ -68,6 +73,7 @@ def test_a17_bronze_record(museum: Museum, changed: Changed, database: str) -> N
     }
 
 
+@IDENTITY
 @BOTH
 @pytest.mark.parametrize("view", ["mor.artists_rt", "cow.artists"])
 @pytest.mark.parametrize(("artist", "values"), [(299, DELETED_299), (441, DELETED_441)])

@@ -65,6 +65,7 @@ def test_a39_first_load(outbox: Outbox) -> None:
     assert row["_hoodie_partition_path"] == "customer_id=VINET/order_id=10248"
 
 
+@pytest.mark.deviation("the items are read by Spark; other engines come with a later version")
 def test_a40_data_set(outbox: Outbox) -> None:
     assert len(outbox.items) == 2152
     by_customer: dict[str, Decimal] = {}
