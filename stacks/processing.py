@@ -68,7 +68,7 @@ class ProcessingStack(Part):
             jobs=package.jobs,
             jars=package.jars,
             streamer=package.streamer,
-            scripts=steps.SCRIPTS,
+            scripts=[one for one in steps.SCRIPTS if one != steps.LOAD or self._may_load],
             starters=steps.STARTERS,
             templates={**templates, STREAMER: package.rendered / f"{STREAMER}.json"},
         )

@@ -16,11 +16,12 @@ from lake.sources.postgres import roles
 
 # Jars of the cluster. The second contains the first: never use both, as Hudi warns.
 HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
+LOAD = "load"  # only where rows may be loaded
 SCRIPTS = (
     "stream",
     "verify",
     "topics",
-    "load",
+    LOAD,
     STREAMER,
     sales.SCRIPT,
 )  # of spark_jobs/, those that are started as steps
@@ -161,7 +162,7 @@ def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[st
     """Run a job to its end. Its driver is on the primary node, so that its output is the log of the step."""
     settings = sales.SETTINGS if script == sales.SCRIPT else {}
     place = _place(script, ("--deploy-mode", "client"), settings, outputs)
-    login = (outputs.admin, LOAD_PASSWORD) if script == "load" else (outputs.secret, VERIFY_PASSWORD)
+    login = (outputs.admin, LOAD_PASSWORD) if script == LOAD else (outputs.secret, VERIFY_PASSWORD)
     return _script("run_job", outputs, outputs.region, *login, *spark_submit(script, script, place, arguments))
 
 
