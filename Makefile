@@ -7,7 +7,7 @@ LAKE := .venv/bin/lake
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube account operations integration acceptance slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube airflow account operations integration acceptance slow faults soak up down bench package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,8 +53,11 @@ kube: kubeapi ## the Helm charts on that server: validation, admission, rights, 
 iam: setup ## build what a local lake with `kafka: {auth: iam}` needs: MSK's login for its broker
 	@$(BESIDE) $(PYTHON) tools/bootstrap.py iam
 
+airflow: setup ## install an Airflow into build/, for the tests of the example DAGs
+	@$(BESIDE) $(PYTHON) tools/bootstrap.py airflow
+
 account: setup ## deploy, change and destroy whole lakes in an emulated AWS account, by the real CDK command line
-	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "not operations"
+	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "not (operations or slow)"
 
 operations: setup ## run, watch, tear down and rebuild a lake in an emulated AWS account, by the lake command
 	$(BESIDE) .venv/bin/pytest tests/emulated_account -m "operations and not slow"
@@ -65,9 +68,9 @@ integration: setup ## tests on a local lake, started for them
 acceptance: setup ## replay the cases of the posts, and write their table, docs/acceptance.md
 	.venv/bin/pytest tests/acceptance --cases docs/acceptance.md
 
-slow: iam ## the schema change and fault tests that are too slow for every change
+slow: iam airflow ## the schema change and fault tests and the example DAGs, which are too slow for every change
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
-	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m operations
+	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m "operations or slow"
 
 package: setup ## build dist/, the files that are deployed to AWS: the same bytes each time
 	@$(LAKE) package

@@ -1,5 +1,6 @@
 """EMR: the cluster and the continuous jobs that write the tables."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from aws_cdk import Aws, CfnParameter, RemovalPolicy, Stack
@@ -23,10 +24,13 @@ from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.metrics import report_metrics
 from lake_constructs.plugin_bundle import read_asset
 from lake_constructs.private_bucket import read_objects, write_objects
+from lake_constructs.ready_steps import ReadySteps
+from lake_constructs.step_schedules import StepSchedules
 
 from lake.aws import steps
 from lake.aws.processing import STREAMER
-from lake.aws.rendering import SINK, STATE, captured_topics, consumer_group, glue_databases
+from lake.aws.rendering import REFINED, SINK, STATE, captured_topics, consumer_group, glue_databases
+from lake.aws.routines import job_steps, parameter, routines, scheduled
 from lake.aws.source import roles
 from lake.aws.table_jobs import table_jobs
 from lake.rendering import sales
@@ -96,6 +100,7 @@ class ProcessingStack(Part):
         commands = {name: steps.start(name, job, outputs) for name, job in layered.items()}
         streamer = self.settings.processing.streamer
         commands |= {one.name: steps.start_table(one, streamer, outputs) for one in self._tables}
+        self._offer_steps(commands, outputs)
         for name, command in commands.items():
             # The arguments hold the hashes of the job's files: only a change of the code makes a new step.
             emr.CfnStep(
@@ -115,6 +120,16 @@ class ProcessingStack(Part):
             jobs=list(commands),
             logs=storage.log_settings,
         )
+
+    def _offer_steps(self, jobs: Mapping[str, list[str]], outputs: steps.StackOutputs) -> None:
+        """Steps that are ready to be added, by Airflow or by a schedule. jobs: the commands that start them."""
+        environment = self.settings
+        ready = routines(environment, self.blueprint.root, outputs)
+        offered = {**ready, **job_steps(jobs, outputs)}
+        ReadySteps(self, "Steps", steps={parameter(environment.name, name): step for name, step in offered.items()})
+        if environment.operations.schedule:
+            entries = scheduled(environment, ready)
+            StepSchedules(self, "Schedules", name=self.blueprint.name, cluster=outputs.cluster, entries=entries)
 
     def _outputs(self, registry: str) -> steps.StackOutputs:
         code, storage = self._code, self._storage
@@ -194,9 +209,10 @@ class ProcessingStack(Part):
         """What the nodes, and so the jobs, may do."""
         storage, source, processing = self._storage, self._source, self.settings.processing
         databases = self.blueprint.databases
+        catalog = write_tables(list(glue_databases(databases)), replaced=REFINED)
         groups = [consumer_group(name) for name in processing.layered]
         return [
-            *write_objects(storage.silver, "silver", STREAMER),
+            *write_objects(storage.silver, "silver", STREAMER, REFINED),
             *write_objects(storage.bronze, "bronze"),
             *([read_objects(storage.bronze, SINK)] if self._reads_sink else []),
             *write_objects(storage.artifacts, STATE),
@@ -210,7 +226,7 @@ class ProcessingStack(Part):
             use_disks_key(self._disks_key),
             kafka_statements.connect(self._kafka, produce=False),
             *kafka_statements.read(self._kafka, captured_topics(databases), groups),
-            *(write_tables(list(glue_databases(databases))) if processing.metastore == "glue" else []),
+            *(catalog if processing.metastore == "glue" else []),
             report_metrics(),
         ]
 

@@ -3,6 +3,7 @@
     python3 tools/bootstrap.py          # make setup
     python3 tools/bootstrap.py kubeapi  # make kubeapi, after make setup: builds what tests/kube_api runs
     python3 tools/bootstrap.py iam      # make iam, after make setup: builds the local Kafka's login by IAM
+    python3 tools/bootstrap.py airflow  # make airflow, after make setup: installs what the tests of the DAGs run
     python3 tools/bootstrap.py lock     # make lock: rewrites the lists of pins and checksums
 
 Exit codes: 0 ready, 1 a step failed, 2 a precondition is not met (nothing was downloaded), 130 interrupted.
@@ -13,8 +14,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 import preflight
+
+if TYPE_CHECKING:
+    from steps import Step
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FAILED = 1
@@ -28,7 +33,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     try:
-        return {"lock": lock, "kubeapi": kubeapi, "iam": iam}.get("".join(arguments), setup)()
+        return {"lock": lock, "kubeapi": kubeapi, "iam": iam, "airflow": airflow}.get("".join(arguments), setup)()
     except KeyboardInterrupt:
         print("interrupted; finished steps are kept; run it again to continue", file=sys.stderr)
         return INTERRUPTED
@@ -59,25 +64,36 @@ def kubeapi() -> int:
     from pathlib import Path
 
     import project
-    import steps
 
-    todo = project.kube_steps(Path(ROOT))
-    if all(steps.Stamps(Path(ROOT)).up_to_date(step) for step in todo):
-        return 0
-    lack = preflight.disk_problem(ROOT, preflight.KUBE_GIB)
-    return refuse([lack]) if lack else exit_code(steps.perform(Path(ROOT), todo))
+    return perform_extra(project.kube_steps(Path(ROOT)), preflight.KUBE_GIB)
 
 
 def iam() -> int:
     from pathlib import Path
 
     import project
+
+    return perform_extra(project.iam_steps(Path(ROOT)), 0)
+
+
+def airflow() -> int:
+    from pathlib import Path
+
+    import project
+
+    return perform_extra(project.airflow_steps(Path(ROOT)), preflight.AIRFLOW_GIB)
+
+
+def perform_extra(todo: list[Step], needed_gib: float) -> int:
+    """Steps that most people never need, with the disk that they take."""
+    from pathlib import Path
+
     import steps
 
-    todo = project.iam_steps(Path(ROOT))
     if all(steps.Stamps(Path(ROOT)).up_to_date(step) for step in todo):
         return 0
-    return exit_code(steps.perform(Path(ROOT), todo))
+    lack = preflight.disk_problem(ROOT, needed_gib)
+    return refuse([lack]) if lack else exit_code(steps.perform(Path(ROOT), todo))
 
 
 def lock() -> int:

@@ -14,6 +14,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 FREE_GIB = 6
+AIRFLOW_GIB = 1  # its packages, in the project folder and in the cache of uv
 KUBE_GIB = 4  # Kubernetes' modules and what Go compiles of them, in its caches
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

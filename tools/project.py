@@ -1,4 +1,4 @@
-"""The steps of `make setup`, `kubeapi`, `iam` and `lock`: what is fetched and built, and from which files."""
+"""The steps of `make setup`, `kubeapi`, `iam`, `airflow` and `lock`: what is fetched and built, from which files."""
 
 import io
 import re
@@ -38,6 +38,8 @@ NO_DEBUG = "-dwarf=false"  # the linker drops it anyway; with GOGC this takes a 
 QUICKLY = f"{NO_DEBUG} -N -l"  # not optimized: another fifth less, for servers that only tests use
 KUBE_API = "tests/kube_api/server"
 PINS = "requirements/dev.txt"  # the pins of all Python packages
+# Airflow's packages do not fit beside ours, and this version does not fit packages that are newer than itself.
+AIRFLOW, AIRFLOW_UNTIL = "examples/airflow/requirements", "2025-11-15T00:00:00Z"
 
 
 def steps(root: Path) -> list[Step]:
@@ -118,6 +120,18 @@ def iam_steps(root: Path) -> list[Step]:
     ]
 
 
+def airflow_steps(root: Path) -> list[Step]:
+    """Separate from the other steps: only the tests of the DAGs need it."""
+    return [
+        Step(
+            name="airflow",
+            inputs=(f"{AIRFLOW}.txt",),
+            actions=lambda: airflow(root),
+            done=(root / "build/airflow/bin/airflow").exists,
+        )
+    ]
+
+
 def lock_steps(root: Path) -> list[Step]:
     """Write the lists of pins again, from pyproject.toml, the poms, go.mod and package.json."""
     commands: dict[str, Callable[[], Sequence[Action]]] = {
@@ -150,6 +164,15 @@ def python_packages(root: Path) -> Sequence[Action]:
     ]
 
 
+def airflow(root: Path) -> Sequence[Action]:
+    uv, folder = str(root / ".venv/bin/uv"), str(root / "build/airflow")
+    python = str(root / ".venv/bin/python")
+    return [
+        (uv, "venv", "--clear", "--python", python, folder),
+        (uv, "pip", "sync", "--python", f"{folder}/bin/python", "--require-hashes", f"{AIRFLOW}.txt"),
+    ]
+
+
 def write_pins(root: Path, names: Sequence[str], target: Path) -> str:
     """The lines of the pins about these packages, so that each is pinned in one place only."""
     text = "".join(pin(root, name) for name in names)
@@ -167,7 +190,7 @@ def pin(root: Path, name: str) -> str:
 
 
 def lock_python(root: Path) -> Sequence[Action]:
-    """Compile all pins first; the other two files are subsets of them."""
+    """Compile all pins first; the next two files are subsets of them. The last one is Airflow's."""
     command = (str(root / ".venv/bin/uv"), "pip", "compile", "--quiet", "--custom-compile-command", "make lock")
     scope = ("--universal", "--python-version", "3.11", "--generate-hashes")
     # The source of the packages depends on the machine, so the repository does not name it.
@@ -177,6 +200,7 @@ def lock_python(root: Path) -> Sequence[Action]:
         (*command, *scope, *silent, "pyproject.toml", *groups, "-o", PINS),
         (*command, *scope, *silent, "pyproject.toml", "-c", PINS, "-o", "requirements/runtime.txt"),
         (*command, *scope, *silent, "--group", "synth", "-c", PINS, "-o", "requirements/synth.txt"),
+        (*command, *scope, *silent, "--exclude-newer", AIRFLOW_UNTIL, f"{AIRFLOW}.in", "-o", f"{AIRFLOW}.txt"),
     ]
 
 

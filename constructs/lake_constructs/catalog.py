@@ -38,17 +38,22 @@ class QueryGroup(athena.CfnWorkGroup):
         )
 
 
-def write_tables(databases: list[str]) -> list[iam.PolicyStatement]:
-    """Register tables and partitions in these databases.
+def write_tables(databases: list[str], *, replaced: str) -> list[iam.PolicyStatement]:
+    """Register tables and partitions in these databases, and replace the tables of one of them.
 
     Each session of Spark also looks for the databases `default` and `global_temp`, and does not start if it may not.
     """
-    tables = _in_catalog("catalog", *(part for name in databases for part in (f"database/{name}", f"table/{name}/*")))
+    tables = _in_catalog("catalog", *(part for name in databases for part in _parts(name)))
     looked_for = _in_catalog("database/default", "database/global_temp")
     return [
         iam.PolicyStatement(actions=[*READ, *WRITE], resources=tables),
+        iam.PolicyStatement(actions=["glue:DeleteTable"], resources=_in_catalog("catalog", *_parts(replaced))),
         iam.PolicyStatement(actions=["glue:GetDatabase"], resources=looked_for),
     ]
+
+
+def _parts(database: str) -> tuple[str, str]:
+    return f"database/{database}", f"table/{database}/*"
 
 
 def _in_catalog(*parts: str) -> list[str]:

@@ -89,6 +89,15 @@ class AwsEnvironment(Part):
             raise ValueError(f"{what} | add connect.s3_sink, or take source: archive")
         return self
 
+    @model_validator(mode="after")
+    def _schedule_finds_its_cluster(self) -> "AwsEnvironment":
+        if self.operations.schedule and self.processing.idle_minutes:
+            raise ValueError(
+                "operations.schedule with a cluster that ends itself | it may be gone when a step is due: "
+                "remove processing.idle_minutes"
+            )
+        return self
+
     @property
     def kubernetes(self) -> str:
         """The name of the cluster on EKS."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictStr
 
 from lake.aws.part import Count, Part
+from lake.aws.schedule import Schedule
 
 
 class Catalog(Part):
@@ -20,4 +21,8 @@ class Operations(Part):
     email: Annotated[StrictStr, Field(pattern=r"^[^@\s]+@[^@\s]+\.[a-z]+$")] | None = None
     budget_usd: Count
     freshness_s: Count = 60  # the alarm is raised if the newest change of a table is older than this for five minutes
+    # Files of tables for analysts (lake refine), relative to the project's folder: each is a routine refine-<name>.
+    refine: tuple[Annotated[StrictStr, Field(min_length=1)], ...] = ()
+    # When a routine is added to the cluster as a step, by its name: verify, compact, bulk-load or refine-<name>.
+    schedule: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")], Schedule] = Field(default_factory=dict)
     log_days: Literal[1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731] = 30

@@ -14,6 +14,7 @@ from lake.config.definition import Database
 from lake.config.environment import CONNECT_OPERATOR as CONNECT_OPERATOR
 from lake.config.environment import Environment, Kafka
 from lake.config.errors import BadInput
+from lake.config.refinement import REFINED as REFINED
 from lake.rendering.connector import REGISTRY_WRITER as REGISTRY_WRITER
 from lake.rendering.connector import registry_login, render
 from lake.rendering.kafka_login import IAM_LOGIN
@@ -57,12 +58,14 @@ def written_topics(databases: list[Database]) -> list[str]:
 def glue_databases(databases: list[Database]) -> dict[str, str]:
     """The databases of the catalog and the folders of their tables.
 
-    moma_cow of silver, moma_cow_streamer of HoodieStreamer, moma_quarantine of messages in quarantine.
+    moma_cow of silver, moma_cow_streamer of HoodieStreamer, moma_quarantine of messages in quarantine,
+    refined of lake refine.
     """
     types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
     silver = {f"{name}_{kind}": f"silver/{name}" for name, kind in types}
     aside = {f"{one.database}_quarantine": f"silver/{one.database}" for one in databases}
-    return {**silver, **{hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}, **aside}
+    streamed = {hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}
+    return {**silver, **streamed, **aside, REFINED: REFINED}
 
 
 def broker_settings(environment: AwsEnvironment) -> dict[str, str]:

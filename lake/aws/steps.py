@@ -5,10 +5,12 @@ The stacks use CDK tokens, the command line uses the outputs of the deployed sta
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from lake.aws.processing import STREAMER, Job, Size, Streamer
+from lake.aws.processing import STREAMER, Job, Processing, Size, Streamer
 from lake.aws.rendering import IAM_LOGIN, STATE, consumer_group
 from lake.aws.table_jobs import TableJob
+from lake.config.refinement import REFINE, REFINED, Refinement
 from lake.rendering import sales
 from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
 from lake.rendering.streamer import STATUS, RunOptions, job_arguments
@@ -16,15 +18,9 @@ from lake.sources.postgres import roles
 
 # Jars of the cluster. The second contains the first: never use both, as Hudi warns.
 HUDI, HUDI_UTILITIES = "/usr/lib/hudi/hudi-spark-bundle.jar", "/usr/lib/hudi/hudi-utilities-bundle.jar"
-LOAD = "load"  # only where rows may be loaded
-SCRIPTS = (
-    "stream",
-    "verify",
-    "topics",
-    LOAD,
-    STREAMER,
-    sales.SCRIPT,
-)  # of spark_jobs/, those that are started as steps
+COMPACT, LOAD = "compact", "load"
+# Of spark_jobs/, those that are started as steps. LOAD only where rows may be loaded.
+SCRIPTS = ("stream", "verify", COMPACT, REFINE, "topics", LOAD, STREAMER, sales.SCRIPT)
 SALES_CHECKPOINTS = f"{STATE}/checkpoints/{sales.FOLDER}"  # in the bucket of artifacts
 STARTERS = ("start_job", "stop_job", "run_job")
 # Users of the source database, and where their jobs look for the password.
@@ -164,6 +160,28 @@ def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[st
     place = _place(script, ("--deploy-mode", "client"), settings, outputs)
     login = (outputs.admin, LOAD_PASSWORD) if script == LOAD else (outputs.secret, VERIFY_PASSWORD)
     return _script("run_job", outputs, outputs.region, *login, *spark_submit(script, script, place, arguments))
+
+
+def config(processing: Processing, outputs: StackOutputs) -> list[str]:
+    """The argument that names the pipeline file of the job that writes the tables."""
+    (job,) = [name for name, one in processing.layered.items() if "silver" in one.layers]
+    return ["--config", outputs.remembered(job, "pipeline.json")]
+
+
+def login(outputs: StackOutputs) -> list[str]:
+    """The arguments with which verify.py finds the source. Its password comes from run_job.sh."""
+    return ["--jdbc-url", outputs.source, "--user", VERIFY_USER]
+
+
+def refine_words(wanted: Refinement, outputs: StackOutputs) -> list[str]:
+    """The arguments of spark_jobs/refine.py, but for --config and --output."""
+    return ["--path", f"s3://{outputs.places['silver']}/{REFINED}", *wanted.arguments()]
+
+
+def step(name: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """A step as the API of EMR takes it. Its failure ends no other step."""
+    jar = {"Jar": RUNNER, "Args": list(arguments)}
+    return {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
 
 
 def _started(name: str, template: str, outputs: StackOutputs, submit: Sequence[str]) -> list[str]:

@@ -7,11 +7,11 @@ from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import check_build
 from lake.aws.processing import STREAMER, no_streamer
 from lake.aws.rendering import STATE
-from lake.aws.steps import ADMIN_USER, VERIFY_USER, streamer_words
+from lake.aws.steps import ADMIN_USER, login, refine_words, streamer_words
 from lake.config.definition import Database
 from lake.config.environment import PROJECT
 from lake.config.errors import BadInput
-from lake.config.refinement import REFINE, REFINED, Refinement
+from lake.config.refinement import REFINE, Refinement
 from lake.config.report import Report, silent
 from lake.deployments import aws_status, cdk, pod_logs
 from lake.deployments.account import wait
@@ -64,9 +64,9 @@ class AwsDeployment(AwsResources):
     def verify(self, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
         """Waits until every table is captured. The result also stays in S3, with the earlier ones."""
         wait(lambda: not self._missing(), "the first commit of every table", CAPTURED_WITHIN_S)
-        login = ["--jdbc-url", self.steps.outputs().source, "--user", VERIFY_USER]
-        more = ["--timeout-s", str(timeout_s), *(["--tables", ",".join(names)] if names else [])]
-        return self.steps.run("verify", [*self.steps.config(), *login, *more], report, timeout_s + RUN_WITHIN_S)
+        words = [*self.steps.config(), *login(self.steps.outputs()), "--timeout-s", str(timeout_s)]
+        some = ["--tables", ",".join(names)] if names else []
+        return self.steps.run("verify", [*words, *some], report, timeout_s + RUN_WITHIN_S)
 
     def _missing(self) -> list[str]:
         """The tables of the definition that no job has committed yet."""
@@ -87,8 +87,7 @@ class AwsDeployment(AwsResources):
         return StreamerRun(result, f"see: lake jobs logs {name} --env {self.name}")
 
     def refine(self, wanted: Refinement, report: Report) -> dict[str, Any]:
-        path = ["--path", f"s3://{self.steps.outputs().places['silver']}/{REFINED}"]
-        words = [*self.steps.config(), *path, *wanted.arguments()]
+        words = [*self.steps.config(), *refine_words(wanted, self.steps.outputs())]
         return self.steps.run(REFINE, words, report, RUN_WITHIN_S)
 
     # --- Build.
@@ -111,9 +110,9 @@ class AwsDeployment(AwsResources):
             self.account.client("s3").upload_file(str(PROJECT / "data/moma" / name), bucket, f"{folder}/{name}")
         paths = {name: f"s3://{bucket}/{folder}/{file}" for name, file in files.items()}
         url = f"{outputs.source}/{moma.DATABASE}"
-        login = ["--jdbc-url", url, "--user", ADMIN_USER, "--schema", paths.pop("schema")]
+        words = ["--jdbc-url", url, "--user", ADMIN_USER, "--schema", paths.pop("schema")]
         tables = [word for name, path in paths.items() for word in ("--table", f"{name}={path}")]
-        added = self.steps.run("load", [*login, *tables], report, RUN_WITHIN_S)["added"]
+        added = self.steps.run("load", [*words, *tables], report, RUN_WITHIN_S)["added"]
         report(f"loaded: {', '.join(f'{count} rows of {name}' for name, count in added.items())}")
 
     def rebuilding(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from lake.aws.steps import RUNNER
+from lake.aws.steps import step
 from lake.config.errors import LakeError
 from lake.config.report import Report
 from lake.deployments.account import Account, code, wait
@@ -58,9 +58,8 @@ class Cluster:
         """The id of the new step, whose failure ends no other. LakeError if the cluster has ended."""
         if (state := self.state()) not in ALIVE:
             raise LakeError(f"the cluster is {state}", f"EMR cluster {self.id}", f"deploy another: {self._another}")
-        jar = {"Jar": RUNNER, "Args": list(arguments)}
-        step = {"Name": name, "ActionOnFailure": "CONTINUE", "HadoopJarStep": jar}
-        return str(self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step])["StepIds"][0])
+        added = self._emr.add_job_flow_steps(JobFlowId=self.id, Steps=[step(name, arguments)])
+        return str(added["StepIds"][0])
 
     def steps(self) -> list[Step]:
         """All steps, the newest first."""

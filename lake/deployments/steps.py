@@ -106,8 +106,7 @@ class Steps:
 
     def config(self) -> list[str]:
         """The argument that names the pipeline file of the job that writes the tables."""
-        (job,) = [name for name, one in self.environment.processing.layered.items() if "silver" in one.layers]
-        return ["--config", self.outputs().remembered(job, "pipeline.json")]
+        return steps.config(self.environment.processing, self.outputs())
 
     def reports(self) -> dict[str, dict[str, Any]]:
         """The last report of each job that writes layers; {} for a job that never wrote one."""

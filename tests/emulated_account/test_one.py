@@ -74,7 +74,9 @@ def test_the_step_knows_brokers_registry_and_buckets(one: One) -> None:
 
 
 def test_the_catalog_has_a_database_per_table_type(one: One) -> None:
-    assert one.first.glue == ["moma_cow", "moma_cow_streamer", "moma_mor", "moma_mor_streamer", "moma_quarantine"]
+    assert one.first.glue == [
+        *("moma_cow", "moma_cow_streamer", "moma_mor", "moma_mor_streamer", "moma_quarantine", "refined")
+    ]
 
 
 def test_the_workers_are_told_the_brokers(one: One) -> None:

@@ -325,7 +325,7 @@ def test_queries_are_limited_and_their_results_encrypted(lake: Synthesized) -> N
 def test_the_catalog_has_a_database_per_table_type(lake: Synthesized) -> None:
     names = [database["DatabaseInput"]["Name"] for _, database in lake.resources("AWS::Glue::Database")]
     streamed = ["moma_cow_streamer", "moma_mor_streamer"]
-    assert sorted(names) == sorted(["moma_cow", "moma_mor", "moma_quarantine", *streamed])
+    assert sorted(names) == sorted(["moma_cow", "moma_mor", "moma_quarantine", "refined", *streamed])
 
 
 def test_alarms_reach_the_topic(lake: Synthesized) -> None:

@@ -72,7 +72,7 @@ def test_the_stream_has_the_same_settings_and_arguments(step: list[str]) -> None
     assert here[here.index("--name") + 1] == step[step.index("--name") + 1] == "stream"
 
 
-@pytest.mark.parametrize("script", ["verify", "topics", "load", "streamer"])
+@pytest.mark.parametrize("script", ["verify", "compact", "refine", "topics", "load", "streamer"])
 def test_a_job_that_ends_has_the_same_settings_and_arguments(script: str) -> None:
     arguments = ["--config", "x", "--output", "y"]
     here = spark_submit_command(load_environment(), script, arguments)

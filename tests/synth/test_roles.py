@@ -139,6 +139,7 @@ def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
         "/silver/*",
         "/streamer/*",
         *([] if lake.name == "prod" else ["/sales/*"]),
+        "/refined/*",
         "/bronze/*",
         "/state/*",
         "/emr/*",
@@ -149,12 +150,22 @@ def test_jobs_write_below_their_prefixes(lake: Synthesized) -> None:
 def test_jobs_register_tables_in_their_databases(lake: Synthesized) -> None:
     rights = allowed(lake.templates["processing"], "Nodes", "glue")
     parts = {one.rpartition(":")[2] for one in rights["UpdateTable"]}
-    databases = ("moma_cow", "moma_mor", "moma_cow_streamer", "moma_mor_streamer", "moma_quarantine")
+    databases = ("moma_cow", "moma_mor", "moma_cow_streamer", "moma_mor_streamer", "moma_quarantine", "refined")
     tables = {part for name in databases for part in (f"database/{name}", f"table/{name}/*")}
     assert parts == {"catalog"} | tables
     looked_for = {"database/default", "database/global_temp"}
     assert {one.rpartition(":")[2] for one in rights["GetDatabase"]} == parts | looked_for
-    assert "DeleteDatabase" not in rights and "DeleteTable" not in rights
+    assert "DeleteDatabase" not in rights
+
+
+def test_jobs_delete_tables_for_analysts_alone(lake: Synthesized) -> None:
+    """lake refine replaces a table; the tables of the lake stay in the catalog."""
+    rights = allowed(lake.templates["processing"], "Nodes", "glue")
+    assert {one.rpartition(":")[2] for one in rights["DeleteTable"]} == {
+        "catalog",
+        "database/refined",
+        "table/refined/*",
+    }
 
 
 # role -> actions that AWS lets nobody narrow to a resource, each with its reason

@@ -112,6 +112,25 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("memory", {"processing.jobs": {"a": {**JOB, "driver_memory": "lots"}}}, ["driver_memory", "'lots'"]),
     ("steps", {"processing.step_concurrency": 1}, ["greater than or equal to 2", "step_concurrency"]),
     ("ends itself", {"keep_data": True, "processing.idle_minutes": 60}, ["ends itself", "remove processing.idle"]),
+    ("daily", {"operations.schedule": {"verify": "daily"}}, ["'daily' is no schedule", "write rate(1 day), or"]),
+    ("once", {"operations.schedule": {"verify": "at(2026-01-01T00:00:00)"}}, ["is no schedule", "schedule.verify"]),
+    ("singular", {"operations.schedule": {"verify": "rate(1 days)"}}, ["write 1 day, or more days"]),
+    ("never", {"operations.schedule": {"verify": "rate(0 days)"}}, ["'rate(0 days)' is no schedule"]),
+    ("too often", {"operations.schedule": {"verify": "rate(10 minutes)"}}, ["too often", "15 minutes"]),
+    ("each minute", {"operations.schedule": {"verify": "cron(* 2 * * ? *)"}}, ["too often", "such as 0 or 0,30"]),
+    ("each 5 minutes", {"operations.schedule": {"verify": "cron(0/5 2 * * ? *)"}}, ["too often"]),
+    ("minute", {"operations.schedule": {"verify": "cron(60 2 * * ? *)"}}, ["one to four minutes"]),
+    ("five fields", {"operations.schedule": {"verify": "cron(0 2 * * ?)"}}, ["is no schedule"]),
+    ("two days", {"operations.schedule": {"verify": "cron(0 2 * * * *)"}}, ["write ? for the other one"]),
+    ("no day", {"operations.schedule": {"verify": "cron(0 2 ? * ? *)"}}, ["write ? for the other one"]),
+    ("field", {"operations.schedule": {"verify": "cron(0 two * * ? *)"}}, ["is no schedule"]),
+    ("name of a routine", {"operations.schedule": {"Verify": "rate(1 day)"}}, ["operations.schedule"]),
+    (
+        "schedule on a cluster that ends",
+        {"operations.schedule": {"verify": "rate(1 day)"}, "processing.idle_minutes": 60},
+        ["operations.schedule with a cluster that ends itself", "remove processing.idle_minutes"],
+    ),
+    ("refine", {"operations.refine": "x.yaml"}, ["operations.refine"]),
     ("log days", {"operations.log_days": 8}, ["input should be 1, 3, 5", "operations.log_days"]),
     ("email", {"operations.email": "ops"}, ["key operations.email", "'ops'"]),
     ("budget", {"operations.budget_usd": 0}, ["greater than or equal to 1", "operations.budget_usd"]),
@@ -157,6 +176,12 @@ def test_the_good_file_is_good(tmp_path: Path) -> None:
 def test_an_existing_network_brings_its_zones_and_addresses(tmp_path: Path) -> None:
     network = load(tmp_path, changed(good(), {"network.existing": EXISTING_VPC})).network
     assert (network.zones, network.lake_cidr) == (2, "10.50.0.0/16")
+
+
+@pytest.mark.parametrize("when", ["rate(15 minutes)", "rate(1 hour)", "rate(2 days)", "cron(0,30 8-18 ? * MON-FRI *)"])
+def test_a_schedule(when: str, tmp_path: Path) -> None:
+    environment = load(tmp_path, changed(good(), {"operations.schedule": {"verify": when}}))
+    assert environment.operations.schedule == {"verify": when}
 
 
 def test_the_newer_release_is_one_value(tmp_path: Path) -> None:

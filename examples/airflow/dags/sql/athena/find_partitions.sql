@@ -1,0 +1,1 @@
+MSCK REPAIR TABLE lakehouse.sales_by_category

@@ -1,0 +1,1 @@
+ALTER TABLE changes ADD COLUMN deleted VARCHAR(5)

@@ -1,0 +1,4 @@
+COPY changes
+FROM 's3://{{ var.json.lakehouse.bucket }}/{{ params.folder }}'
+IAM_ROLE '{{ var.json.lakehouse.role }}'
+FORMAT AS PARQUET

@@ -1,0 +1,1 @@
+CREATE TEMPORARY TABLE changes (LIKE "{{ params.table }}")

@@ -1,0 +1,4 @@
+INSERT INTO "{{ params.table }}"
+SELECT "{{ params.columns | join('", "') }}"
+FROM changes
+WHERE deleted = 'false'
