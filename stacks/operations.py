@@ -84,7 +84,7 @@ class OperationsStack(Part):
         return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
     def _watch_pods(self) -> Graphs:
-        """The pods, if Container Insights count them. The name of the registry's load balancer only Kubernetes knows."""
+        """Container Insights count the pods. Only Kubernetes knows the name of the load balancer of the registry."""
         if not self.settings.connect.container_insights:
             return {}
         place = (self.blueprint.name, NAMESPACE)
