@@ -7,7 +7,7 @@ LAKE := .venv/bin/lake
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube airflow account operations integration acceptance slow faults soak up down bench package lock clean
+.PHONY: help setup demo test check unit spark synth rights charts kubeapi iam kube airflow account operations integration acceptance slow faults soak up down bench pages package lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ acceptance: setup ## replay the cases of the posts, and write their table, docs/
 slow: iam airflow ## the schema change and fault tests and the example DAGs, which are too slow for every change
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m "operations or slow"
+
+pages: setup ## write docs/environments/, what each environment deploys, from the templates
+	.venv/bin/python -m tests.synth.pages
 
 package: setup ## build dist/, the files that are deployed to AWS: the same bytes each time
 	@$(LAKE) package

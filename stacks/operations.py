@@ -11,7 +11,8 @@ from lake_constructs.monthly_budget import MonthlyBudget
 from lake_constructs.postgres_source import PostgresSource
 
 from lake.aws.source import max_connections
-from stacks.connect import CONNECT, REGISTRY, ConnectStack
+from stacks.charts import CONNECT, REGISTRY
+from stacks.connect import ConnectStack
 from stacks.part import Blueprint, Part
 from stacks.processing import ProcessingStack
 from stacks.source import SourceStack

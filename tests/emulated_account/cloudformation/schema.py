@@ -46,6 +46,11 @@ def _check_values(region: str, kind: str, properties: str) -> None:
             raise Refused(f"Properties validation failed: #/{where}: keyword [{error.validator}]: {error.message}")
 
 
+def create_only(region: str, kind: str) -> set[str]:
+    """The properties with which there must be a new resource when they change."""
+    return {path.removeprefix(PREFIX).split("/")[0] for path in schema(region, kind).get("createOnlyProperties", [])}
+
+
 def replacing(region: str, kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """The changed properties for which there must be a new resource."""
     return _changed(schema(region, kind).get("createOnlyProperties", []), before, after)
