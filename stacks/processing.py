@@ -163,7 +163,7 @@ class ProcessingStack(Part):
 
     def cluster_id(self, scope: Construct) -> str:
         """The id of the cluster in another stack, which is then deployed after this one."""
-        Stack.of(scope).add_dependency(self)
+        Stack.of(scope).add_stack_dependency(self)
         return ssm.StringParameter.value_for_string_parameter(scope, cluster_parameter(self.settings.name))
 
     @property

@@ -19,7 +19,6 @@ CUSTOM = {
     "Custom::AWSCDK-EKS-KubernetesObjectValue": "the address that Kubernetes gave the registry's load balancer",
     "Custom::S3AutoDeleteObjects": "a bucket of a throw-away environment is emptied before it is deleted",
 }
-AGENT_LOGS = ("application", "dataplane", "host", "performance")
 SOURCE_METRICS = (
     *("OldestReplicationSlotLag", "TransactionLogsDiskUsage", "FreeStorageSpace", "CPUUtilization"),
     "DatabaseConnections",
@@ -60,10 +59,9 @@ def test_a_leftover_of_each_named_log_group_is_deleted_before_the_group_is_made(
                 assert call["ignoreErrorCodesMatching"] == "ResourceNotFoundException"
 
 
-def test_every_log_group_that_agents_make_is_made_before_them(lake: Synthesized) -> None:
+def test_every_log_group_that_services_make_is_made_before_them(lake: Synthesized) -> None:
     names = {group.get("LogGroupName", "") for _, group in lake.resources("AWS::Logs::LogGroup")}
-    agents = {f"/aws/containerinsights/lake-{lake.name}/{part}" for part in AGENT_LOGS}
-    assert {f"/aws/eks/lake-{lake.name}/cluster", f"/aws/rds/instance/lake-{lake.name}/postgresql", *agents} <= names
+    assert {f"/aws/eks/lake-{lake.name}/cluster", f"/aws/rds/instance/lake-{lake.name}/postgresql"} <= names
 
 
 def test_no_bucket_is_public(lake: Synthesized) -> None:
@@ -334,7 +332,9 @@ def test_alarms_reach_the_topic(lake: Synthesized) -> None:
     assert silent == [] and [id for id, alarm in alarms.items() if alarm["OKActions"] != alarm["AlarmActions"]] == []
     watched = {name for alarm in alarms.values() for name in metric_names(alarm)}
     kafka = {"demo": {"MessagesInPerSec"}}.get(lake.name, BROKER_METRICS)
-    assert {*SOURCE_METRICS, *JOB_METRICS, *kafka, "service_number_of_running_pods"} <= watched
+    pods = {"prod": {"service_number_of_running_pods"}}.get(lake.name, set())  # where Container Insights count them
+    assert {*SOURCE_METRICS, *JOB_METRICS, *kafka, *pods} <= watched
+    assert lake.name == "prod" or "service_number_of_running_pods" not in watched
 
 
 def metric_names(alarm: dict[str, Any]) -> set[str]:
@@ -343,7 +343,7 @@ def metric_names(alarm: dict[str, Any]) -> set[str]:
 
 
 def test_failed_steps_and_clusters_are_told_of(lake: Synthesized) -> None:
-    patterns = [rule["EventPattern"] for _, rule in lake.resources("AWS::Events::Rule")]
+    patterns = [rule.get("EventPattern", {}) for _, rule in lake.resources("AWS::Events::Rule")]
     states = [pattern["detail"]["state"] for pattern in patterns if pattern.get("source") == ["aws.emr"]]
     assert sorted(states) == [["FAILED"], ["TERMINATED_WITH_ERRORS"]]
 
@@ -414,11 +414,11 @@ def test_what_auto_mode_makes_carries_our_tag(lake: Synthesized) -> None:
 def test_every_log_group_of_the_agent_is_made_before_it(lake: Synthesized) -> None:
     """Otherwise the agent makes it, without key and end, and it outlives the stack (AWS-3)."""
     (addon,) = (one for _, one in lake.resources("AWS::EKS::Addon") if "cloudwatch" in one["AddonName"])
-    settings = json.loads(addon["ConfigurationValues"])
-    assert settings == {"containerInsights": {"enabled": False}, "applicationSignals": {"enabled": False}}
+    settings, insights = json.loads(addon["ConfigurationValues"]), lake.name == "prod"
+    assert settings == {"containerInsights": {"enabled": insights}, "applicationSignals": {"enabled": False}}
     names = [one.get("LogGroupName", "") for _, one in lake.resources("AWS::Logs::LogGroup")]
     made = {name.rpartition("/")[2] for name in names if name.startswith(f"/aws/containerinsights/lake-{lake.name}/")}
-    assert made == {"application", "dataplane", "host"}
+    assert made == {"application", "dataplane", "host", *(["performance"] if insights else [])}
 
 
 def test_only_the_nodes_of_emr_reach_the_registry_from_outside_the_cluster(lake: Synthesized) -> None:

@@ -36,7 +36,7 @@ def started_by_hand(lake: Synthesized) -> Iterator[list[str]]:
     processing = load_aws_environment(PROJECT, lake.name).processing
     commands = [steps.start(name, job, outputs) for name, job in processing.jobs.items()]
     commands += [steps.stop(name, outputs) for name in processing.jobs]
-    commands += [steps.run(script, outputs, ["--config", "x"]) for script in steps.SCRIPTS]
+    commands += [steps.run(script, outputs, ["--config", "x"]) for script in outputs.scripts]
     commands.append(steps.start_streamer(RunOptions(), processing.streamer, outputs))
     return ([steps.RUNNER, *command] for command in commands)
 
