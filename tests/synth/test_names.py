@@ -17,7 +17,10 @@ from tests.synth.synthesis import ROOT, Synthesized, synthesize, varied
 
 # What a named resource may write of properties that it cannot change, and why that is right.
 ACCEPTED: dict[str, tuple[set[str], str]] = {
-    "AWS::ApplicationAutoScaling::ScalableTarget": ({"ResourceId"}, "what it scales, by its ARN: it goes with the brokers"),
+    "AWS::ApplicationAutoScaling::ScalableTarget": (
+        {"ResourceId"},
+        "the ARN of what it scales: it goes with the brokers",
+    ),
     "AWS::Athena::NamedQuery": ({"Database", "QueryString", "WorkGroup"}, "a label: two queries may have one name"),
     "AWS::EC2::VPCEndpoint": ({"VpcEndpointType", "VpcId"}, "the name of AWS's service, not of the endpoint"),
     "AWS::EKS::Addon": ({"ClusterName"}, "the name of AWS's add-on; it goes with its cluster"),
