@@ -42,9 +42,8 @@ PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-
 REQUESTER, HOOK = "kafka-connect-requests", "kafka-connect-hook"  # further accounts of the chart of Connect
 REGISTRY_PORT, CONNECT_PORT = 8080, 8083
 REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
-# Names from helm/kafka-connect: the worker's own topics, its group, and the path of the capture user's password.
-INTERNAL_TOPICS = ("connect-configs", "connect-offsets", "connect-status")
-GROUP = "connect"
+# Names from helm/kafka-connect: how the worker's own topics end, after its group, and where its connectors find things.
+INTERNAL_TOPICS = ("configs", "offsets", "status")
 # The classes of load balancers that EKS Auto Mode and the AWS Load Balancer Controller make.
 NLB_CLASSES = {"auto_mode": "eks.amazonaws.com/nlb", "controller": "service.k8s.aws/nlb"}
 PASSWORD = "${secrets:database:password}"
@@ -157,7 +156,8 @@ class Charts:
         bundle = PluginBundle(self._stack, "Plugins", archive=self._blueprint.package.plugins)
         sinks = self._sinks()
         connectors = {**{one.connector: self._connector(one) for one in self._databases}, **sinks}
-        rights = capture_rights(self._kafka, self._databases, self._source)
+        group = self._settings.connect_group
+        rights = capture_rights(self._kafka, self._databases, self._source, group)
         rights += sink_rights(self._kafka, self._databases, sinks, self._storage) if sinks else []
         key = self._source.secrets_key
         may_call = read_secret(self._logins.operators, key)
@@ -169,6 +169,7 @@ class Charts:
         values = {
             **self._images("kafka"),
             "replicas": self._settings.connect.replicas,
+            "group": group,
             "bootstrapServers": self._kafka.bootstrap_brokers,
             "registryUrl": REGISTRY_URL,
             "pluginBundle": {
@@ -238,11 +239,15 @@ def tls(authorities: str) -> dict[str, str]:
     return checked if authorities else {"database.sslmode": "require"}
 
 
-def capture_rights(kafka: Kafka, databases: list[Database], source: SourceStack) -> list[iam.PolicyStatement]:
+def capture_rights(
+    kafka: Kafka, databases: list[Database], source: SourceStack, group: str
+) -> list[iam.PolicyStatement]:
+    """group: of the workers."""
+    own = [f"{group}-{name}" for name in INTERNAL_TOPICS]
     return [
         kafka_statements.connect(kafka, produce=True),
         kafka_statements.write(kafka, written_topics(databases)),
-        *kafka_statements.keep_state(kafka, INTERNAL_TOPICS, GROUP),
+        *kafka_statements.keep_state(kafka, own, group),
         *read_secret(source.users[roles.CAPTURE], source.secrets_key),
     ]
 

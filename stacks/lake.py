@@ -47,11 +47,13 @@ class Lake:
             keep_handler_logs(stack, self.storage.log_settings)
         environment = blueprint.environment
         tag_all(app, environment)
-        databases = {
+        found = environment.streaming.existing
+        repeated = {
             "<database>": list(glue_databases(blueprint.databases)),
             "<source>": [one.database for one in blueprint.databases],
+            "<kafka>": [found.path] if found else [],
         }
-        acknowledge(self.stacks, environment.name, databases, keep_data=environment.keep_data)
+        acknowledge(self.stacks, environment.name, repeated, keep_data=environment.keep_data)
 
     @property
     def stacks(self) -> dict[str, Stack]:

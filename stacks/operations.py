@@ -18,6 +18,7 @@ from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
 
 GIB = 1024**3
+FULL = "The disk of a broker fills although it grows: raise streaming.max_volume_gb."
 BAD = cloudwatch.TreatMissingData.BREACHING
 Graphs = dict[str, list[cloudwatch.IMetric]]
 
@@ -42,7 +43,7 @@ class OperationsStack(Part):
             **self._watch_capture(connect),
             **self._watch_pods(),
             **self._watch_jobs(processing),
-            **(self._watch_brokers(name) if environment.streaming.kind == "provisioned" else self._watch_topics(name)),
+            **self._watch_kafka(environment.kafka),
         }
         LakeDashboard(self, "Dashboard", name=name, graphs=graphs)
         usd, topic = environment.operations.budget_usd, self._alarms.topic
@@ -129,13 +130,18 @@ class OperationsStack(Part):
         else:
             self._alarms.raise_on("SilentJob", age, 120, minutes=10, silence=BAD, says=says)
 
+    def _watch_kafka(self, cluster: str) -> Graphs:
+        provisioned = self.settings.streaming.kind == "provisioned"
+        return self._watch_brokers(cluster) if provisioned else self._watch_topics(cluster)
+
     def _watch_brokers(self, cluster: str) -> Graphs:
         brokers = self.settings.brokers
         offline = metrics.kafka(cluster, "OfflinePartitionsCount")
         disks = metrics.of_brokers(cluster, "KafkaDataLogsDiskUsed", brokers, "MAX")
         late = metrics.of_brokers(cluster, "UnderReplicatedPartitions", brokers, "SUM")
         self._alarms.raise_on("OfflinePartitions", offline, 0, minutes=1, says="A Kafka partition has no leader.")
-        full = "The disk of a broker fills although it grows: raise streaming.max_volume_gb."
+        existing = self.settings.streaming.existing
+        full = "The disk of a broker fills: enlarge it." if existing else FULL
         behind = "Copies of partitions fall behind: a broker is down or overloaded. See the brokers in MSK."
         for number, (disk, copies) in enumerate(zip(disks, late, strict=True), 1):
             self._alarms.raise_on(f"BrokerDisk{number}", disk, 85, minutes=1, says=full)

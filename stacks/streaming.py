@@ -4,6 +4,7 @@ from typing import Any
 
 from constructs import Construct
 from lake_constructs.encryption_key import EncryptionKey
+from lake_constructs.existing_kafka import ExistingKafka
 from lake_constructs.kafka import Kafka
 from lake_constructs.provisioned_kafka import ProvisionedKafka
 from lake_constructs.serverless_kafka import ServerlessKafka
@@ -16,14 +17,19 @@ from stacks.storage import StorageStack
 
 
 class StreamingStack(Part):
-    """One cluster, provisioned or serverless."""
+    """One cluster: provisioned, serverless, or one that exists."""
 
     def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack, network: NetworkStack) -> None:
         super().__init__(scope, blueprint)
-        place: dict[str, Any] = {"vpc": network.vpc, "subnets": network.data_subnets}
-        place |= {"name": blueprint.name, "log_settings": storage.log_settings}
+        place: dict[str, Any] = {"vpc": network.vpc, "log_settings": storage.log_settings}
+        if found := self.settings.streaming.existing:
+            self.kafka: Kafka = ExistingKafka(
+                self, "Kafka", arn=found.arn, security_group=found.security_group, **place
+            )
+            return
+        place |= {"name": blueprint.name, "subnets": network.data_subnets}
         if self.settings.streaming.kind == "serverless":
-            self.kafka: Kafka = ServerlessKafka(self, "Kafka", **place)
+            self.kafka = ServerlessKafka(self, "Kafka", **place)
             return
         self.kafka = ProvisionedKafka(
             self,

@@ -14,11 +14,12 @@ SHORT = {
     "below": "IAM5[Resource::lake-<env>-storage:ExportsOutputFnGetAtt{0}/{1}/*]",
     "topics": 'IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:topic/{{"Fn::Select":[1,{{"Fn::'
     'Split":[":cluster/",{{"Fn::ImportValue":"lake-<env>-streaming:ExportsOutputFnGetAtt{0}"}}]}}]}}/{1}]',
+    "found-topics": "IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:topic/<kafka>/{0}]",
 }
-Databases = Mapping[str, Sequence[str]]  # what a rule is repeated for -> its names
+Repeated = Mapping[str, Sequence[str]]  # a place in a rule -> the names that it stands for; without any, no rule
 
 
-def acknowledge(stacks: dict[str, Stack], environment: str, databases: Databases, *, keep_data: bool) -> None:
+def acknowledge(stacks: dict[str, Stack], environment: str, repeated: Repeated, *, keep_data: bool) -> None:
     """Acknowledges each finding at its construct only: elsewhere it is an error."""
     for accepted in ACCEPTED:
         stack = stacks[accepted["part"]]
@@ -26,18 +27,19 @@ def acknowledge(stacks: dict[str, Stack], environment: str, databases: Databases
         if place is None or (keep_data and accepted.get("throw_away")):
             continue
         for rule in accepted["rules"]:
-            for id in spelt(rule, environment, stack.region, databases):
+            for id in spelt(rule, environment, stack.region, repeated):
                 note = Acknowledgment(id=f"AwsSolutions::AwsSolutions-{id}", reason=accepted["reason"])
                 Validations.of(place).acknowledge(note)
 
 
-def spelt(rule: str, environment: str, region: str, databases: Databases) -> list[str]:
+def spelt(rule: str, environment: str, region: str, repeated: Repeated) -> list[str]:
     """The rule as cdk-nag spells it here; one rule per database if it names databases."""
     word, *values = rule.split(" ")
     whole = SHORT[word].format(*values) if word in SHORT else rule
-    id = whole.replace("<env>", environment).replace("<region>", region)
-    repeated = next((place for place in databases if place in id), "")
-    return [id.replace(repeated, name) for name in databases[repeated]] if repeated else [id]
+    ids = [whole.replace("<env>", environment).replace("<region>", region)]
+    for place, names in repeated.items():
+        ids = [id.replace(place, name) for id in ids for name in (names if place in id else [""])]
+    return ids
 
 
 def found(stack: Stack, path: str) -> IConstruct | None:

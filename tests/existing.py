@@ -14,4 +14,9 @@ EXISTING_DATABASE = {
     "admin_secret": "shop/admin",
     "security_group": "sg-0123456789abcdef0",
 }
+EXISTING_KAFKA: dict[str, Any] = {
+    "arn": "arn:aws:kafka:eu-central-1:123456789012:cluster/shared/01234567-89ab-cdef-0123-456789abcdef-2",
+    "security_group": "sg-0123456789abcdef2",
+    "brokers": 3,
+}
 EXISTING_CLUSTER = {"name": "shared", "security_group": "sg-0123456789abcdef1", "load_balancers": "controller"}

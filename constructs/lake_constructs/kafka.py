@@ -14,12 +14,19 @@ ADDRESSES = "BootstrapBrokerStringSaslIam"
 
 
 class Kafka(Construct):
-    """The base of the provisioned and the serverless cluster; IAM is the only way in."""
+    """The base of the provisioned, the serverless and the existing cluster; the lake logs in by IAM."""
 
-    def __init__(self, scope: Construct, id: str, *, vpc: ec2.IVpc, log_settings: LogSettings) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, vpc: ec2.IVpc, log_settings: LogSettings, security_group: str = ""
+    ) -> None:
+        """security_group: the id of the brokers' own, if they have one already."""
         super().__init__(scope, id)
         self._call_log = EncryptedLogGroup(self, "BrokersLog", settings=log_settings)
-        self.security_group = ec2.SecurityGroup(self, "Group", vpc=vpc, allow_all_outbound=False)
+        self.security_group = (
+            ec2.SecurityGroup.from_security_group_id(self, "Group", security_group)
+            if security_group
+            else ec2.SecurityGroup(self, "Group", vpc=vpc, allow_all_outbound=False)
+        )
         self.arn = ""
         self.bootstrap_brokers = ""
 
@@ -28,15 +35,19 @@ class Kafka(Construct):
         return vpc.select_subnets(subnet_type=subnets.subnet_type, subnets=subnets.subnets).subnet_ids
 
     def opened(self, cluster: msk.CfnCluster | msk.CfnServerlessCluster) -> None:
-        """Called once by the subclass, with its cluster.
-
-        CloudFormation has no attribute for the addresses of the brokers, so a custom resource queries them.
-        """
+        """Called once by a subclass that makes its cluster."""
         # Topics go with their stack, also where data are kept: the archive has what was read, no snapshot of a cluster
         # exists, and a kept one would cost as before and hold the network. A replacement never deletes the old one.
         cluster.apply_removal_policy(RemovalPolicy.DESTROY, apply_to_update_replace_policy=False)
         cluster.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
-        self.arn = arn = cluster.attr_arn
+        self.found(cluster.attr_arn)
+
+    def found(self, arn: str) -> None:
+        """Called once, with the ARN of the cluster.
+
+        CloudFormation has no attribute for the addresses of the brokers, so a custom resource queries them.
+        """
+        self.arn = arn
         call = custom.AwsSdkCall(
             service="Kafka",
             action="getBootstrapBrokers",

@@ -94,6 +94,8 @@ def _source(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
 
 def _streaming(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     streaming = environment.streaming
+    if streaming.existing:
+        return
     if streaming.kind == "serverless":
         yield Item("MSK Serverless", 1, HOURS * prices.hour("msk_serverless_cluster"))
         yield Item("partition", SERVERLESS_PARTITIONS, HOURS * prices.hour("msk_serverless_partition"))
@@ -151,6 +153,7 @@ def alarms(environment: AwsEnvironment) -> int:
 
 
 def _fees(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
-    fewer = 1 if environment.streaming.kind == "serverless" else 0  # no broker disks to encrypt
+    streaming = environment.streaming
+    fewer = 1 if streaming.existing or streaming.kind == "serverless" else 0  # no broker disks to encrypt
     yield Item("KMS key", KEYS - fewer, prices.monthly["kms_key"])
     yield Item("secret", SECRETS, prices.monthly["secret"])

@@ -22,6 +22,7 @@ LOCAL = "local"
 # Three copies of each message, two of them before a write counts: one broker may fail at any time.
 REPLICATION_FACTOR = 3
 MIN_INSYNC_REPLICAS = 2
+MORE_BROKERS = "set streaming.brokers_per_zone or network.availability_zones higher"
 
 
 class AwsEnvironment(Part):
@@ -50,7 +51,7 @@ class AwsEnvironment(Part):
         if self.streaming.kind == "provisioned" and brokers < REPLICATION_FACTOR:
             raise ValueError(
                 f"{brokers} brokers cannot hold {REPLICATION_FACTOR} copies | "
-                "set streaming.brokers_per_zone or network.availability_zones higher"
+                + ("take another cluster" if self.streaming.existing else MORE_BROKERS)
             )
         return self
 
@@ -83,6 +84,15 @@ class AwsEnvironment(Part):
         return self
 
     @model_validator(mode="after")
+    def _brokers_are_reached(self) -> "AwsEnvironment":
+        found = self.streaming.existing
+        if found and not self.network.existing:
+            raise ValueError("streaming.existing without network.existing | name the VPC of the brokers there")
+        if found and found.region != self.region:
+            raise ValueError(f"streaming.existing.arn is of {found.region} | take a cluster of {self.region}")
+        return self
+
+    @model_validator(mode="after")
     def _streamer_reads_what_connect_writes(self) -> "AwsEnvironment":
         if self.processing.streamer.source == "s3_sink" and not self.connect.s3_sink:
             what = "processing.streamer.source is s3_sink, but no sink connector writes it"
@@ -104,8 +114,19 @@ class AwsEnvironment(Part):
         return self.connect.existing.name if self.connect.existing else f"lake-{self.name}"
 
     @property
+    def kafka(self) -> str:
+        """The name of the cluster on MSK."""
+        return self.streaming.existing.name if self.streaming.existing else f"lake-{self.name}"
+
+    @property
+    def connect_group(self) -> str:
+        """The group of the Connect workers. Its name is the lake's where other workers may use the same brokers."""
+        return f"lake-{self.name}-connect" if self.streaming.existing else "connect"
+
+    @property
     def brokers(self) -> int:
-        return self.network.zones * self.streaming.brokers_per_zone
+        existing = self.streaming.existing
+        return existing.brokers or 0 if existing else self.network.zones * self.streaming.brokers_per_zone
 
 
 def load_aws_environment(root: Path, name: str) -> AwsEnvironment:

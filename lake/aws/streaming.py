@@ -1,12 +1,36 @@
-"""Kafka of an AWS environment: provisioned MSK, or MSK Serverless."""
+"""Kafka of an AWS environment: provisioned MSK, or MSK Serverless; a new cluster, or one that exists."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
-from lake.aws.part import Count, Part
+from lake.aws.part import Count, GroupId, Part
 
 PROVISIONED_ONLY = ("broker", "brokers_per_zone", "volume_gb", "max_volume_gb")
+
+
+class ExistingKafka(Part):
+    """A cluster of others on MSK, in which IAM is a way to log in. arn: its own, not that of a topic."""
+
+    arn: Annotated[
+        StrictStr, Field(pattern=r"^arn:aws[a-z-]*:kafka:[a-z0-9-]+:[0-9]{12}:cluster/[0-9A-Za-z-]{1,64}/[0-9a-f-]+$")
+    ]
+    security_group: GroupId  # of its brokers
+    # How many there are, for alarms; of a provisioned cluster only.
+    brokers: Annotated[StrictInt, Field(ge=1, le=90)] | None = None
+
+    @property
+    def path(self) -> str:
+        """NAME/ID, with which the ARNs of its topics go on."""
+        return self.arn.partition(":cluster/")[2]
+
+    @property
+    def name(self) -> str:
+        return self.path.partition("/")[0]
+
+    @property
+    def region(self) -> str:
+        return self.arn.split(":")[3]
 
 
 class Streaming(Part):
@@ -23,16 +47,26 @@ class Streaming(Part):
     # A week: after a longer outage of the readers changes are lost, and tables need a new snapshot.
     retention_hours: Annotated[StrictInt, Field(ge=168, le=8760)] = 168
     partitions: Count = 1  # fixed for the life of a topic: a key must stay in one partition
+    existing: ExistingKafka | None = None
 
     @model_validator(mode="after")
     def _fits(self) -> "Streaming":
-        if self.kind == "serverless":
+        if self.existing:
+            self.refuse_beside("existing", PROVISIONED_ONLY)
+            self._brokers_are_known(self.existing.brokers)
+        elif self.kind == "serverless":
             self.refuse_beside("kind: serverless", PROVISIONED_ONLY)
         elif self.disk_limit_gb < self.volume_gb:
             raise ValueError(
                 f"max_volume_gb {self.max_volume_gb} is less than volume_gb {self.volume_gb} | raise it, or remove it"
             )
         return self
+
+    def _brokers_are_known(self, brokers: int | None) -> None:
+        if self.kind == "provisioned" and brokers is None:
+            raise ValueError("existing of kind provisioned without its brokers | add existing.brokers, their number")
+        if self.kind == "serverless" and brokers is not None:
+            raise ValueError("existing.brokers has no effect with kind: serverless | remove it")
 
     @property
     def disk_limit_gb(self) -> int:

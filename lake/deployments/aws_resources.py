@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from lake.aws.environment import AwsEnvironment
 from lake.aws.part import LAKE_TAG
 from lake.aws.processing import STREAMER
+from lake.aws.rendering import table_topics
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.report import Report
@@ -41,7 +42,7 @@ class AwsResources:
         tagged = [one for one in self._tagged() if not _part_of(one.name, names)]
         kind, shown = "AWS::Logs::LogGroup", {one.name.partition(":log-group:")[2] for one in tagged}
         logs = [Resource(OUTSIDE, kind, name, LOST[kind]) for name in self._made_by_aws(names) if name not in shown]
-        return [*found, *tagged, *logs, *self._in_the_source()]
+        return [*found, *tagged, *logs, *self._in_the_source(), *self._in_kafka()]
 
     def _made_by_aws(self, names: set[str]) -> list[str]:
         """Log groups that no stack has."""
@@ -54,6 +55,17 @@ class AwsResources:
             return []
         names = [name for one in self.databases for name in engine_of(one).capture.objects(one)]
         return [Resource(f"the database {existing.host}", "to be dropped by hand:", name, "", True) for name in names]
+
+    def _in_kafka(self) -> list[Resource]:
+        """The topics that stay in an existing cluster."""
+        existing = self.environment.streaming.existing
+        if not existing:
+            return []
+        own = [f"{self.environment.connect_group}-*"]
+        names = [*table_topics(self.databases), *(one.heartbeat_topic for one in self.databases), *own]
+        return [
+            Resource(f"the brokers {existing.name}", "topics to be deleted by hand:", one, "", True) for one in names
+        ]
 
     def _tagged(self) -> Iterator[Resource]:
         """All that carries the lake's tag, in a stack or not."""

@@ -167,9 +167,9 @@ def test_a_row_is_told_of_that_its_topic_would_not_take(prod: Synthesized, demo:
 
 
 def test_the_rights_are_for_the_names_that_the_worker_uses() -> None:
-    from stacks.charts import GROUP, INTERNAL_TOPICS, PASSWORD
+    from stacks.charts import INTERNAL_TOPICS, PASSWORD
 
     worker = (ROOT / "helm/kafka-connect/templates/configmap-worker.yaml").read_text()
-    assert f"group.id={GROUP}\n" in worker
-    assert [name for name in INTERNAL_TOPICS if f".storage.topic={name}\n" not in worker] == []
+    assert "group.id={{ .Values.group }}\n" in worker
+    assert [name for name in INTERNAL_TOPICS if f".storage.topic={{{{ .Values.group }}}}-{name}\n" not in worker] == []
     assert PASSWORD in (ROOT / "helm/kafka-connect/values.yaml").read_text()

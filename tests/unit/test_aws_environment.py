@@ -8,7 +8,7 @@ import yaml
 
 from lake.aws.environment import load_aws_environment
 from lake.config.errors import BadInput
-from tests.existing import EXISTING_CLUSTER, EXISTING_DATABASE, EXISTING_VPC
+from tests.existing import EXISTING_CLUSTER, EXISTING_DATABASE, EXISTING_KAFKA, EXISTING_VPC
 
 PROJECT = Path(__file__).parents[2]
 AWS = ["demo", "dev", "prod"]
@@ -82,6 +82,40 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         "two brokers",
         {"streaming.brokers_per_zone": 1},
         ["2 brokers cannot hold 3 copies", "set streaming.brokers_per_zone"],
+    ),
+    (
+        "brokers of others, sized",
+        {"network.existing": EXISTING_VPC, "streaming": {"existing": EXISTING_KAFKA, "volume_gb": 100}},
+        ["'volume_gb' has no effect with existing", "remove"],
+    ),
+    (
+        "brokers of others, uncounted",
+        {"network.existing": EXISTING_VPC, "streaming.existing": {**EXISTING_KAFKA, "brokers": None}},
+        ["without its brokers", "add existing.brokers"],
+    ),
+    (
+        "serverless of others, counted",
+        {"network.existing": EXISTING_VPC, "streaming": {"kind": "serverless", "existing": EXISTING_KAFKA}},
+        ["existing.brokers has no effect", "remove it"],
+    ),
+    (
+        "two brokers of others",
+        {"network.existing": EXISTING_VPC, "streaming.existing": {**EXISTING_KAFKA, "brokers": 2}},
+        ["2 brokers cannot hold 3 copies", "take another cluster"],
+    ),
+    ("brokers without their VPC", {"streaming.existing": EXISTING_KAFKA}, ["streaming.existing", "network.existing"]),
+    (
+        "brokers abroad",
+        {
+            "network.existing": EXISTING_VPC,
+            "streaming.existing": {**EXISTING_KAFKA, "arn": EXISTING_KAFKA["arn"].replace("eu-central-1", "us-east-1")},
+        },
+        ["streaming.existing.arn is of us-east-1", "eu-central-1"],
+    ),
+    (
+        "the name of a cluster",
+        {"network.existing": EXISTING_VPC, "streaming.existing": {**EXISTING_KAFKA, "arn": "shared"}},
+        ["streaming.existing.arn", "'shared'"],
     ),
     ("disk shrinks", {"streaming.max_volume_gb": 20}, ["max_volume_gb 20 is less than volume_gb 50", "raise it"]),
     ("retention", {"streaming.retention_hours": 24}, ["greater than or equal to 168", "streaming.retention_hours"]),
