@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Tuple
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.hudi.table import target_name
 from spark_jobs.hudi.table_services import COMPACT
 from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.pipeline import Table, chosen, read_pipeline
@@ -38,7 +39,7 @@ def compact(spark: SparkSession, args: Any) -> Dict[str, Any]:
 
 def target_names(table: Table) -> List[str]:
     """The names under which the streaming job knows the tables: moma_mor.artists."""
-    return ["{}_{}.{}".format(table.database, target.type, table.table) for target in table.targets]
+    return [target_name(table, target) for target in table.targets]
 
 
 def request(folder: str, id: str, name: str) -> Tuple[str, str]:

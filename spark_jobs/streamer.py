@@ -38,7 +38,7 @@ class Job:
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline, targets: List[Dict[str, Any]], args: Any) -> None:
         registry = Registry(pipeline.registry)
-        tables = {"{0.database}.{0.table}".format(table): table for table in chosen(pipeline, args.tables)}
+        tables = {"{0.database}.{0.stored_as}".format(table): table for table in chosen(pipeline, args.tables)}
         wanted = [one for one in targets if one["table"] in tables and one["type"] in args.types.split(",")]
         self.tables = [StreamedTable(spark, tables[one["table"]], one, registry, args.schemas) for one in wanted]
         if not wanted:

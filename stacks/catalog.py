@@ -30,7 +30,7 @@ class CatalogStack(Part):
             self._name_queries(database)
 
     def _name_queries(self, database: Database) -> None:
-        place = f"{database.database}_{database.tables[0].types[0]}"
+        place = database.hive_database(database.tables[0].types[0])
         for name, text in queries(database).items():
             query = athena.CfnNamedQuery(
                 self, name, name=name, database=place, query_string=text, work_group=self.group.name
@@ -41,7 +41,7 @@ class CatalogStack(Part):
 def queries(database: Database) -> dict[str, str]:
     """Three queries to start with, on the first table."""
     table = database.tables[0]
-    name, prefix = table.hive_names(database.database, table.types[0])[0], database.database.title()
+    name, prefix = database.hive_names(table, table.types[0])[0], database.database.title()
     return {
         f"{prefix}Rows": f"SELECT count(*) AS rows FROM {name} WHERE __deleted = 'false'",
         f"{prefix}Newest": f"SELECT * FROM {name} ORDER BY _hoodie_commit_time DESC LIMIT 20",

@@ -62,9 +62,10 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
     refined of lake refine.
     """
     types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
-    silver = {f"{name}_{kind}": f"silver/{name}" for name, kind in types}
+    by_name = {one.database: one for one in databases}
+    silver = {by_name[name].hive_database(kind): f"silver/{name}" for name, kind in types}
     aside = {f"{one.database}_quarantine": f"silver/{one.database}" for one in databases}
-    streamed = {hive_database(name, kind): f"{STREAMER}/{name}" for name, kind in types}
+    streamed = {hive_database(by_name[name], kind): f"{STREAMER}/{name}" for name, kind in types}
     return {**silver, **streamed, **aside, REFINED: REFINED}
 
 

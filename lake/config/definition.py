@@ -33,6 +33,7 @@ EPOCH_SIZE = 2**48  # offsets of one epoch of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 RESERVED_DATABASES = ("template0", "template1")
 RESERVED_SCHEMAS = ("lake", "information_schema")
+RESERVED_LAKE_NAMES = ("default", "global_temp", "refined", "information_schema", "sys")
 ADDED_COLUMNS = (
     "__op",
     "__db",
@@ -95,6 +96,12 @@ def _table_name(name: str) -> str:
     return f"{_identifier(schema)}.{_identifier(table)}"
 
 
+def _lake_database(name: str) -> str:
+    if name in RESERVED_LAKE_NAMES:
+        raise ValueError(f"'{name}' is a database that the catalog has for others | choose another name")
+    return _identifier(name)
+
+
 def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
@@ -110,6 +117,7 @@ def _listed(partition: Any) -> Any:
 Identifier = Annotated[StrictStr, AfterValidator(_identifier)]
 SourceColumn = Annotated[StrictStr, AfterValidator(_source_column)]
 PartitionColumn = Annotated[StrictStr, AfterValidator(_partition_column)]
+LakeDatabase = Annotated[StrictStr, AfterValidator(_lake_database)]
 QualifiedName = Annotated[StrictStr, AfterValidator(_table_name)]
 
 
@@ -126,6 +134,7 @@ class Table:
     on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
+    lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
 
     @model_validator(mode="after")
     def _partition_groups_rows(self) -> "Table":
@@ -146,14 +155,20 @@ class Table:
         """The bare name, "artists"."""
         return self.full_name.partition(".")[2]
 
+    @property
+    def stored_as(self) -> str:
+        """The name in the lake, "artists"."""
+        return self.lake_name or self.name
+
     def topic(self, database: str) -> str:
         """The Kafka topic, "moma.public.artists"."""
         return f"{database}.{self.full_name}"
 
-    def hive_names(self, database: str, table_type: TableType) -> list[str]:
+    def hive_names(self, hive_database: str, table_type: TableType) -> list[str]:
         """The queryable names: ["moma_cow.artists"] or ["moma_mor.artists_rt", "moma_mor.artists_ro"]."""
-        names = [self.name] if table_type == "cow" else [f"{self.name}_rt", f"{self.name}_ro"]
-        return [f"{database}_{table_type}.{name}" for name in names]
+        name = self.stored_as
+        names = [name] if table_type == "cow" else [f"{name}_rt", f"{name}_ro"]
+        return [f"{hive_database}.{name}" for name in names]
 
 
 class Database(BaseModel):
@@ -163,6 +178,7 @@ class Database(BaseModel):
 
     database: Annotated[StrictStr, AfterValidator(_database_name)]
     engine: Identifier = DEFAULT_ENGINE
+    lake_name: LakeDatabase | None = None  # of the one database of the catalog for all of its tables
     by_name: Annotated[dict[str, Table], Field(alias="tables", min_length=1)]
 
     @field_validator("by_name", mode="before")
@@ -176,12 +192,14 @@ class Database(BaseModel):
     def _hive_names_are_distinct(self) -> "Database":
         owner: dict[str, str] = {}
         for table in self.tables:
-            if table.name in owner:
-                raise ValueError(
-                    f"{owner[table.name]} and {table.full_name} would both become "
-                    f"{self.database}_cow.{table.name} | capture one of them, or rename one in the source"
-                )
-            owner[table.name] = table.full_name
+            for name in [*(name for kind in table.types for name in self.hive_names(table, kind)), table.stored_as]:
+                if name in owner:
+                    shown = name if "." in name else f"{self.hive_database(table.types[0])}.{name}"
+                    raise ValueError(
+                        f"{owner[name]} and {table.full_name} would both become {shown} "
+                        "| capture one of them, or give one a lake_name"
+                    )
+                owner[name] = table.full_name
         return self
 
     @property
@@ -189,11 +207,19 @@ class Database(BaseModel):
         """The tables in the order of the file."""
         return tuple(self.by_name.values())
 
+    def hive_database(self, kind: TableType) -> str:
+        """The database of the catalog: "moma_cow", or the lake_name."""
+        return self.lake_name or f"{self.database}_{kind}"
+
+    def hive_names(self, table: Table, kind: TableType) -> list[str]:
+        """The queryable names of a table of this database."""
+        return table.hive_names(self.hive_database(kind), kind)
+
     @property
     def hudi_tables(self) -> dict[str, str]:
-        """The topic of each Hudi table, by its name, "moma_mor.artists"."""
+        """The topic of each Hudi table by its name, "moma_mor.artists", whatever the catalog calls it."""
         return {
-            f"{self.database}_{kind}.{table.name}": table.topic(self.database)
+            f"{self.database}_{kind}.{table.stored_as}": table.topic(self.database)
             for table in self.tables
             for kind in table.types
         }
@@ -231,4 +257,18 @@ def load_databases(root: Path) -> list[Database]:
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
         raise BadInput("no database is defined", str(folder), "create databases/<database>.yaml as in README.md")
-    return [load_database(path) for path in paths]
+    databases = [load_database(path) for path in paths]
+    _refuse_shared_names(databases)
+    return databases
+
+
+def _refuse_shared_names(databases: list[Database]) -> None:
+    """BadInput for a name in the catalog that two databases would give: lake_name allows that."""
+    owner: dict[str, str] = {}
+    for one in databases:
+        for name in (name for table in one.tables for kind in table.types for name in one.hive_names(table, kind)):
+            if name in owner:
+                what = f"the databases {owner[name]} and {one.database} would both have a table {name}"
+                where = f"databases/{one.database}.yaml, key lake_name"
+                raise BadInput(what, where, "give one of them another lake_name")
+            owner[name] = one.database

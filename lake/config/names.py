@@ -25,12 +25,17 @@ def named_tables(pipeline: dict[str, Any], names: list[str]) -> list[dict[str, A
 
 def targets_of(table: dict[str, Any]) -> list[str]:
     """The Hudi tables of a pipeline file's entry: "moma_mor.artworks"."""
-    return [f"{table['database']}_{target['type']}.{table['table']}" for target in table["targets"]]
+    return [f"{table['database']}_{target['type']}.{stored_as(table)}" for target in table["targets"]]
+
+
+def stored_as(table: dict[str, Any]) -> str:
+    """The name of an entry's table in the lake."""
+    return str(table.get("lake_name") or table["table"])
 
 
 def _names_of(table: dict[str, Any]) -> tuple[str, str, str]:
     database, schema, name = table["database"], table["schema"], table["table"]
-    return database, f"{database}.{name}", f"{database}.{schema}.{name}"
+    return database, f"{database}.{stored_as(table)}", f"{database}.{schema}.{name}"
 
 
 def named_targets(pipeline: dict[str, Any], names: list[str]) -> list[str]:

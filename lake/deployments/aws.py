@@ -71,7 +71,7 @@ class AwsDeployment(AwsResources):
     def _missing(self) -> list[str]:
         """The tables of the definition that no job has committed yet."""
         wanted = [(one.database, table) for one in self.databases for table in one.tables]
-        names = {f"{database}_{kind}.{table.name}" for database, table in wanted for kind in table.types}
+        names = {f"{database}_{kind}.{table.stored_as}" for database, table in wanted for kind in table.types}
         reported = [pair for one in self.steps.reports().values() for pair in one.get("tables", {}).items()]
         return sorted(names - {name for name, facts in reported if facts.get("committed_at")})
 

@@ -1,5 +1,6 @@
 """Rules for a definition, given the facts: each one raises BadInput."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from lake.config.definition import Database
@@ -46,6 +47,8 @@ def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) 
     for field, key in FIXED.items():
         if before[field] != table[field]:
             raise BadInput(f"the lake table is built with {key} {before[field]}", f"{where}.{key}", "set it back")
+    for path, name in _renamed(before, table):
+        raise BadInput(f"the lake table {path} is known as {name}", f"{where}.lake_name", "set lake_name back")
     if _buckets(before) and _buckets(table) and _buckets(before) != _buckets(table):
         raise BadInput(f"the lake table has {_buckets(before)} buckets", f"{where}.buckets", "set it back")
     if table["epoch"] < before["epoch"]:
@@ -54,6 +57,15 @@ def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) 
     if table["epoch"] == before["epoch"] and table["topic"] not in facts.topics:
         now = f"write epoch: {before['epoch'] + 1}, then lake apply creates it and takes a new snapshot"
         raise BadInput(f"topic {table['topic']} does not exist; a new one starts at offset 0", f"{where}.epoch", now)
+
+
+def _renamed(before: dict[str, Any], table: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Path and name of each Hudi table that the definition calls otherwise: its rows stay where they are."""
+    now = {target["type"]: target for target in table["targets"]}
+    for target in before["targets"]:
+        other = now.get(target["type"], target)
+        if (other["path"], other["hive"]) != (target["path"], target["hive"]):
+            yield target["path"], target["hive"][0]
 
 
 def _buckets(table: dict[str, Any]) -> str | None:

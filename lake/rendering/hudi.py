@@ -54,7 +54,7 @@ def hudi_options(
 ) -> dict[str, str]:
     """All options of one Hudi table, key to value, ready for DataFrameWriter or a properties file."""
     return {
-        "hoodie.table.name": table.name,
+        "hoodie.table.name": table.stored_as,
         "hoodie.datasource.write.table.type": TYPES[table_type],
         "hoodie.datasource.write.operation": "upsert",
         **of_table(hive_database, table),
@@ -95,7 +95,7 @@ def of_table(hive_database: str, table: Table) -> dict[str, str]:
         f"{SYNC}.partition_fields": partition,
         f"{SYNC}.partition_extractor_class": f"org.apache.hudi.hive.{extractor}Extractor",
         f"{SYNC}.database": hive_database,
-        f"{SYNC}.table": table.name,
+        f"{SYNC}.table": table.stored_as,
     }
 
 

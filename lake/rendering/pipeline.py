@@ -60,6 +60,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         **({} if engine == DEFAULT_ENGINE else {"engine": engine}),
         "schema": table.schema,
         "table": table.name,
+        **({"lake_name": table.lake_name} if table.lake_name else {}),
         "topic": table.topic(database),
         "epoch": table.epoch,
         "keys": list(table.key),
@@ -68,7 +69,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "replica_identity": table.replica_identity,
         "on_bad_message": table.on_bad_message,
         "partitions": environment.kafka.partitions,
-        "targets": [_target(database, table, table_type, environment) for table_type in table.types],
+        "targets": [_target(captured, table, table_type, environment) for table_type in table.types],
     }
 
 
@@ -77,14 +78,13 @@ def _partition(columns: tuple[str, ...]) -> str | list[str] | None:
     return list(columns) if len(columns) > 1 else next(iter(columns), None)
 
 
-def _target(database: str, table: Table, table_type: TableType, environment: Environment) -> dict[str, Any]:
+def _target(captured: Database, table: Table, table_type: TableType, environment: Environment) -> dict[str, Any]:
+    hive = captured.hive_database(table_type)
     return {
         "type": table_type,
-        "path": f"{environment.bucket_uri}/silver/{database}/{table.name}_{table_type}",
-        "hive": table.hive_names(database, table_type),
-        "options": hudi_options(
-            hive_database=f"{database}_{table_type}", table=table, table_type=table_type, environment=environment
-        ),
+        "path": f"{environment.bucket_uri}/silver/{captured.database}/{table.stored_as}_{table_type}",
+        "hive": captured.hive_names(table, table_type),
+        "options": hudi_options(hive_database=hive, table=table, table_type=table_type, environment=environment),
     }
 
 

@@ -69,8 +69,8 @@ def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
     for database in databases:
         for table in database.tables:
             for kind in table.types:
-                target = _target(database.database, table, kind, places)
-                content = table_properties(database.database, table, kind, places)
+                target = _target(database, table, kind, places)
+                content = table_properties(database, table, kind, places)
                 files[f"{target['table']}_{kind}.properties"] = f"include={BASE}\n{properties(content)}"
                 targets.append(target)
     return {"folder": places.files, "files": files, "targets": targets}
@@ -81,12 +81,13 @@ def properties(settings: dict[str, str]) -> str:
     return "".join(f"{key}={value}\n" for key, value in sorted(settings.items()))
 
 
-def _target(database: str, table: Table, kind: TableType, places: Places) -> dict[str, Any]:
+def _target(captured: Database, table: Table, kind: TableType, places: Places) -> dict[str, Any]:
     """arguments: HoodieStreamer's command line, without one of the schemas and the operation: load or follow."""
-    path, name = f"{places.tables}/{database}/{table.name}_{kind}", f"{database}.{table.name}"
+    database, stored = captured.database, table.stored_as
+    path, name = f"{places.tables}/{database}/{stored}_{kind}", f"{database}.{stored}"
     arguments = [
         *("--target-base-path", path),
-        *("--target-table", table.name),
+        *("--target-table", stored),
         *("--table-type", hudi.TYPES[kind]),
         *("--props", f"{places.files}/{name}_{kind}.properties"),
         *("--source-class", "org.apache.hudi.utilities.sources.AvroDFSSource"),
@@ -96,7 +97,7 @@ def _target(database: str, table: Table, kind: TableType, places: Places) -> dic
         "--enable-sync",
     ]
     return {
-        "name": f"{hive_database(database, kind)}.{table.name}",
+        "name": f"{database}_{kind}_streamer.{stored}",
         "table": name,
         "type": kind,
         "path": path,
@@ -158,11 +159,12 @@ def base_properties(places: Places) -> dict[str, str]:
     }
 
 
-def table_properties(database: str, table: Table, kind: TableType, places: Places) -> dict[str, str]:
+def table_properties(captured: Database, table: Table, kind: TableType, places: Places) -> dict[str, str]:
     """The properties of one table."""
+    database = captured.database
     topic = table.topic(database)
     return {
-        **hudi.of_table(hive_database(database, kind), table),
+        **hudi.of_table(hive_database(captured, kind), table),
         f"{STREAMER}.source.dfs.root": f"{places.archive}/{topic}",
         f"{STREAMER}.schemaprovider.registry.url": f"{places.registry}/subjects/{topic}-value/versions/latest",
         f"{STREAMER}.schemaprovider.source.schema.file": schema_file(database, table, places),
@@ -170,15 +172,15 @@ def table_properties(database: str, table: Table, kind: TableType, places: Place
     }
 
 
-def hive_database(database: str, kind: TableType) -> str:
-    """Silver's databases end in _cow or _mor, so that no definition can claim this name."""
-    return f"{database}_{kind}_streamer"
+def hive_database(database: Database, kind: TableType) -> str:
+    """The database of the catalog that HoodieStreamer registers its tables in."""
+    return f"{database.hive_database(kind)}_streamer"
 
 
 def schema_file(database: str, table: Table, places: Places) -> str:
-    return f"{places.files}/{database}.{table.name}.avsc"
+    return f"{places.files}/{database}.{table.stored_as}.avsc"
 
 
 def sql_file(database: str, table: Table, kind: TableType, places: Places) -> str:
     # One per type: new columns come after those that a table has, and their order may differ between the two tables.
-    return f"{places.files}/{database}.{table.name}_{kind}.sql"
+    return f"{places.files}/{database}.{table.stored_as}_{kind}.sql"

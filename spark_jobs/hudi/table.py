@@ -150,8 +150,8 @@ class HudiTable:
 
 
 def target_name(source: Table, target: Target) -> str:
-    """The name of a Hudi table, database and table."""
-    return "{}.{}".format(target.options["hoodie.datasource.hive_sync.database"], source.table)
+    """The name of a Hudi table, "moma_mor.artists", whatever the catalog calls it."""
+    return "{}_{}.{}".format(source.database, target.type, source.stored_as)
 
 
 def stored_columns(spark: SparkSession, path: str, entries: Dict[str, Any]) -> StructType:

@@ -44,6 +44,12 @@ class Table:
     on_bad_message: str = "stop"
     partitions: int = 1  # of the topic, for its life
     engine: str = ENGINE
+    lake_name: str = ""  # where the table has another name in the lake
+
+    @property
+    def stored_as(self) -> str:
+        """The name in the lake."""
+        return self.lake_name or self.table
 
     @property
     def partition_columns(self) -> Tuple[str, ...]:
@@ -63,7 +69,7 @@ class Table:
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""
-        return [self.database, "{0.database}.{0.table}".format(self), self.full_name]
+        return [self.database, "{0.database}.{0.stored_as}".format(self), self.full_name]
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,7 @@ def chosen(pipeline: Pipeline, names: str) -> List[Table]:
     for name in names.split(",") if names else ():
         matches = [table for table in pipeline.tables if name in table.names()]
         if not matches:
-            known = ", ".join(sorted("{0.database}.{0.table}".format(table) for table in pipeline.tables))
+            known = ", ".join(sorted("{0.database}.{0.stored_as}".format(table) for table in pipeline.tables))
             raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
         found.extend(table for table in matches if table not in found)
     return found if names else list(pipeline.tables)

@@ -52,8 +52,8 @@ def test_names_derive_from_schema_and_table() -> None:
     table = artists()
     assert (table.schema, table.name) == ("public", "artists")
     assert table.topic("moma") == "moma.public.artists"
-    assert table.hive_names("moma", "cow") == ["moma_cow.artists"]
-    assert table.hive_names("moma", "mor") == ["moma_mor.artists_rt", "moma_mor.artists_ro"]
+    assert table.hive_names("moma_cow", "cow") == ["moma_cow.artists"]
+    assert table.hive_names("moma_mor", "mor") == ["moma_mor.artists_rt", "moma_mor.artists_ro"]
 
 
 def test_the_collection_of_the_museum() -> None:
