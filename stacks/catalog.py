@@ -1,12 +1,17 @@
 """The catalog: the Glue databases and the work group of Athena."""
 
+from typing import Any
+
 from aws_cdk import Aws
 from aws_cdk import aws_athena as athena
 from aws_cdk import aws_glue as glue
 from constructs import Construct
 from lake_constructs.catalog import QueryGroup
+from lake_constructs.kubernetes_access import role_arn
+from lake_constructs.lake_formation import Grants, LakeFormation
 
-from lake.aws.rendering import glue_databases
+from lake.aws.processing import STREAMER
+from lake.aws.rendering import REFINED, glue_databases
 from lake.config.definition import Database
 from stacks.part import Blueprint, Part
 from stacks.storage import RESULTS, StorageStack
@@ -17,10 +22,10 @@ class CatalogStack(Part):
 
     def __init__(self, scope: Construct, blueprint: Blueprint, *, storage: StorageStack) -> None:
         super().__init__(scope, blueprint)
-        for name, folder in glue_databases(blueprint.databases).items():
-            entry = {"name": name, "locationUri": f"s3://{storage.silver.bucket_name}/{folder}"}
-            id = name.title().replace("_", "")
-            glue.CfnDatabase(self, id, catalog_id=Aws.ACCOUNT_ID, database_input=entry)
+        folders = glue_databases(blueprint.databases)
+        made = {name: self._database(name, f"s3://{storage.silver.bucket_name}/{to}") for name, to in folders.items()}
+        if self.settings.catalog.lake_formation:
+            self._guard(made, storage)
         results = f"s3://{storage.artifacts.bucket_name}/{RESULTS}/"
         limit_gb = self.settings.catalog.scan_limit_gb
         self.group = QueryGroup(
@@ -28,6 +33,27 @@ class CatalogStack(Part):
         )
         for database in blueprint.databases:
             self._name_queries(database)
+
+    def _database(self, name: str, place: str) -> glue.CfnDatabase:
+        entry: dict[str, Any] = {"name": name, "locationUri": place}
+        if self.settings.catalog.lake_formation:
+            entry["createTableDefaultPermissions"] = []  # or every role with a policy could read a new table
+        id = name.title().replace("_", "")
+        return glue.CfnDatabase(self, id, catalog_id=Aws.ACCOUNT_ID, database_input=entry)
+
+    def _guard(self, databases: dict[str, glue.CfnDatabase], storage: StorageStack) -> None:
+        """Lake Formation lets in the readers that the environment names; the processing stack adds the jobs."""
+        guard = LakeFormation(
+            self,
+            "LakeFormation",
+            bucket=storage.silver,
+            prefixes=("silver", STREAMER, REFINED),
+            key=storage.key,
+            databases=databases,
+        )
+        for role in self.settings.catalog.readers:
+            grants = Grants(self, f"Reader-{role.replace('/', '-')}", role=role_arn(role), databases=list(databases))
+            grants.node.add_dependency(guard.settings, *databases.values())
 
     def _name_queries(self, database: Database) -> None:
         place = database.hive_database(database.tables[0].types[0])

@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 from aws_cdk import Annotations, App, Stack, Tags
 from aws_cdk import aws_msk as msk
 from lake_constructs.handler_logs import keep_handler_logs
+from lake_constructs.permissions_boundary import limit_roles
 from lake_constructs.undeployable import refuse_deployment
 
 from lake.aws.environment import AwsEnvironment
@@ -30,6 +31,7 @@ class Lake:
     """lake-<environment>-<part>, in the order in which they are deployed."""
 
     def __init__(self, app: App, blueprint: Blueprint) -> None:
+        environment = blueprint.environment
         self.storage = StorageStack(app, blueprint)
         self.network = NetworkStack(app, blueprint, storage=self.storage)
         ground = {"storage": self.storage, "network": self.network}
@@ -45,7 +47,8 @@ class Lake:
         self.processing.add_stack_dependency(self.catalog)  # the jobs register tables in its databases
         for stack in self.stacks.values():
             keep_handler_logs(stack, self.storage.log_settings)
-        environment = blueprint.environment
+            if environment.permissions_boundary:
+                limit_roles(stack, environment.permissions_boundary)
         tag_all(app, environment)
         found = environment.streaming.existing
         repeated = {

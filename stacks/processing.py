@@ -21,6 +21,7 @@ from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.job_code import JobCode
 from lake_constructs.job_restarts import JOB, JobRestarts
 from lake_constructs.kafka import PORT as KAFKA_PORT
+from lake_constructs.lake_formation import Grants
 from lake_constructs.metrics import report_metrics
 from lake_constructs.plugin_bundle import read_asset
 from lake_constructs.private_bucket import read_objects, write_objects
@@ -178,6 +179,10 @@ class ProcessingStack(Part):
         nodes = NodeRole(self, "Nodes", statements=self._rights())
         if processing.sales:
             iam.Policy(self, "Sales", roles=[nodes], statements=self._rights_on_sales())
+        if self.settings.catalog.lake_formation:
+            databases = list(glue_databases(self.blueprint.databases))
+            place = storage.silver.bucket_arn
+            Grants(self, "Tables", role=nodes.role_arn, databases=databases, writes=place, dropped=REFINED)
         keys = {"data_key": storage.key, "disks_key": self._disks_key}
         encryption = EmrEncryption(self, "Encryption", certificates=processing.certificates, **keys)
         return EmrCluster(

@@ -8,6 +8,7 @@ from lake_constructs.log_group import LogSettings
 from lake_constructs.private_bucket import PrivateBucket
 
 from lake.aws.rendering import REQUESTS, STATE
+from lake.aws.storage import Tiering
 from stacks.part import Blueprint, Part
 
 RESULTS = "athena"  # prefix of query results
@@ -26,7 +27,8 @@ class StorageStack(Part):
         self.log_settings = LogSettings(LogsKey(self, "LogsKey", removal_policy=removal), days)
         # S3 delivers access logs to buckets under its own key only.
         self.logs = PrivateBucket(self, "Logs", removal_policy=removal, rules=[expire(days)])
-        self.bronze = self._data("Bronze")
+        tiers = self.settings.storage.bronze_tiering
+        self.bronze = self._data("Bronze", *([cheaper(tiers)] if tiers else []))
         self.silver = self._data("Silver")
         results = expire(self.settings.catalog.results_days, RESULTS)
         # Old versions expire soon, because the status file is written every second.
@@ -41,3 +43,18 @@ class StorageStack(Part):
 
 def expire(days: int, prefix: str | None = None) -> s3.LifecycleRule:
     return s3.LifecycleRule(expiration=Duration.days(days), prefix=f"{prefix}/" if prefix else None)
+
+
+def cheaper(tiers: Tiering) -> s3.LifecycleRule:
+    """Moves objects to cheaper classes. S3 leaves those below 128 KB where they are, because there they cost more."""
+    classes = {
+        s3.StorageClass.INFREQUENT_ACCESS: tiers.infrequent_access_days,
+        s3.StorageClass.GLACIER_INSTANT_RETRIEVAL: tiers.glacier_ir_days,
+    }
+    return s3.LifecycleRule(
+        transitions=[
+            s3.Transition(storage_class=name, transition_after=Duration.days(days))
+            for name, days in classes.items()
+            if days
+        ]
+    )

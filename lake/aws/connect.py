@@ -4,9 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from lake.aws.part import AllowedNetwork, GroupId, Part
+from lake.aws.part import AllowedNetwork, GroupId, Part, Role
 
-Role = Annotated[StrictStr, Field(pattern=r"^([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$")]
 Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
 
 

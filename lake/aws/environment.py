@@ -10,9 +10,10 @@ from lake.aws.connect import Connect
 from lake.aws.images import Images
 from lake.aws.network import Network
 from lake.aws.operations import Catalog, Operations
-from lake.aws.part import Part, TagKey, TagValue
+from lake.aws.part import Part, PolicyName, TagKey, TagValue
 from lake.aws.processing import Processing
 from lake.aws.source import Source
+from lake.aws.storage import Storage
 from lake.aws.streaming import Streaming
 from lake.config.environment import environment_path
 from lake.config.errors import BadInput
@@ -36,6 +37,9 @@ class AwsEnvironment(Part):
     protected: StrictBool = False
     # Tags of all resources, in addition to `lake` with the name of the environment.
     tags: dict[TagKey, TagValue] = Field(default_factory=dict)
+    # A policy that no role of the lake may exceed, by its name (or path and name) or its ARN.
+    permissions_boundary: PolicyName | None = None
+    storage: Storage = Storage()
     network: Network = Network()
     source: Source = Source()
     streaming: Streaming = Streaming()
@@ -105,6 +109,14 @@ class AwsEnvironment(Part):
             raise ValueError(
                 "operations.schedule with a cluster that ends itself | it may be gone when a step is due: "
                 "remove processing.idle_minutes"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _lake_formation_guards_glue(self) -> "AwsEnvironment":
+        if self.catalog.lake_formation and self.processing.metastore != "glue":
+            raise ValueError(
+                "catalog.lake_formation with processing.metastore hive | it guards the tables of Glue: remove one"
             )
         return self
 

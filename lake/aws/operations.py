@@ -2,17 +2,26 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictStr
+from pydantic import Field, StrictBool, StrictStr, model_validator
 
-from lake.aws.part import Count, Part
+from lake.aws.part import Count, Part, Role
 from lake.aws.schedule import Schedule
 
 
 class Catalog(Part):
-    """How Athena may be used."""
+    """How Athena may be used, and who may read the tables."""
 
     scan_limit_gb: Count = 10  # a query that would read more is stopped
     results_days: Count = 30
+    # True: Lake Formation decides who may read the tables. False: the policies of each role do.
+    lake_formation: StrictBool = False
+    readers: tuple[Role, ...] = ()  # roles of this account that Lake Formation lets read all tables
+
+    @model_validator(mode="after")
+    def _readers_are_let_in(self) -> "Catalog":
+        if self.readers and not self.lake_formation:
+            raise ValueError("readers without lake_formation | write lake_formation: true, or remove readers")
+        return self
 
 
 class Operations(Part):

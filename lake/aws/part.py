@@ -1,6 +1,7 @@
 """The base of every part of an AWS environment, and the values that several parts share."""
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -47,12 +48,20 @@ def _tag_key(text: str) -> str:
     return text
 
 
+def _policy(text: str) -> str:
+    if not re.fullmatch(rf"(arn:aws[a-z-]*:iam::([0-9]{{12}}|aws):policy/)?({IAM_NAME}/)*{IAM_NAME}", text):
+        what = f"'{text}' is neither the name nor the ARN of a policy"
+        raise ValueError(f"{what} | write Boundary, developers/Boundary or arn:aws:iam::...:policy/Boundary")
+    return text
+
+
 def overlap(one: str, other: str) -> bool:
     return ipaddress.IPv4Network(one).overlaps(ipaddress.IPv4Network(other))
 
 
 LAKE_TAG = "lake"  # on all resources, with the name of the environment
 TAG_TEXT = r"^[\w .:/=+@-]*$"  # what AWS allows
+IAM_NAME = r"[\w+=,.@-]{1,128}"
 
 Count = Annotated[StrictInt, Field(ge=1)]
 Cidr = Annotated[StrictStr, AfterValidator(_private_network)]
@@ -60,5 +69,8 @@ AllowedNetwork = Annotated[StrictStr, AfterValidator(_allowed_network)]
 SubnetId = Annotated[StrictStr, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
 GroupId = Annotated[StrictStr, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
 Memory = Annotated[StrictStr, Field(pattern=r"^[1-9][0-9]*[mg]$")]
+PolicyName = Annotated[StrictStr, AfterValidator(_policy)]
+# A role of this account, by its name, or its path and name.
+Role = Annotated[StrictStr, Field(pattern=r"^([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$")]
 TagKey = Annotated[StrictStr, Field(min_length=1, max_length=128, pattern=TAG_TEXT), AfterValidator(_tag_key)]
 TagValue = Annotated[StrictStr, Field(max_length=256, pattern=TAG_TEXT)]
