@@ -8,6 +8,7 @@ account.json is what judge.mjs reads. Names are made of stack and logical id, so
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -52,7 +53,10 @@ class Role:
 
 @dataclass
 class Account:
-    """Roles by logical id without its hash; resources: policies of buckets, keys and secrets by their ARNs."""
+    """Roles by logical id without its hash; resources: policies of buckets, keys and secrets by their ARNs.
+
+    A role has its stack before its name where several stacks have one of that name: lake-dev-connect/AWS679ServiceRole.
+    """
 
     id: str = ACCOUNT
     cluster: str = ""  # the ARN of the Kafka cluster
@@ -160,10 +164,10 @@ def read(folder: Path) -> Stacks:
 def account(stacks: Stacks) -> Account:
     """All roles with their policies, and the policies of resources."""
     found, by_name = Account(), {}
+    names = Counter(HASH.sub("", id) for _, id, _ in stacks.of_type("AWS::IAM::Role"))
     for stack, id, properties in stacks.of_type("AWS::IAM::Role"):
         key, resolve = HASH.sub("", id), _resolver(stacks, stack)
-        if key in found.roles:
-            raise Refused(f"two roles are named {key}")
+        key = key if names[key] == 1 else f"{stack}/{key}"
         found.roles[key] = role = Role(resolve({"Fn::GetAtt": [id, "Arn"]}))
         role.policies = {one["PolicyName"]: one["PolicyDocument"] for one in resolve(properties.get("Policies", []))}
         role.managed = resolve(properties.get("ManagedPolicyArns", []))

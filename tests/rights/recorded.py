@@ -10,6 +10,7 @@ from typing import Any
 
 from iam.roles import Account, Stacks, account, read
 from tests.rights.endpoint import Endpoint, serving
+from tests.rights.handlers import called
 from tests.rights.implied import implied
 from tests.rights.judge import Call
 from tests.rights.listed import listed
@@ -46,7 +47,7 @@ def record(name: str) -> Recorded:
     endpoint = Endpoint(assets(folder), parameters(stacks))
     with serving(endpoint) as url, TemporaryDirectory() as home:
         failed = run_all(Machines(endpoint, url, Path(home)), endpoint, stacks, folder, name)
-    made = {*endpoint.calls, *listed(stacks, found)}
+    made = {*endpoint.calls, *listed(stacks, found), *called(stacks, found)}
     return Recorded(found, sorted({*made, *implied(stacks, made)}), failed)
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from iam.roles import Account
+from tests.rights.handlers import handlers
 from tests.rights.judge import Call, Judge
 from tests.rights.recorded import Recorded, record
 from tests.synth.synthesis import ENVIRONMENTS
 
-BROKERS = "AWS679f53fac002430cb0da5b7982bd2287ServiceRole"  # asks MSK for the addresses of the brokers
 # Roles with policies of ours; of the others, AWS and the CDK write the policies.
-OURS = ("Nodes", "Service", BROKERS, "ConnectRole", "RequesterRole", "RegistryRole", "PreparationRole")
+OURS = ("Nodes", "Service", "ConnectRole", "RequesterRole", "RegistryRole", "PreparationRole")
 
 
 @pytest.fixture(scope="module", params=ENVIRONMENTS)
@@ -45,7 +45,7 @@ def unmissed(recorded: Recorded, evaluator: Judge) -> list[str]:
     judged = list(zip(recorded.calls, verdicts, strict=True))
     return [
         what
-        for role in OURS
+        for role in [*OURS, *handlers(recorded.account)]
         for what, statement, less in lessened(recorded.account, role)
         if not is_missed(
             [call for call, verdict in judged if call.role == role and statement in verdict.by], less, evaluator
