@@ -19,6 +19,7 @@ from lake.rendering.connector import REGISTRY_WRITER as REGISTRY_WRITER
 from lake.rendering.connector import registry_login, render
 from lake.rendering.kafka_login import IAM_LOGIN
 from lake.rendering.kafka_login import consumer_group as consumer_group
+from lake.rendering.message_form import in_form
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, topics
@@ -93,7 +94,7 @@ def source_connector(
 ) -> dict[str, str]:
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
     values = source_values(database, address, registry, _largest_message(environment))
-    settings = render(template(root, database), values)
+    settings = in_form(render(template(root, database), values), database)
     return {**settings, **registry_login(WRITER_PASSWORD), **tls, **_topic_creation(database, environment, root)}
 
 

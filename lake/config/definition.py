@@ -11,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StrictInt,
     StrictStr,
     field_validator,
@@ -179,6 +180,7 @@ class Database(BaseModel):
     database: Annotated[StrictStr, AfterValidator(_database_name)]
     engine: Identifier = DEFAULT_ENGINE
     lake_name: LakeDatabase | None = None  # of the one database of the catalog for all of its tables
+    envelope: StrictBool = False  # topics and archive hold Debezium's envelopes; the tables are the same
     by_name: Annotated[dict[str, Table], Field(alias="tables", min_length=1)]
 
     @field_validator("by_name", mode="before")

@@ -5,6 +5,7 @@ from pathlib import Path
 from lake.config.definition import Database
 from lake.config.environment import LOOPBACK, Environment
 from lake.rendering.connector import registry_login, render
+from lake.rendering.message_form import in_form
 from lake.rendering.topics import LARGEST_MESSAGE, largest_row
 from lake.sources.engine import Address
 from lake.sources.engines import engine_of
@@ -15,11 +16,9 @@ def template(root: Path, database: Database) -> Path:
 
 
 def source_connector(database: Database, environment: Environment) -> dict[str, str]:
-    """The connector of a lake on this machine; its rows are flat."""
-    return {
-        **render(template(environment.root, database), local_values(database, environment)),
-        **local_registry_login(environment),
-    }
+    """The connector of a lake on this machine."""
+    rendered = render(template(environment.root, database), local_values(database, environment))
+    return {**in_form(rendered, database), **local_registry_login(environment)}
 
 
 def local_registry_login(environment: Environment) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.events import flatten
-from spark_jobs.events.decode import with_fields
+from spark_jobs.events.message_form import with_fields
 from spark_jobs.hudi import timeline
 from spark_jobs.hudi.table import stored_columns
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema

@@ -10,12 +10,11 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming import StreamingQuery
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
-from spark_jobs.events import validate
+from spark_jobs.events import message_form, validate
 from spark_jobs.hudi import source_offsets
 from spark_jobs.kafka.admin import Broker, Topic
 from spark_jobs.kafka.messages import read_stream, schema_id
@@ -28,7 +27,7 @@ from spark_jobs.scheduling.background import Background
 PREFIX = "bronze."  # begins the name of an archive in the status file
 FILE = "__file"
 RAW = -2  # the writer id of messages that can't be decoded; no frame has it
-RAW_SCHEMA = {
+RAW_SCHEMA: Dict[str, Any] = {
     "type": "record",
     "name": "Raw",
     "namespace": "lake",
@@ -120,11 +119,10 @@ class BronzeTopic:
             messages.unpersist()
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
-        schema: Dict[str, Any] = RAW_SCHEMA
+        schema, row = RAW_SCHEMA, F.struct("key", "value")
         if writer != RAW:
-            schema = validate.own_schema(self.registry, writer, self.table)
-        decoded = from_avro(F.expr("substring(value, 6)"), json.dumps(schema))
-        row = F.struct("key", "value") if writer == RAW else decoded
+            flat = validate.own_schema(self.registry, writer, self.table)
+            schema, row = message_form.written(flat), message_form.message(flat)
         columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
         ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
         with_offset = {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}

@@ -1,13 +1,11 @@
 """Change events: Kafka messages in Confluent framing, decoded each with its own writer schema."""
 
-import json
-from typing import Any, Dict, List
+from typing import Any, Dict
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro
 
-from spark_jobs.events import toast
+from spark_jobs.events import message_form, toast
 from spark_jobs.events.flatten import GENERATION, UNAVAILABLE, order
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.runtime.pipeline import Table
@@ -26,7 +24,7 @@ class Decoder:
     """
 
     def __init__(self, writer_schema: Dict[str, Any], table: Table) -> None:
-        self._row = from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema)).alias("row")
+        self._row = message_form.record(writer_schema).alias("row")
         columns = toast.lake_columns(writer_schema, "row", engine(table.engine).convert)
         self._columns = [F.expr(sql) for sql in [*columns, order(table.epoch, "offset")]]
 
@@ -44,16 +42,6 @@ def sender(schemas: Schemas) -> Column:
 
 def metadata(schemas: Schemas, mode: str = "FAILFAST") -> Column:
     """A struct of the fields of METADATA; the decoder skips all others. Null for a message of an unknown writer."""
-    known = [F.when(schema_id() == writer, _metadata_of(schemas[writer], mode)) for writer in sorted(schemas)]
+    facts = {writer: message_form.some_fields(schema, METADATA_TYPES, mode) for writer, schema in schemas.items()}
+    known = [F.when(schema_id() == writer, facts[writer]) for writer in sorted(facts)]
     return F.coalesce(*known) if known else F.lit(None).cast(METADATA)
-
-
-def _metadata_of(writer_schema: Dict[str, Any], mode: str) -> Column:
-    fields = [{"name": name, "type": ["null", kind], "default": None} for name, kind in METADATA_TYPES.items()]
-    options = {"avroSchema": json.dumps(with_fields(writer_schema, fields)), "mode": mode}
-    return from_avro(F.expr("substring(value, 6)"), json.dumps(writer_schema), options)
-
-
-def with_fields(record: Dict[str, Any], fields: List[Dict[str, Any]]) -> Dict[str, Any]:
-    """The Avro schema of a record, with other fields. The name stays, because a reader matches records by it."""
-    return dict({kept: record[kept] for kept in ("type", "name", "namespace") if kept in record}, fields=fields)

@@ -5,14 +5,12 @@ decoded, have no key, or have a value that the lake type cannot hold: toast.unre
 under which decoding them as rows fails.
 """
 
-import json
 from typing import Any, Dict, Optional, Tuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.avro.functions import from_avro
 
-from spark_jobs.events import toast
+from spark_jobs.events import message_form, toast
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.runtime.pipeline import Table
@@ -40,14 +38,15 @@ class TooLarge(UnknownWriter):
 
 
 def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
-    """The schema of a frame's id; UnknownWriter when the connector of the table can't have written with it.
+    """The flat schema of a frame's id (message_form.py).
 
+    UnknownWriter when the connector of the table can't have written with it.
     UnknownSchema when the registry has no schema of the topic at all: then the registry is wrong, and the table waits.
     """
     if not 0 <= writer < IDS:
         raise UnknownWriter("it does not begin with a zero and the id of a schema")
     try:
-        schema = registry.schema(writer)
+        schema = message_form.flat(registry.schema(writer))
     except UnknownSchema as missing:
         registry.require(table.topic + "-value")
         raise UnknownWriter(str(missing)) from None
@@ -124,7 +123,7 @@ def _row(writer: int) -> str:
 
 def _decoded(writer: int, schema: Dict[str, Any]) -> Column:
     """The rows of one writer's messages. What can't be decoded becomes a row of NULLs."""
-    row = from_avro(F.expr("substring(value, 6)"), json.dumps(schema), {"mode": "PERMISSIVE"})
+    row = message_form.record(schema, "PERMISSIVE")
     return F.when(schema_id() == writer, row).alias(_row(writer))
 
 

@@ -6,6 +6,7 @@ from typing import Any, Dict, Iterable, List
 from pyspark.sql import DataFrame
 
 from spark_jobs.events import decode, validate
+from spark_jobs.events.message_form import flat
 from spark_jobs.events.schema_evolution import required_fields
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime.pipeline import Table
@@ -40,4 +41,4 @@ class WriterSchemas:
 
     def required(self, writer: int) -> List[str]:
         """The columns that are NOT NULL for a writer, known or not."""
-        return required_fields(self._registry.schema(writer))
+        return required_fields(flat(self._registry.schema(writer)))

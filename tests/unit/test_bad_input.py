@@ -40,6 +40,7 @@ FILES = [
     Case("too long", ["has 64 bytes", "PostgreSQL keeps 63"], SHOP + f"  public.{'b' * 64}: {{key: [id]}}\n"),
     Case("system schema", ["'pg_catalog' is not captured"], SHOP + "  pg_catalog.b: {key: [id]}\n"),
     Case("own schema", ["'lake' is not captured"], SHOP + "  lake.signal: {key: [id]}\n"),
+    Case("envelope is text", ["valid boolean", "key envelope"], f"envelope: maybe\n{SHOP}"),
     Case("Hive collision", ["public.a and other.a", "shop_cow.a"], SHOP + "  other.a: {key: [id]}\n"),
     Case("no tables", ["at least 1 item", "key tables"], "database: shop\ntables: {}\n"),
     Case("tables is a list", ["valid dictionary", "key tables"], "database: shop\ntables: [public.a]\n"),

@@ -102,14 +102,11 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "name": "source_postgres_moma_envelope",
         "slot.name": "lake_moma_envelope",
         "topic.prefix": "envelope",
-        "transforms": "drop_signal,normalize,limit",
+        "transforms": "drop_signal,run,unavailable,normalize,limit",
         "transforms.unwrap.type": None,
         "transforms.unwrap.delete.tombstone.handling.mode": None,
         "transforms.unwrap.add.fields": None,
         "transforms.unwrap.replace.null.with.default": None,
-        "transforms.run.type": None,
-        "transforms.unavailable.type": None,
-        "transforms.unavailable.predicate": None,
     }
 
 

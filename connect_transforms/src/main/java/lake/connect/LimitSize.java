@@ -22,7 +22,8 @@ import org.apache.kafka.connect.transforms.Transformation;
  * the task, and with it the capture of all tables of the database, for as long as the row is in the log.
  *
  * <p>The record has the key of the row, and names the row and its size. Readers of the topic treat it as a bad message
- * (spark_jobs/events/validate.py). A delete is always sent, without the largest values of the deleted row.
+ * (spark_jobs/events/validate.py). A delete is always sent, without the largest values of the deleted row. An envelope
+ * is sent without the row before the change if it fits then.
  *
  * <p>The size is that of the row in Avro, at most some bytes per column below that of the message. Must run last.
  */
@@ -35,7 +36,6 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
             .build();
 
     private static final String MAX_BYTES = "max.bytes";
-    private static final String DELETED = "__deleted";
     private static final int SHOWN = 200;  // characters of a key
     private static final int NUMBER = 11;  // bytes of the longest number in Avro, and of its NULL flag
 
@@ -55,10 +55,26 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
     @Override
     public R apply(R record) {
         long size = bytes(record.key()) + bytes(record.value());
-        if (size <= limit) {
-            return record;
+        if (size <= limit || !(record.value() instanceof Struct value)) {
+            return size <= limit ? record : with(record, notice(record, size));
         }
-        return isDelete(record.value()) ? with(record, shortened(record, size)) : with(record, notice(record, size));
+        if (Envelopes.isDelete(value)) {
+            return with(record, shortenedDelete(value, size));
+        }
+        Struct small = withoutBefore(value);
+        return size - bytes(value) + bytes(small) <= limit ? with(record, small) : with(record, notice(record, size));
+    }
+
+    private static Struct withoutBefore(Struct value) {
+        return Envelopes.isEnvelope(value) ? Structs.copy(value, value.schema()).put(Envelopes.BEFORE, null) : value;
+    }
+
+    private Struct shortenedDelete(Struct value, long size) {
+        if (!Envelopes.isEnvelope(value)) {
+            return shortened(value, size);
+        }
+        Struct before = value.getStruct(Envelopes.BEFORE);
+        return Structs.copy(value, value.schema()).put(Envelopes.BEFORE, shortened(before, size));
     }
 
     private R with(R record, Struct value) {
@@ -88,14 +104,8 @@ public class LimitSize<R extends ConnectRecord<R>> implements Transformation<R> 
         return String.valueOf(value);
     }
 
-    private static boolean isDelete(Object value) {
-        return value instanceof Struct row && row.schema().field(DELETED) != null
-                && "true".equals(row.get(DELETED));
-    }
-
     /** The row without its largest values, so that it fits. The key is small: an index of PostgreSQL holds it. */
-    private Struct shortened(R record, long size) {
-        Struct row = (Struct) record.value();
+    private Struct shortened(Struct row, long size) {
         Struct small = Structs.copy(row, row.schema());
         List<Field> largestFirst = row.schema().fields().stream()
                 .sorted(Comparator.comparingLong((Field field) -> bytes(row.get(field))).reversed()).toList();

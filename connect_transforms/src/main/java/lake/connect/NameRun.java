@@ -9,9 +9,9 @@ import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Adds the field {@code __run} to a flat row: the generation of the connector that sent it, which is the start time of
+ * Adds the field {@code __run} to a flat row, or to an envelope: the generation of the connector that sent it, which is the start time of
  * that run in ms ({@link Runs}; by this worker's clock if the snapshotter is not ours). Needs no configuration. Must run
- * after ExtractNewRecordState.
+ * after ExtractNewRecordState, if there is one.
  *
  * <p>Messages that a run sent before it was replaced can still be in network buffers. They then arrive after messages of
  * the next run: older changes after newer ones. Readers of the topic detect them by this field
@@ -40,13 +40,17 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
 
     @Override
     public R apply(R record) {
-        if (!(record.value() instanceof Struct row) || row.schema().field(OPERATION) == null) {
+        if (!(record.value() instanceof Struct row) || !isRow(row)) {
             return record;
         }
         Struct named = Structs.copy(row, widened.of(row.schema(), NameRun::widen));
         named.put(RUN, Runs.of(server(record), began));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
                 named.schema(), named, record.timestamp(), record.headers());
+    }
+
+    private static boolean isRow(Struct value) {
+        return value.schema().field(OPERATION) != null || Envelopes.isEnvelope(value);
     }
 
     private static Object server(ConnectRecord<?> record) {

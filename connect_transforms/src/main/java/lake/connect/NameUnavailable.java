@@ -14,7 +14,8 @@ import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Names the missing values of a flat row under REPLICA IDENTITY DEFAULT, in two new fields. Needs no configuration.
+ * Names the missing values of a row under REPLICA IDENTITY DEFAULT, in two new fields of the flat row or of the
+ * envelope. Needs no configuration.
  *
  * <ul>
  *   <li>{@code __unavailable}: the names of the columns whose large value did not change and is not in the message:
@@ -25,7 +26,7 @@ import org.apache.kafka.connect.transforms.Transformation;
  *
  * No real value equals the placeholder: it contains U+0000, which no text of PostgreSQL does, and as bytes it
  * arrives as a {@code byte[]}, while Debezium wraps every real value in a {@code ByteBuffer}. Must run after
- * ExtractNewRecordState, and before NormalizeColumns, which normalizes the key in {@code __moved_from} too.
+ * ExtractNewRecordState, if there is one, and before NormalizeColumns, which normalizes the key in {@code __moved_from} too.
  */
 public class NameUnavailable<R extends ConnectRecord<R>> implements Transformation<R> {
 
@@ -70,8 +71,12 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
         if (record.headers().lastWithName(NEW_KEY) != null) {
             return ALL;
         }
-        List<String> names = row.schema().fields().stream()
-                .filter(field -> isPlaceholder(row.getWithoutDefault(field.name()))).map(Field::name).toList();
+        Struct found = Envelopes.row(row);
+        if (found == null) {
+            return null;
+        }
+        List<String> names = found.schema().fields().stream()
+                .filter(field -> isPlaceholder(found.getWithoutDefault(field.name()))).map(Field::name).toList();
         return names.isEmpty() ? null : names;
     }
 

@@ -86,6 +86,39 @@ class LimitSizeTest {
         assertEquals("k".repeat(200) + "...", ((Struct) sent.value()).get("key"));
     }
 
+    private static final Schema ENVELOPE = SchemaBuilder.struct().name("shop.public.t.Envelope")
+            .field("before", SchemaBuilder.struct().name("shop.public.t.Value").optional()
+                    .field("id", Schema.INT32_SCHEMA).field("t", Schema.OPTIONAL_STRING_SCHEMA).build())
+            .field("after", SchemaBuilder.struct().name("shop.public.t.Value").optional()
+                    .field("id", Schema.INT32_SCHEMA).field("t", Schema.OPTIONAL_STRING_SCHEMA).build())
+            .field("op", Schema.STRING_SCHEMA)
+            .build();
+
+    private static Struct half(String side, String text) {
+        return new Struct(ENVELOPE.field(side).schema()).put("id", 7).put("t", text);
+    }
+
+    private Struct sent(Struct envelope) {
+        var key = new Struct(KEY).put("id", 7).put("part", ByteBuffer.wrap(new byte[0]));
+        return (Struct) limit.apply(new SourceRecord(Map.of(), Map.of(), "t", KEY, key, ENVELOPE, envelope)).value();
+    }
+
+    @Test
+    void anEnvelopeIsSentLessTheRowBeforeTheChange() {
+        var update = new Struct(ENVELOPE).put("op", "u").put("before", half("before", "b".repeat(100)));
+        var sent = sent(update.put("after", half("after", "a".repeat(90))));
+        assertNull(sent.get("before"));
+        assertEquals("a".repeat(90), sent.getStruct("after").get("t"));
+        assertSame(LimitSize.TOO_LARGE, sent(update.put("after", half("after", "a".repeat(300)))).schema());
+    }
+
+    @Test
+    void anEnvelopeOfADeleteIsSentLessTheLargestValues() {
+        var sent = sent(new Struct(ENVELOPE).put("op", "d").put("before", half("before", "b".repeat(300))));
+        assertEquals(7, sent.getStruct("before").get("id"));
+        assertNull(sent.getStruct("before").get("t"));
+    }
+
     @Test
     void aDeleteIsSentLessTheLargestValues() {
         var deleted = row("x".repeat(150), new byte[40], List.of("kept")).put("__deleted", "true").put("note", "n".repeat(300));

@@ -45,6 +45,14 @@ class NameRunTest {
     }
 
     @Test
+    void anEnvelopeSaysItToo() {
+        Schema envelope = SchemaBuilder.struct().name("lab.public.t.Envelope").field("op", Schema.STRING_SCHEMA).build();
+        Struct named = named(begun(), new Struct(envelope).put("op", "c"));
+        assertTrue(named.getInt64(NameRun.RUN) > 0);
+        assertEquals("lab.public.t.Envelope", named.schema().name());
+    }
+
+    @Test
     void aStartWithinTheTaskIsARunOfItsOwn() {
         NameRun<SourceRecord> transform = begun();
         for (long[] clockAndRun : new long[][] {{5, 5}, {5, 6}, {3, 7}, {90, 90}}) {

@@ -88,6 +88,22 @@ class NameUnavailableTest {
     }
 
     @Test
+    void anEnvelopeNamesTheMissingValuesOfItsRow() {
+        Schema half = SchemaBuilder.struct().name("lab.public.big.Value").optional()
+                .field("id", Schema.INT32_SCHEMA).field("note", Schema.OPTIONAL_STRING_SCHEMA).build();
+        Schema envelope = SchemaBuilder.struct().name("lab.public.big.Envelope")
+                .field("before", half).field("after", half).field("op", Schema.STRING_SCHEMA).build();
+        Struct after = new Struct(half).put("id", 2).put("note", NameUnavailable.PLACEHOLDER);
+        Struct update = new Struct(envelope).put("op", "u").put("after", after);
+        Struct named = named(new SourceRecord(Map.of(), Map.of(), "t", KEY, key(2), envelope, update));
+        assertEquals(List.of("note"), named.getArray(NameUnavailable.UNAVAILABLE));
+        assertEquals(after, named.getStruct("after"));
+        Struct delete = new Struct(envelope).put("op", "d").put("before", new Struct(half).put("id", 2));
+        assertNull(named(new SourceRecord(Map.of(), Map.of(), "t", KEY, key(2), envelope, delete))
+                .get(NameUnavailable.UNAVAILABLE));
+    }
+
+    @Test
     void oneSchemaObjectForOneTableVersion() {
         Schema first = transform.apply(message(row("a"))).valueSchema();
         assertSame(first, transform.apply(message(row("b"))).valueSchema());
