@@ -21,5 +21,5 @@ def flat_connector(database: Database, environment: Environment, prefix: str) ->
 def _second_capture(database: Database, environment: Environment, prefix: str, name: str) -> dict[str, str]:
     values = {**local_values(database, environment), "TOPIC_PREFIX": prefix}
     values.update(CONNECTOR=f"{database.connector}_{name}", SLOT=f"{slot(database)}_{name}")
-    settings = in_form(render(template(environment.root, database), values), database)
-    return {**settings, **local_registry_login(environment)}
+    rendered = render(template(environment.root, database), values)
+    return in_form(rendered, database, local_registry_login(environment))

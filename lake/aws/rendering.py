@@ -94,8 +94,8 @@ def source_connector(
 ) -> dict[str, str]:
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
     values = source_values(database, address, registry, _largest_message(environment))
-    settings = in_form(render(template(root, database), values), database)
-    return {**settings, **registry_login(WRITER_PASSWORD), **tls, **_topic_creation(database, environment, root)}
+    settings = in_form(render(template(root, database), values), database, registry_login(WRITER_PASSWORD))
+    return {**settings, **tls, **_topic_creation(database, environment, root)}
 
 
 def sink_connector(

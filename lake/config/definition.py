@@ -1,7 +1,6 @@
 """What is captured: the typed form of databases/<database>.yaml."""
 
 import os
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,94 +12,33 @@ from pydantic import (
     Field,
     StrictBool,
     StrictInt,
-    StrictStr,
     field_validator,
     model_validator,
 )
 from pydantic.dataclasses import dataclass
 
+from lake.config.declared_schema import columns_of, with_declared
 from lake.config.errors import BadInput
+from lake.config.identifiers import (
+    TABLE_NAME,
+    DatabaseName,
+    Identifier,
+    LakeDatabase,
+    PartitionColumn,
+    QualifiedName,
+    SourceColumn,
+)
 from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 DATABASES_VARIABLE = "LAKE_DATABASES_DIR"
 HEARTBEAT = "lake.heartbeat"
 SIGNAL = "lake.signal"
 DEFAULT_ENGINE = "postgres"
-IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*\Z")
-IDENTIFIER_LIMIT = 63  # bytes, PostgreSQL NAMEDATALEN - 1; Hive allows 128, Kafka 249 for the three joined
-NAME_LIMIT_OF_DATABASE = IDENTIFIER_LIMIT - len("lake_")  # a source may keep something named lake_<database>
-TABLE_NAME = "__table"  # as the partition column: one folder for all rows, named by the table
 EPOCH_SIZE = 2**48  # offsets of one epoch of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
-RESERVED_DATABASES = ("template0", "template1")
-RESERVED_SCHEMAS = ("lake", "information_schema")
-RESERVED_LAKE_NAMES = ("default", "global_temp", "refined", "information_schema", "sys")
-ADDED_COLUMNS = (
-    "__op",
-    "__db",
-    "__table",
-    "__schema",
-    "__lsn",
-    "__source_ts_ms",
-    "__deleted",
-    "_order",
-    "_key",
-    "__unavailable",
-    "__moved_from",
-    "__run",
-)
 
 TableType = Literal["cow", "mor"]
 OnBadMessage = Literal["stop", "quarantine"]
-
-
-def is_added_column(column: str) -> bool:
-    """True for a name that only the pipeline gives to columns: a source column may not have it."""
-    return column.lower().startswith(("_hoodie", "_toast_")) or column.lower() in ADDED_COLUMNS
-
-
-def _identifier(name: str) -> str:
-    if not IDENTIFIER.match(name):
-        raise ValueError(
-            f"'{name}' is not a plain name | use a to z, 0 to 9 and _ only, not starting with a digit "
-            "(Hive folds case and Kafka uses the dot)"
-        )
-    if len(name) > IDENTIFIER_LIMIT:
-        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | PostgreSQL keeps {IDENTIFIER_LIMIT}: shorten it")
-    return name
-
-
-def _source_column(name: str) -> str:
-    if is_added_column(name):
-        raise ValueError(f"the lake adds a column named '{name}' | choose a column of the source table")
-    return _identifier(name)
-
-
-def _partition_column(name: str) -> str:
-    return name if name == TABLE_NAME else _source_column(name)
-
-
-def _database_name(name: str) -> str:
-    if name in RESERVED_DATABASES:
-        raise ValueError(f"'{name}' belongs to the server | choose the database that holds the tables")
-    if len(name) > NAME_LIMIT_OF_DATABASE:
-        raise ValueError(f"'{name[:20]}...' has {len(name)} bytes | use at most {NAME_LIMIT_OF_DATABASE}")
-    return _identifier(name)
-
-
-def _table_name(name: str) -> str:
-    schema, dot, table = name.partition(".")
-    if not dot or "." in table:
-        raise ValueError(f"'{name}' is not schema.table | write public.{table or schema}, for example")
-    if schema in RESERVED_SCHEMAS or schema.startswith("pg_"):
-        raise ValueError(f"schema '{schema}' is not captured | choose a table of the application")
-    return f"{_identifier(schema)}.{_identifier(table)}"
-
-
-def _lake_database(name: str) -> str:
-    if name in RESERVED_LAKE_NAMES:
-        raise ValueError(f"'{name}' is a database that the catalog has for others | choose another name")
-    return _identifier(name)
 
 
 def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -113,13 +51,6 @@ def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
 def _listed(partition: Any) -> Any:
     """One column may be written without brackets."""
     return (partition,) if isinstance(partition, str) else () if partition is None else partition
-
-
-Identifier = Annotated[StrictStr, AfterValidator(_identifier)]
-SourceColumn = Annotated[StrictStr, AfterValidator(_source_column)]
-PartitionColumn = Annotated[StrictStr, AfterValidator(_partition_column)]
-LakeDatabase = Annotated[StrictStr, AfterValidator(_lake_database)]
-QualifiedName = Annotated[StrictStr, AfterValidator(_table_name)]
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -136,6 +67,7 @@ class Table:
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
+    avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
 
     @model_validator(mode="after")
     def _partition_groups_rows(self) -> "Table":
@@ -144,6 +76,14 @@ class Table:
                 f"partition '{', '.join(self.partition)}' is the whole key, so every row would get a separate folder "
                 "| choose a column with few values or leave partition out"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _schema_has_the_columns(self) -> "Table":
+        known = columns_of(self.avsc) if self.avsc else []
+        named = [*self.key, *(column for column in self.partition if column != TABLE_NAME)]
+        for column in [column for column in named if self.avsc and column not in known]:
+            raise ValueError(f"the schema in avsc has no field '{column}' | add it: all columns of the table are read")
         return self
 
     @property
@@ -177,10 +117,11 @@ class Database(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    database: Annotated[StrictStr, AfterValidator(_database_name)]
+    database: DatabaseName
     engine: Identifier = DEFAULT_ENGINE
     lake_name: LakeDatabase | None = None  # of the one database of the catalog for all of its tables
     envelope: StrictBool = False  # topics and archive hold Debezium's envelopes; the tables are the same
+    format: Literal["avro", "json"] = "avro"  # of the messages; json: without a registry
     by_name: Annotated[dict[str, Table], Field(alias="tables", min_length=1)]
 
     @field_validator("by_name", mode="before")
@@ -202,6 +143,17 @@ class Database(BaseModel):
                         "| capture one of them, or give one a lake_name"
                     )
                 owner[name] = table.full_name
+        return self
+
+    @model_validator(mode="after")
+    def _form_is_known(self) -> "Database":
+        if self.format == "json" and self.envelope:
+            raise ValueError("JSON is read as flat rows, not as envelopes | leave out envelope, or format")
+        for table in self.tables:
+            if self.format == "json" and table.avsc is None:
+                raise ValueError(f"JSON says no types, and {table.full_name} has no avsc | name a file with its schema")
+            if self.format == "avro" and table.avsc is not None:
+                raise ValueError(f"nothing reads the avsc of {table.full_name} | leave it out, or add format: json")
         return self
 
     @property
@@ -246,7 +198,7 @@ def _named(name: str, settings: Any) -> Any:
 
 def load_database(path: Path) -> Database:
     """One file; BadInput names file, line, key and remedy."""
-    database = as_model(Database, read_mapping(path), path)
+    database = as_model(Database, with_declared(read_mapping(path), path), path)
     check_file_name(path, "database", "database", database.database)
     return database
 

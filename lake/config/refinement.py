@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StrictStr, model_validator
 
-from lake.config.definition import Identifier
 from lake.config.errors import BadInput
+from lake.config.identifiers import Identifier
 from lake.config.yaml_file import as_model, read_mapping
 
 REFINE = "refine"  # the job

@@ -1,4 +1,4 @@
-"""The form of the messages that a connector sends: flat rows, which the templates render, or Debezium's envelopes."""
+"""The form of the messages that a connector sends: the flat rows in Avro of the templates, envelopes, or JSON."""
 
 from collections.abc import Mapping
 
@@ -7,9 +7,21 @@ from lake.config.definition import Database
 UNWRAP = "unwrap"  # the transform of the templates that makes flat rows of envelopes
 
 
-def in_form(settings: Mapping[str, str], database: Database) -> dict[str, str]:
-    """The settings of a source connector for the form that the definition names."""
-    return without_unwrap(settings) if database.envelope else dict(settings)
+CONVERTERS = ("key.converter", "value.converter")
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+
+
+def in_form(settings: Mapping[str, str], database: Database, login: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a source connector for the form that the definition names. login: to the registry, for Avro."""
+    found = without_unwrap(settings) if database.envelope else dict(settings)
+    return as_json(found) if database.format == "json" else {**found, **login}
+
+
+def as_json(settings: Mapping[str, str]) -> dict[str, str]:
+    """JSON without schemas, which needs no registry. A NULL stays one: the converter would write the default."""
+    kept = {key: text for key, text in settings.items() if not key.startswith(CONVERTERS)}
+    without = {"": JSON, ".schemas.enable": "false", ".replace.null.with.default": "false"}
+    return {**kept, **{side + key: text for side in CONVERTERS for key, text in without.items()}}
 
 
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ def template(root: Path, database: Database) -> Path:
 def source_connector(database: Database, environment: Environment) -> dict[str, str]:
     """The connector of a lake on this machine."""
     rendered = render(template(environment.root, database), local_values(database, environment))
-    return {**in_form(rendered, database), **local_registry_login(environment)}
+    return in_form(rendered, database, local_registry_login(environment))
 
 
 def local_registry_login(environment: Environment) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pyspark.sql.streaming import StreamingQuery
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.events import message_form, validate
+from spark_jobs.events.declared_schema import schemas_of
 from spark_jobs.hudi import source_offsets
 from spark_jobs.kafka.admin import Broker, Topic
 from spark_jobs.kafka.messages import read_stream, schema_id
@@ -164,11 +165,11 @@ def start(
 ) -> StreamingQuery:
     """The running query of one topic's archive."""
     size, ask = pipeline.bronze["max_records"], partial(broker.topic, table.topic)
-    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], Registry(pipeline.registry), size, ask)
+    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], schemas_of(pipeline, table), size, ask)
     # A batch waits until it fills a file or is trigger_s old; after a full batch the next one starts at once.
     waits = {"minOffsetsPerTrigger": str(size), "maxTriggerDelay": "{}s".format(pipeline.bronze["trigger_s"])}
-    most = str(pipeline.silver["max_offsets"])
-    messages = read_stream(spark, pipeline.kafka, table.topic, maxOffsetsPerTrigger=most, **waits)
+    limits = {"maxOffsetsPerTrigger": str(pipeline.silver["max_offsets"]), **waits}
+    messages = read_stream(spark, pipeline.kafka, table.topic, is_json=table.is_json, **limits)
     checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
     writer = messages.writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
 

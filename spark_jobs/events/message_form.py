@@ -19,6 +19,7 @@ Schema = Dict[str, Any]
 ENVELOPE = "lake.envelope"  # in a flat schema: the schema of the envelopes that its records come from
 JSON = "lake.json"  # in a flat schema: true if the messages are JSON
 OF_ENVELOPE = "Envelope"  # the name of Debezium's record
+CORRUPT = "_lake_corrupt"
 BODY = "substring(value, 6)"  # the value without its frame
 ADDED_TYPES = {
     "__deleted": "string",
@@ -49,7 +50,7 @@ def flat(schema: Schema) -> Schema:
 
 def written(schema: Schema) -> Schema:
     """The Avro schema of the messages themselves, for a flat schema."""
-    return dict(schema[ENVELOPE]) if ENVELOPE in schema else schema
+    return dict(schema[ENVELOPE]) if ENVELOPE in schema else {key: schema[key] for key in schema if key != JSON}
 
 
 def message(schema: Schema, mode: str = "FAILFAST") -> Column:
@@ -154,4 +155,10 @@ def _optional(types: Dict[str, Any]) -> List[Schema]:
 
 
 def _from_json(ddl: str, mode: str) -> Column:
-    return F.from_json(F.expr(BODY).cast("string"), ddl, {"mode": mode})
+    """With PERMISSIVE, a record in which one value is not as declared has no values at all."""
+    text = F.expr(BODY).cast("string")
+    if mode != "PERMISSIVE":
+        return F.from_json(text, ddl, {"mode": mode})
+    marked = "{}, {}: string>".format(ddl[:-1], CORRUPT)
+    found = F.from_json(text, marked, {"mode": mode, "columnNameOfCorruptRecord": CORRUPT})
+    return _once(found, lambda one: F.when(one[CORRUPT].isNull(), one))

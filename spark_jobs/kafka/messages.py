@@ -7,10 +7,17 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 Offsets = Dict[str, int]  # by partition
+DECLARED_ID = 0  # in the frames that messages of JSON get
 
 
 def read_range(
-    spark: SparkSession, kafka: Dict[str, str], topic: str, begins: Offsets, before: Optional[Offsets] = None
+    spark: SparkSession,
+    kafka: Dict[str, str],
+    topic: str,
+    begins: Offsets,
+    before: Optional[Offsets] = None,
+    *,
+    is_json: bool = False,
 ) -> DataFrame:
     """The messages from an offset of each partition on, to the end of the topic or to those before another offset."""
     options = {
@@ -19,13 +26,22 @@ def read_range(
         "endingOffsets": json.dumps({topic: before}) if before else "latest",
         "failOnDataLoss": "true",
     }
-    return spark.read.format("kafka").options(**kafka).options(**options).load()
+    return _in_frames(spark.read.format("kafka").options(**kafka).options(**options).load(), is_json)
 
 
-def read_stream(spark: SparkSession, kafka: Dict[str, str], topic: str, **options: str) -> DataFrame:
+def read_stream(
+    spark: SparkSession, kafka: Dict[str, str], topic: str, *, is_json: bool = False, **options: str
+) -> DataFrame:
     """The messages of a topic from its first one on, as a stream; options of Spark's Kafka source."""
     reader = spark.readStream.format("kafka").options(**kafka).options(**options)
-    return reader.options(subscribe=topic, startingOffsets="earliest", failOnDataLoss="true").load()
+    found = reader.options(subscribe=topic, startingOffsets="earliest", failOnDataLoss="true").load()
+    return _in_frames(found, is_json)
+
+
+def _in_frames(messages: DataFrame, is_json: bool) -> DataFrame:
+    """JSON gets frames as Avro has them, so that all that follows takes both."""
+    frame = F.lit(b"\x00" + DECLARED_ID.to_bytes(4, "big"))
+    return messages.withColumn("value", F.concat(frame, "value")) if is_json else messages
 
 
 def start_offsets(messages: DataFrame) -> Offsets:

@@ -45,6 +45,13 @@ class Table:
     partitions: int = 1  # of the topic, for its life
     engine: str = ENGINE
     lake_name: str = ""  # where the table has another name in the lake
+    format: str = "avro"  # of the messages
+    avsc: Any = None  # the declared schema of the messages, as parsed JSON
+
+    @property
+    def is_json(self) -> bool:
+        """True if the messages are JSON, and no registry has their schema."""
+        return self.format == "json"
 
     @property
     def stored_as(self) -> str:

@@ -5,9 +5,9 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 
+from spark_jobs.events.declared_schema import schemas_of
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.kafka.messages import read_range, read_stream
-from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.scheduling import checkpoint
 from spark_jobs.streaming.application import Application
@@ -20,16 +20,17 @@ def start(app: Application, pipeline: Pipeline, source: Table, target: Target, m
     app.leases.take(target.path)
     managed.retire()
     table = HudiTable(app.spark, source, target)
-    read = partial(read_range, app.spark, pipeline.kafka, source.topic)
+    read = partial(read_range, app.spark, pipeline.kafka, source.topic, is_json=source.is_json)
     may_write = partial(app.leases.check, target.path)
     quarantine = app.quarantines.of(pipeline, source.database)
-    managed.writer = TableWriter(table, Registry(pipeline.registry), quarantine, app.progress, read, may_write)
+    managed.writer = TableWriter(table, schemas_of(pipeline, source), quarantine, app.progress, read, may_write)
     app.progress.update(table.name, **table.position)  # a table that stays idle has a position too
     kept = "{}/silver/{}/{}".format(pipeline.checkpoints, table.name, source.epoch)
     checkpoint.forget_unended(app.spark, kept)
     # One Kafka partition is not one task.
     tasks, most = str(app.spark.sparkContext.defaultParallelism), str(pipeline.silver["max_offsets"])
-    messages = read_stream(app.spark, pipeline.kafka, source.topic, minPartitions=tasks, maxOffsetsPerTrigger=most)
+    limits = {"minPartitions": tasks, "maxOffsetsPerTrigger": most}
+    messages = read_stream(app.spark, pipeline.kafka, source.topic, is_json=source.is_json, **limits)
     writer = messages.writeStream.queryName("silver " + table.name).option("checkpointLocation", kept)
     trigger = "{} milliseconds".format(pipeline.silver["trigger_ms"])
     return writer.trigger(processingTime=trigger).foreachBatch(Batches(app, managed.writer).write).start()

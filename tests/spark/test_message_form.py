@@ -2,14 +2,17 @@
 
 import io
 import struct
+from dataclasses import replace
 from typing import Any
 
 import fastavro
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructType
 
 from spark_jobs.events import decode, message_form, validate
 from spark_jobs.events.batch import summarize
+from spark_jobs.events.declared_schema import DeclaredSchema
 from spark_jobs.events.decode_and_fit import Stored, decode_and_fit
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.kafka.schema_registry import UnknownSchema
@@ -104,7 +107,7 @@ def messages(spark: SparkSession, *values: bytes) -> DataFrame:
 def rows_of(spark: SparkSession, *values: bytes) -> list[Row]:
     schemas = WriterSchemas(REGISTRY, table())
     batch = summarize(messages(spark, *values), schemas)
-    stored = Stored("t", spark.createDataFrame([], "id int").schema.__class__([]), {})
+    stored = Stored("t", StructType([]), {})
     return list(decode_and_fit(batch, schemas, stored).orderBy("_order").collect())
 
 
@@ -166,3 +169,32 @@ def test_an_envelope_of_another_table_is_a_bad_message() -> None:
     other: Any = Other()
     with pytest.raises(validate.UnknownWriter, match=r"is that of lab\.public\.other\.Value"):
         validate.own_schema(other, 7, table())
+
+
+RAW = {"name": "raw", "type": ["null", "bytes"]}
+AVSC = {"type": "record", "name": "Value", "fields": [*VALUE["fields"], RAW]}  # type: ignore[misc]
+JSON_TABLE = replace(table(), format="json", avsc=AVSC)
+
+
+def framed_json(text: str) -> bytes:
+    return b"\x00\x00\x00\x00\x00" + text.encode()
+
+
+def test_json_becomes_the_row_that_its_declared_schema_says(spark: SparkSession) -> None:
+    schemas = WriterSchemas(DeclaredSchema(JSON_TABLE), JSON_TABLE)
+    text = '{"id":1,"note":"ä","day":19000,"raw":"AP8=","__op":"u","__deleted":"false","__lsn":7,"__run":3}'
+    batch = summarize(messages(spark, framed_json(text), framed_json('{"id":2,"__op":"r"}')), schemas)
+    (facts,) = batch.partitions
+    assert (facts["lsn"], facts["generations"]) == (7, ["3"])
+    stored = Stored("t", StructType([]), {})
+    first, second = decode_and_fit(batch, schemas, stored).orderBy("_order").collect()
+    assert (first.id, first.note, str(first.day), bytes(first.raw)) == (1, "ä", "2022-01-08", b"\x00\xff")
+    assert (first["__op"], first["__lsn"], first["_order"]) == ("u", 7, 0)
+    assert (second.id, second.note, second["__lsn"], second["_order"]) == (2, None, None, 1)
+
+
+@pytest.mark.parametrize("text", ["rubbish", '{"id":1,"day":"soon"}', '{"note":"no key"}', ""])
+def test_json_that_is_not_as_declared_is_a_bad_message(spark: SparkSession, text: str) -> None:
+    both = messages(spark, framed_json('{"id":1,"__op":"r"}'), framed_json(text))
+    found = validate.annotate(both, JSON_TABLE, DeclaredSchema(JSON_TABLE)).orderBy("offset").collect()
+    assert [one["reason"] is None for one in found] == [True, False]

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lake.config.definition import Table, is_added_column, load_database, load_databases
+from lake.config.definition import Table, load_database, load_databases
 from lake.config.errors import BadInput
+from lake.config.identifiers import is_added_column
 from lake.rendering.hudi import of_table
 from lake.sources.postgres import names
 

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from lake.config.definition import IDENTIFIER, TABLE_NAME, Database, Table, is_added_column
+from lake.config.definition import Database, Table
 from lake.config.errors import BadInput
+from lake.config.identifiers import IDENTIFIER, TABLE_NAME, is_added_column
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
 

@@ -1,0 +1,105 @@
+"""What a definition may say of the form of messages, and what the connector then gets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lake.config.definition import load_database
+from lake.config.errors import BadInput
+from lake.rendering.pipeline import pipeline
+from lake.sources.connector import source_connector
+from spark_jobs.events import declared_schema, message_form
+from spark_jobs.runtime.pipeline import Table
+from tests.unit.test_plan import LOCAL, shop
+
+FIELDS = [{"name": "id", "type": "int"}, {"name": "kind", "type": ["null", "string"]}]
+RECORD = {"type": "record", "name": "Value", "fields": FIELDS}
+
+
+def defined(folder: Path, text: str, schema: Any = RECORD) -> Path:
+    path = folder / "shop.yaml"
+    path.write_text(f"database: shop\n{text}")
+    (folder / "a.avsc").write_text(schema if isinstance(schema, str) else json.dumps(schema))
+    return path
+
+
+def of(kind: Any) -> dict[str, Any]:
+    return {**RECORD, "fields": [*FIELDS, {"name": "x", "type": kind}]}
+
+
+def json_of_a(**more: str) -> str:
+    settings = ", ".join(f"{key}: {value}" for key, value in {"key": "[id]", "avsc": "a.avsc", **more}.items())
+    return f"format: json\ntables: {{public.a: {{{settings}}}}}\n"
+
+
+def test_json_needs_no_registry(tmp_path: Path) -> None:
+    database = load_database(defined(tmp_path, json_of_a()))
+    settings = source_connector(database, LOCAL)
+    assert [key for key in settings if "apicurio" in key] == []
+    assert settings["value.converter"] == settings["key.converter"] == "org.apache.kafka.connect.json.JsonConverter"
+    assert settings["value.converter.schemas.enable"] == "false"
+    assert settings["value.converter.replace.null.with.default"] == "false"
+    (table,) = pipeline([database], LOCAL)["tables"]
+    assert (table["format"], table["avsc"]) == ("json", RECORD)
+
+
+def test_the_form_is_told_only_where_it_is_another() -> None:
+    (table,) = pipeline([shop(a={"key": ["id"]})], LOCAL)["tables"]
+    assert not {"format", "avsc"} & set(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "says"),
+    [
+        ("format: json\ntables: {public.a: {key: [id]}}\n", RECORD, "public.a has no avsc"),
+        ("tables: {public.a: {key: [id], avsc: a.avsc}}\n", RECORD, "nothing reads the avsc of public.a"),
+        (f"envelope: true\n{json_of_a()}", RECORD, "not as envelopes"),
+        (json_of_a(avsc="b.avsc"), RECORD, r"there is no file .*b\.avsc"),
+        (json_of_a(), "{", r"a\.avsc is not JSON"),
+        (json_of_a(), {"type": "string"}, "is not the schema of a record"),
+        (json_of_a(), {**RECORD, "fields": [{"name": "id"}]}, "a field without name or type"),
+        (json_of_a(), of("date"), "the field x a type that is not read"),
+        (json_of_a(), of({"type": "bytes", "logicalType": "decimal"}), "the field x a type that is not read"),
+        (json_of_a(), of(["string", "int"]), "the field x a type that is not read"),
+        (json_of_a(key="[id, other]"), RECORD, "avsc has no field 'other'"),
+        (json_of_a(partition="place"), RECORD, "avsc has no field 'place'"),
+    ],
+)
+def test_refused(tmp_path: Path, text: str, schema: Any, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        load_database(defined(tmp_path, text, schema))
+
+
+def table(identity: str = "full") -> Table:
+    avsc = of({"type": "array", "items": "long"})
+    return Table(
+        "shop", "public", "a", "shop.public.a", 0, ("id",), None, "soft", identity, (), format="json", avsc=avsc
+    )
+
+
+def test_what_the_connector_adds_need_not_be_declared() -> None:
+    found = declared_schema.declared(table())
+    names = [field["name"] for field in found["fields"]]
+    assert names[:3] == ["id", "kind", "x"]
+    assert {"__op", "__deleted", "__lsn", "__source_ts_ms", "__run"} < set(names)
+    assert {field["type"][0] for field in found["fields"]} == {"null"}
+    assert f"{found['namespace']}.{found['name']}" == "shop.public.a.Value"
+    both = {field["name"] for field in declared_schema.declared(table("default"))["fields"]} - set(names)
+    assert both == {"__unavailable", "__moved_from"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "ddl"),
+    [
+        (["null", "long"], "bigint"),
+        ({"type": "int", "connect.name": "io.debezium.time.Date"}, "int"),
+        ({"type": "array", "items": ["null", "string"]}, "array<string>"),
+        ({"type": "map", "values": "double"}, "map<string, double>"),
+        (RECORD, "struct<`id`: int, `kind`: string>"),
+        ("bytes", "binary"),
+    ],
+)
+def test_types_that_json_is_read_as(kind: Any, ddl: str) -> None:
+    assert message_form.spark_type(kind) == ddl
