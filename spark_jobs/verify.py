@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from spark_jobs.archive import files as archive
+from spark_jobs.archive.form import form_of
 from spark_jobs.kafka import admin
 from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity.findings import SHOWN
@@ -118,7 +119,8 @@ class Check:
 
     def _check_archive(self, check: TableCheck) -> None:
         missing = self._missing_in_archive(check)
-        files = archive.files_of(self._spark, self._pipeline.bronze["path"], check.table.topic)
+        form = form_of(check.table)
+        files = archive.files_of(self._spark, self._pipeline.bronze["path"], check.table.topic, form)
         kafka = admin.topic_offsets(self._spark, self._pipeline, check.table.topic).begin
         begin = {**kafka, **archive.begins(self._spark, self._pipeline.bronze["path"], check.table.topic)}
         for detail in archive.faults(files, begin) + ([missing] if missing else []):
@@ -128,7 +130,7 @@ class Check:
     def _missing_in_archive(self, check: TableCheck) -> str:
         """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
         deadline = Deadline(time.monotonic() + self._args.timeout_s)
-        place, end = (self._pipeline.bronze["path"], check.table.topic), check.end_offsets
+        place, end = (self._pipeline.bronze["path"], check.table.topic, form_of(check.table)), check.end_offsets
         try:
             wait_until(lambda: missing_offsets("bronze", archive.reached(self._spark, *place), end), deadline)
         except NotCovered as missing:

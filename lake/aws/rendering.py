@@ -103,6 +103,9 @@ def sink_connector(
 ) -> tuple[str, dict[str, str]]:
     """Name and settings of the connector that archives one database's topics on S3."""
     name = sink_name(database)
+    if database.format == "json":
+        where = f"databases/{database.database}.yaml, key format"
+        raise BadInput("the S3 sink of Connect reads Avro, not JSON", where, "leave connect.s3_sink out")
     values = {
         "CONNECTOR": name,
         "TOPICS": ",".join(table_topics([database])),

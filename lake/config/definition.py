@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
+from lake.config.bronze_form import BronzeForm
 from lake.config.declared_schema import columns_of, with_declared
 from lake.config.errors import BadInput
 from lake.config.identifiers import (
@@ -67,6 +68,7 @@ class Table:
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
+    bronze: BronzeForm = BronzeForm()
     avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
 
     @model_validator(mode="after")
@@ -81,7 +83,7 @@ class Table:
     @model_validator(mode="after")
     def _schema_has_the_columns(self) -> "Table":
         known = columns_of(self.avsc) if self.avsc else []
-        named = [*self.key, *(column for column in self.partition if column != TABLE_NAME)]
+        named = [*self.key, *(column for column in self.partition if column != TABLE_NAME), *self.bronze.columns]
         for column in [column for column in named if self.avsc and column not in known]:
             raise ValueError(f"the schema in avsc has no field '{column}' | add it: all columns of the table are read")
         return self

@@ -44,14 +44,15 @@ def _identifier(name: str) -> str:
     return name
 
 
-def _source_column(name: str) -> str:
+def source_column(name: str) -> str:
+    """The name of a column of a source; ValueError for one of the lake."""
     if is_added_column(name):
         raise ValueError(f"the lake adds a column named '{name}' | choose a column of the source table")
     return _identifier(name)
 
 
 def _partition_column(name: str) -> str:
-    return name if name == TABLE_NAME else _source_column(name)
+    return name if name == TABLE_NAME else source_column(name)
 
 
 def _database_name(name: str) -> str:
@@ -78,7 +79,7 @@ def _lake_database(name: str) -> str:
 
 
 Identifier = Annotated[StrictStr, AfterValidator(_identifier)]
-SourceColumn = Annotated[StrictStr, AfterValidator(_source_column)]
+SourceColumn = Annotated[StrictStr, AfterValidator(source_column)]
 PartitionColumn = Annotated[StrictStr, AfterValidator(_partition_column)]
 DatabaseName = Annotated[StrictStr, AfterValidator(_database_name)]
 LakeDatabase = Annotated[StrictStr, AfterValidator(_lake_database)]

@@ -20,7 +20,7 @@ from lake.deployments.aws_jobs import AwsJobs
 from lake.deployments.aws_resources import AwsResources
 from lake.deployments.connectors import Ask
 from lake.deployments.deployment import Status, StreamerRun
-from lake.rendering.streamer import RunOptions
+from lake.rendering.streamer import RunOptions, refuse_unreadable
 from lake.samples import moma
 
 RUN_WITHIN_S = 1800.0
@@ -79,6 +79,7 @@ class AwsDeployment(AwsResources):
         release = self.environment.processing.release
         if reason := no_streamer(release):
             raise BadInput(reason, f"environments/{self.name}.yaml, key processing.release", "run it on emr-6.15.0")
+        refuse_unreadable(self.databases, options.names)
         if not options.once:
             return StreamerRun(job=self.jobs.start_streamer(options, report))
         name = f"{STREAMER}-once"

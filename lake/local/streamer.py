@@ -17,6 +17,7 @@ from lake.rendering.streamer import (
     RunOptions,
     job_arguments,
     local_places,
+    refuse_unreadable,
     streamer_path,
     write_streamer,
 )
@@ -27,9 +28,11 @@ JOB = "streamer"
 def run(home: Environment, options: RunOptions, report: Report) -> dict[str, Any]:
     """The result of spark_jobs/streamer.py over a freshly rendered file. Reports each commit and each failure."""
     named_targets(read_pipeline(home), list(options.names))  # BadInput before Spark starts
+    databases = load_databases(home.root)
+    refuse_unreadable(databases, options.names)
     folder = streamer_path(home)
     rendered, status = folder / FILE_NAME, folder / STATUS
-    write_streamer(load_databases(home.root), local_places(home), rendered)
+    write_streamer(databases, local_places(home), rendered)
     status.unlink(missing_ok=True)
     words = job_arguments(options, streamer=rendered.as_uri(), status=status.as_uri())
     jars = {"spark.driver.extraClassPath": class_path(home)}

@@ -47,6 +47,8 @@ def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) 
     for field, key in FIXED.items():
         if before[field] != table[field]:
             raise BadInput(f"the lake table is built with {key} {before[field]}", f"{where}.{key}", "set it back")
+    if _archived(before) != _archived(table):
+        raise BadInput(f"the archive of {table['topic']} has another form", f"{where}.bronze", "set it back")
     for path, name in _renamed(before, table):
         raise BadInput(f"the lake table {path} is known as {name}", f"{where}.lake_name", "set lake_name back")
     if _buckets(before) and _buckets(table) and _buckets(before) != _buckets(table):
@@ -57,6 +59,11 @@ def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) 
     if table["epoch"] == before["epoch"] and table["topic"] not in facts.topics:
         now = f"write epoch: {before['epoch'] + 1}, then lake apply creates it and takes a new snapshot"
         raise BadInput(f"topic {table['topic']} does not exist; a new one starts at offset 0", f"{where}.epoch", now)
+
+
+def _archived(table: dict[str, Any]) -> dict[str, Any]:
+    """Format and folders of the archive of an entry, where they are not the usual ones."""
+    return {key: value for key, value in table.get("bronze", {}).items() if key in ("format", "by")}
 
 
 def _renamed(before: dict[str, Any], table: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -61,6 +61,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "schema": table.schema,
         "table": table.name,
         **({"lake_name": table.lake_name} if table.lake_name else {}),
+        **({"bronze": table.bronze.entry()} if table.bronze.entry() else {}),
         **({"format": captured.format, "avsc": table.avsc} if captured.format == "json" else {}),
         "topic": table.topic(database),
         "epoch": table.epoch,

@@ -12,6 +12,7 @@ from typing import Any
 
 from lake.config.definition import Database, Table, TableType
 from lake.config.environment import HISTORY_COMMITS, Environment
+from lake.config.errors import BadInput
 from lake.config.files import write
 from lake.rendering import hudi
 
@@ -19,6 +20,7 @@ BASE = "base.properties"
 FILE_NAME = "streamer.json"
 STATUS = "status.json"
 STREAMER = "hoodie.streamer"
+NAME_OTHERS = "name other tables: lake streamer run DATABASE.TABLE"
 LOAD = ("--op", "BULK_INSERT", "--filter-dupes")
 FOLLOW = ("--op", "UPSERT")
 # Neither names the schema of the table: the table has the schema of the rows that the SQL returns.
@@ -108,6 +110,26 @@ def _target(captured: Database, table: Table, kind: TableType, places: Places) -
         "load": list(LOAD),
         "follow": list(FOLLOW),
     }
+
+
+def refuse_unreadable(databases: list[Database], names: Sequence[str]) -> None:
+    """BadInput for a table whose archive HoodieStreamer cannot read. names: of databases and tables; none means all."""
+    for database in databases:
+        for table in database.tables:
+            name = f"{database.database}.{table.stored_as}"
+            called = (database.database, name, f"{database.database}.{table.full_name}")
+            problem = _unreadable(database, table)
+            if problem and (not names or any(one in called for one in names)):
+                where = f"databases/{database.database}.yaml"
+                raise BadInput(f"HoodieStreamer reads flat rows in Avro, and {name} has {problem}", where, NAME_OTHERS)
+
+
+def _unreadable(database: Database, table: Table) -> str:
+    if database.envelope:
+        return "envelopes (envelope: true)"
+    if database.format == "json":
+        return "messages in JSON (format: json)"
+    return "" if table.bronze.format == "avro" else f"an archive in {table.bronze.format} (bronze.format)"
 
 
 @dataclass(frozen=True)

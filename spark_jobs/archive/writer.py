@@ -14,11 +14,13 @@ from pyspark.sql.streaming import StreamingQuery
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import OFFSET_FIELD
+from spark_jobs.archive.form import PARTITION, PLAIN, form_of
+from spark_jobs.archive.placing import FILE, RAW, folders_of, framed, with_file, with_folder
 from spark_jobs.events import message_form, validate
 from spark_jobs.events.declared_schema import schemas_of
 from spark_jobs.hudi import source_offsets
 from spark_jobs.kafka.admin import Broker, Topic
-from spark_jobs.kafka.messages import read_stream, schema_id
+from spark_jobs.kafka.messages import read_stream
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Pipeline, Table
@@ -26,8 +28,6 @@ from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 
 PREFIX = "bronze."  # begins the name of an archive in the status file
-FILE = "__file"
-RAW = -2  # the writer id of messages that can't be decoded; no frame has it
 RAW_SCHEMA: Dict[str, Any] = {
     "type": "record",
     "name": "Raw",
@@ -57,6 +57,7 @@ class BronzeTopic:
         self.name = PREFIX + self.topic
         self._topic_id: Optional[str] = None
         self._folder, self._raw = archive.folders(self.path, self.topic)
+        self.form = form_of(self.table)
         self._scratch = "{}/_scratch/{}".format(self.path, self.topic)
         self._next: Dict[int, int] = {}
         self._resumed = False
@@ -78,7 +79,9 @@ class BronzeTopic:
 
     def _new(self, messages: DataFrame) -> DataFrame:
         if not self._resumed:
-            self._next = {int(key): end for key, end in archive.reached(self.spark, self.path, self.topic).items()}
+            self._next = {
+                int(key): end for key, end in archive.reached(self.spark, self.path, self.topic, self.form).items()
+            }
             self._resumed = True
         self._refuse_other_topic()
         if not self._next:
@@ -111,13 +114,23 @@ class BronzeTopic:
             self._refuse_gap(firsts)
             new = {partition: first for partition, first in firsts.items() if partition not in self._next}
             archive.note_begins(self.spark, self.path, self.topic, new)
-            files = with_file(messages, self.max_records)
-            for writer in sorted({row["id"] for row in ranges}):
+            writers = sorted({row["id"] for row in ranges})
+            files = self._placed(messages, writers)
+            for writer in writers:
                 self._write_schema(files.where(F.col("id") == writer), writer)
-            self._publish()
+            self._publish({} if self.form.by == PARTITION else folders_of(files))
             self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
+            if self.form.by != PARTITION:
+                archive.note_ends(self.spark, self.path, self.topic, self._next)
         finally:
             messages.unpersist()
+
+    def _placed(self, messages: DataFrame, writers: List[int]) -> DataFrame:
+        """The messages with their folder and file."""
+        known = [writer for writer in writers if writer != RAW] if self.form.columns else []
+        schemas = {writer: validate.own_schema(self.registry, writer, self.table) for writer in known}
+        most = self.form.max_records or self.max_records
+        return with_file(with_folder(messages, self.form, schemas), most, bool(self.form.columns))
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
         schema, row = RAW_SCHEMA, F.struct("key", "value")
@@ -127,14 +140,21 @@ class BronzeTopic:
         columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
         ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
         with_offset = {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}
-        output = ordered.write.format("avro").option("avroSchema", json.dumps(with_offset))
+        form = PLAIN if writer == RAW else self.form
+        avro = {"avroSchema": json.dumps(with_offset)} if form.format == PLAIN.format else {}
+        output = ordered.write.format(form.format).options(**form.options, **avro)
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
-    def _publish(self) -> None:
-        """Gives each file its final name, by offset: if a file is visible, all files before it are."""
-        for file, folder in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
-            root = self._raw if folder.startswith("{}/{}/".format(self._scratch, RAW)) else self._folder
-            self._publish_file(root, folder, *file.split("+"))
+    def _publish(self, folders: Dict[str, str]) -> None:
+        """Gives each file its final name, by offset: if a file is visible, all files before it are.
+
+        folders: the value of FOLDER, by file
+        """
+        for file, written in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
+            is_raw = written.startswith("{}/{}/".format(self._scratch, RAW))
+            root, form = (self._raw, PLAIN) if is_raw else (self._folder, self.form)
+            folder = form.folder(int(file.split("+")[0]), folders.get(file, ""))
+            self._publish_file(written, "{}/{}/{}+{}{}".format(root, folder, self.topic, file, form.suffix))
         storage.delete(self.spark, self._scratch)
 
     def _written(self) -> List[Tuple[str, str]]:
@@ -146,11 +166,10 @@ class BronzeTopic:
             written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
         return written
 
-    def _publish_file(self, root: str, folder: str, partition: str, start: str) -> None:
-        parts = [name for name in storage.names(self.spark, folder) if name.endswith(".avro")]
+    def _publish_file(self, folder: str, final: str) -> None:
+        parts = [name for name in storage.names(self.spark, folder) if name.startswith("part-")]
         if len(parts) != 1:
             raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
-        final = "{}/partition={}/{}+{}+{}.avro".format(root, partition, self.topic, partition, start)
         storage.rename(self.spark, "{}/{}".format(folder, parts[0]), final)
 
     def _refuse_gap(self, firsts: Dict[int, int]) -> None:
@@ -178,29 +197,6 @@ def start(
             bronze.write(batch, progress)
 
     return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
-
-
-def framed(messages: DataFrame) -> DataFrame:
-    """partition, offset, key, value and `id` (the writer schema). With a `reason` it is RAW, and the key stays."""
-    raw = "{} IS NOT NULL".format(validate.REASON) if validate.REASON in messages.columns else "false"
-    writer, key = "if({}, {}L, id) AS id".format(raw, RAW), "if({}, key, NULL) AS key".format(raw)
-    return messages.withColumn("id", schema_id()).selectExpr("partition", "offset", key, "value", writer)
-
-
-def with_file(messages: DataFrame, max_records: int) -> DataFrame:
-    """Adds the file of each message, '<partition>+<10-digit start offset>', to what framed() gives.
-
-    A file holds consecutive messages of one writer schema (an Avro file has one schema), at most max_records. The file
-    is computed without the values and then broadcast: windows over values of 1 MB each need more memory than there is.
-    """
-    by_offset = "OVER (PARTITION BY partition ORDER BY offset)"
-    starts = "CAST(coalesce(lag(id) {} <> id, false) AS int) AS starts".format(by_offset)
-    starts_of = messages.select("partition", "offset", "id").selectExpr("*", starts)
-    runs = starts_of.selectExpr("*", "sum(starts) {} AS run".format(by_offset))
-    firsts = runs.selectExpr("*", "min(offset) OVER (PARTITION BY partition, run) AS first")
-    start = "first + (offset - first) DIV {0} * {0}".format(max_records)
-    name = "format_string('%d+%010d', partition, {}) AS {}".format(start, FILE)
-    return messages.join(F.broadcast(firsts.selectExpr("partition", "offset", name)), ["partition", "offset"])
 
 
 def offset_ranges(messages: DataFrame) -> List[Any]:

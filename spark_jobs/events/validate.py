@@ -107,7 +107,9 @@ def find_poison(
     Raises `error`, with which the batch failed, when there is none, or when the messages can't be read.
     """
     try:
-        annotated = annotate(messages.select("partition", "offset", "key", "value"), table, registry, applied).persist()
+        given = ["timestamp"] if "timestamp" in messages.columns else []
+        read = messages.select("partition", "offset", "key", "value", *given)
+        annotated = annotate(read, table, registry, applied).persist()
         first = annotated.where(F.col(REASON).isNotNull()).orderBy("partition", "offset").first()
     except Exception:
         raise error from None

@@ -121,7 +121,7 @@ class StreamingJob:
             start = partial(table_query.start, self._app, pipeline, source, target)
             found[target_name(source, target)] = (source, target), start
         for table in pipeline.tables if self._tables_first.over and "bronze" in self._layers else ():
-            spec = table.topic, pipeline.bronze["max_records"]
+            spec = table.topic, pipeline.bronze["max_records"], table.bronze, table.avsc
             found[archive.PREFIX + table.topic] = spec, partial(self._start_archive, pipeline, table)
         return found
 

@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.archive.files import begins, faults, files_of, named, reached
-from spark_jobs.archive.writer import FILE, BronzeGap, BronzeTopic, framed, offset_ranges, with_file
+from spark_jobs.archive.placing import FILE, framed, with_file
+from spark_jobs.archive.writer import BronzeGap, BronzeTopic, offset_ranges
 from spark_jobs.hudi.source_offsets import TopicChanged
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.pipeline import Table

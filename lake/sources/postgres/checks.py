@@ -78,6 +78,8 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     now = f"choose one of {', '.join(found.columns)}"
     for partition in columns:
         yield partition not in found.columns, f"{name} has no column '{partition}'", ".partition", now
+    for column in table.bronze.columns:
+        yield column not in found.columns, f"{name} has no column '{column}'", ".bronze.by", now
     # They are in the snapshot and not in the stream: Debezium 3.7 then ends the snapshot (seen).
     now = "leave the table out, or make them ordinary columns kept by a trigger"
     yield found.generated, f"{name} has generated columns: {', '.join(found.generated)}", "", now
