@@ -110,6 +110,14 @@ class RunningLake:
         definition = {"database": database, "tables": tables}
         (self.databases / f"{database}.yaml").write_text(yaml.safe_dump(definition))
 
+    def define_as(self, file: Path, **settings: Any) -> None:
+        """Takes over a definition with the schemas that it declares, and with other settings of the database."""
+        self.databases.mkdir(exist_ok=True)
+        for schema in file.parent.glob("*.avsc"):
+            shutil.copy(schema, self.databases)
+        content = {**yaml.safe_load(file.read_text()), **settings}
+        (self.databases / file.name).write_text(yaml.safe_dump(content))
+
     def forget(self, database: str) -> None:
         """Takes a database out again: its queries would slow the tests that follow, its slot would keep the log."""
         (self.databases / f"{database}.yaml").unlink(missing_ok=True)

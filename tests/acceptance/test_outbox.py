@@ -1,12 +1,12 @@
 """Cases A39 and A40: Northwind's outbox, which triggers fill, and the data set that analysts make of it."""
 
+import json
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 import pytest
-import yaml
 from pyspark.sql import SparkSession
 
 from lake.config.environment import PROJECT
@@ -16,8 +16,9 @@ from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 FOLDER = PROJECT / "data" / "northwind"
+DEFINITION = PROJECT / "posts" / "databases" / "northwind.yaml"
 TOPIC = "northwind.datalake.cdc_events"
-TABLE = "northwind_cow.cdc_events"
+TABLE = "datalake.cdc_events"
 ITEM = "array<struct<discount: decimal(4,2), quantity: int, unit_price: decimal(8,2), product_id: int>>"
 ITEMS = f"""
     SELECT order_id, customer_id, item.discount, item.quantity, item.unit_price,
@@ -36,7 +37,7 @@ class Outbox:
         self.first = self.records()
 
     def records(self, begin: int = 0) -> list[dict[str, Any]]:
-        return readers.topic_records(self.lake.home, TOPIC, begin)
+        return [json.loads(value) for value in readers.topic_values(self.lake.home, TOPIC, begin)]
 
     def row(self, order: int) -> dict[str, Any]:
         (row,) = self.look(f"SELECT * FROM {TABLE} WHERE order_id = {order}")
@@ -46,9 +47,7 @@ class Outbox:
 @pytest.fixture(scope="module")
 def outbox(lake: RunningLake, spark: SparkSession) -> Iterator[Outbox]:
     lake.run("load", "northwind")
-    (settings,) = yaml.safe_load((FOLDER / "northwind.yaml").read_text())["tables"].values()
-    posts = {"types": ["cow"], "partition": ["customer_id", "order_id"]}  # one row in each folder
-    lake.define("northwind", {"datalake.cdc_events": {**settings, **posts}})
+    lake.define_as(DEFINITION)
     lake.apply()
     lake.drain("northwind")
     yield Outbox(lake, spark)
@@ -105,6 +104,22 @@ def test_a39_changes(outbox: Outbox) -> None:
     assert outbox.row(11075)["order_items"].count("product_id") == 3
     (found,) = outbox.look(f"SELECT count(*) AS rows FROM {TABLE}")
     assert found.rows == 830
+
+
+def test_a39_bronze(outbox: Outbox) -> None:
+    """By customer and order, as the post's sink writes it; a file holds the events of one order."""
+    home = outbox.lake.home
+    outbox.lake.run("verify", "northwind")  # the archive has all offsets by then
+    folder = f"bronze/topics/{TOPIC}"
+    assert len({key.rpartition("/")[0] for key in readers.object_keys(home, f"{folder}/")}) == 830
+    (key,) = readers.object_keys(home, f"{folder}/customer_id=VINET/order_id=10248/")
+    assert key.endswith(f"/{TOPIC}+0+0000000000.json")
+    (line,) = (readers.bucket_folder(home) / key).read_text().splitlines()
+    assert {name: json.loads(line)[name] for name in ("order_id", "__op", "__offset")} == {
+        "order_id": 10248,
+        "__op": "r",
+        "__offset": 0,
+    }
 
 
 def test_the_lake_equals_its_source(outbox: Outbox) -> None:
