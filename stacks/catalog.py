@@ -13,6 +13,7 @@ from lake_constructs.lake_formation import Grants, LakeFormation
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import REFINED, glue_databases
 from lake.config.definition import Database
+from stacks.archive_tables import add_archive_tables
 from stacks.part import Blueprint, Part
 from stacks.storage import RESULTS, StorageStack
 
@@ -33,6 +34,12 @@ class CatalogStack(Part):
         )
         for database in blueprint.databases:
             self._name_queries(database)
+            self._show_archives(database, made, storage)
+
+    def _show_archives(self, database: Database, made: dict[str, glue.CfnDatabase], storage: StorageStack) -> None:
+        place, partitions = f"s3://{storage.bronze.bucket_name}/bronze/topics", self.settings.streaming.partitions
+        for table in add_archive_tables(self, database, place=place, partitions=partitions):
+            table.add_resource_dependency(made[str(table.database_name)])
 
     def _database(self, name: str, place: str) -> glue.CfnDatabase:
         entry: dict[str, Any] = {"name": name, "locationUri": place}

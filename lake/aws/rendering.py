@@ -15,6 +15,13 @@ from lake.config.environment import CONNECT_OPERATOR as CONNECT_OPERATOR
 from lake.config.environment import Environment, Kafka
 from lake.config.errors import BadInput
 from lake.config.refinement import REFINED as REFINED
+from lake.rendering.bronze_table import BRONZE, has_bronze_tables
+from lake.rendering.bronze_table import SERDES as SERDES
+from lake.rendering.bronze_table import avro_schema as avro_schema
+from lake.rendering.bronze_table import bronze_database as bronze_database
+from lake.rendering.bronze_table import columns as columns
+from lake.rendering.bronze_table import partition_keys as partition_keys
+from lake.rendering.bronze_table import projection as projection
 from lake.rendering.connector import REGISTRY_WRITER as REGISTRY_WRITER
 from lake.rendering.connector import registry_login, render
 from lake.rendering.kafka_login import IAM_LOGIN
@@ -60,14 +67,15 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
     """The databases of the catalog and the folders of their tables.
 
     moma_cow of silver, moma_cow_streamer of HoodieStreamer, moma_quarantine of messages in quarantine,
-    refined of lake refine.
+    refined of lake refine, moma_bronze of archives that are tables; these name their own folders.
     """
     types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
     by_name = {one.database: one for one in databases}
     silver = {by_name[name].hive_database(kind): f"silver/{name}" for name, kind in types}
     aside = {f"{one.database}_quarantine": f"silver/{one.database}" for one in databases}
     streamed = {hive_database(by_name[name], kind): f"{STREAMER}/{name}" for name, kind in types}
-    return {**silver, **streamed, **aside, REFINED: REFINED}
+    bronze = {bronze_database(one): BRONZE for one in databases if has_bronze_tables(one)}
+    return {**silver, **streamed, **aside, **bronze, REFINED: REFINED}
 
 
 def broker_settings(environment: AwsEnvironment) -> dict[str, str]:

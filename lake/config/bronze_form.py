@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, StrictInt
+from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StrictInt
 from pydantic.dataclasses import dataclass
 
 from lake.config.identifiers import source_column
@@ -28,6 +28,7 @@ class BronzeForm:
     format: Literal["avro", "parquet", "json"] = "avro"
     by: Annotated[Any, AfterValidator(_layout)] = PARTITION
     max_records: Annotated[StrictInt, Field(ge=1)] | None = None  # of a file; default: bronze.max_records
+    catalog: StrictBool = False  # a table of the catalog shows the archive
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -154,8 +154,11 @@ class Database(BaseModel):
         for table in self.tables:
             if self.format == "json" and table.avsc is None:
                 raise ValueError(f"JSON says no types, and {table.full_name} has no avsc | name a file with its schema")
-            if self.format == "avro" and table.avsc is not None:
-                raise ValueError(f"nothing reads the avsc of {table.full_name} | leave it out, or add format: json")
+            if table.bronze.catalog and table.avsc is None:
+                raise ValueError(f"the bronze table of {table.full_name} has no columns | name their file in avsc")
+            if self.format == "avro" and not table.bronze.catalog and table.avsc is not None:
+                now = "leave it out, or add format: json or bronze: {catalog: true}"
+                raise ValueError(f"nothing reads the avsc of {table.full_name} | {now}")
         return self
 
     @property

@@ -7,6 +7,7 @@ from typing import Any
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
+from lake.rendering import bronze_table
 from lake.rendering.hudi import MESSAGES, hudi_options
 from lake.rendering.kafka_login import local_job
 
@@ -61,7 +62,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "schema": table.schema,
         "table": table.name,
         **({"lake_name": table.lake_name} if table.lake_name else {}),
-        **({"bronze": table.bronze.entry()} if table.bronze.entry() else {}),
+        **_bronze(captured, table),
         **({"format": captured.format, "avsc": table.avsc} if captured.format == "json" else {}),
         "topic": table.topic(database),
         "epoch": table.epoch,
@@ -73,6 +74,13 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "partitions": environment.kafka.partitions,
         "targets": [_target(captured, table, table_type, environment) for table_type in table.types],
     }
+
+
+def _bronze(captured: Database, table: Table) -> dict[str, Any]:
+    """The form of the archive, and its table in the catalog; nothing where both are as usual."""
+    catalog = {"catalog": bronze_table.entry(captured, table)} if table.bronze.catalog else {}
+    content = {**table.bronze.entry(), **catalog}
+    return {"bronze": content} if content else {}
 
 
 def _partition(columns: tuple[str, ...]) -> str | list[str] | None:

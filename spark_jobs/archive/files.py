@@ -32,6 +32,13 @@ def folders(path: str, topic: str) -> Tuple[str, str]:
     return "{}/topics/{}".format(path, topic), "{}/raw/{}".format(path, topic)
 
 
+def folder_names(spark: SparkSession, folder: str) -> List[str]:
+    """The folders of an archive that hold files, relative to it: "year=2026/month=11/day=29"."""
+    inner = [name for name in storage.names(spark, folder) if "=" in name]
+    below = {name: folder_names(spark, "{}/{}".format(folder, name)) for name in inner}
+    return [path for name in inner for path in (["{}/{}".format(name, one) for one in below[name]] or [name])]
+
+
 def topic_id_file(path: str, topic: str) -> str:
     """The file with the id of the topic that the archive belongs to: a re-created topic has the same name."""
     return "{}/topic_ids/{}".format(path, topic)

@@ -6,13 +6,14 @@ Messages that can't be decoded are archived as raw bytes, in files of the same n
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from spark_jobs.archive import files as archive
+from spark_jobs.archive.catalog import BronzeTable
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.archive.form import PARTITION, PLAIN, form_of
 from spark_jobs.archive.placing import FILE, RAW, folders_of, framed, with_file, with_folder
@@ -51,6 +52,7 @@ class BronzeTopic:
     registry: Registry
     max_records: int
     ask: Callable[[], Topic]
+    shown: Optional[BronzeTable] = None  # the table of the catalog that shows the archive
 
     def __post_init__(self) -> None:
         self.topic = self.table.topic
@@ -75,13 +77,14 @@ class BronzeTopic:
                 self._archive(annotated)
             finally:
                 annotated.unpersist()
-        progress.update(self.name, state="running", reason=None, offsets={str(k): v for k, v in self._next.items()})
+        failure, reached = self.shown.failure if self.shown else "", {str(k): v for k, v in self._next.items()}
+        progress.update(self.name, state="running", reason=None, offsets=reached, sync_failure=failure)
 
     def _new(self, messages: DataFrame) -> DataFrame:
         if not self._resumed:
-            self._next = {
-                int(key): end for key, end in archive.reached(self.spark, self.path, self.topic, self.form).items()
-            }
+            reached = archive.reached(self.spark, self.path, self.topic, self.form)
+            self._next = {int(partition): end for partition, end in reached.items()}
+            self._show(archive.folder_names(self.spark, self._folder))
             self._resumed = True
         self._refuse_other_topic()
         if not self._next:
@@ -118,10 +121,11 @@ class BronzeTopic:
             files = self._placed(messages, writers)
             for writer in writers:
                 self._write_schema(files.where(F.col("id") == writer), writer)
-            self._publish({} if self.form.by == PARTITION else folders_of(files))
+            published = self._publish({} if self.form.by == PARTITION else folders_of(files))
             self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
             if self.form.by != PARTITION:
                 archive.note_ends(self.spark, self.path, self.topic, self._next)
+            self._show(published)
         finally:
             messages.unpersist()
 
@@ -145,17 +149,24 @@ class BronzeTopic:
         output = ordered.write.format(form.format).options(**form.options, **avro)
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
-    def _publish(self, folders: Dict[str, str]) -> None:
+    def _show(self, folders: Iterable[str]) -> None:
+        if self.shown is not None:
+            self.shown.show(folders)
+
+    def _publish(self, folders: Dict[str, str]) -> List[str]:
         """Gives each file its final name, by offset: if a file is visible, all files before it are.
 
-        folders: the value of FOLDER, by file
+        folders: the value of FOLDER, by file. Returns the folders of the archive that got files.
         """
+        published = []
         for file, written in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
             is_raw = written.startswith("{}/{}/".format(self._scratch, RAW))
             root, form = (self._raw, PLAIN) if is_raw else (self._folder, self.form)
             folder = form.folder(int(file.split("+")[0]), folders.get(file, ""))
             self._publish_file(written, "{}/{}/{}+{}{}".format(root, folder, self.topic, file, form.suffix))
+            published += [] if is_raw else [folder]
         storage.delete(self.spark, self._scratch)
+        return published
 
     def _written(self) -> List[Tuple[str, str]]:
         """'<partition>+<start offset>' and folder of each file of the batch."""
@@ -184,7 +195,8 @@ def start(
 ) -> StreamingQuery:
     """The running query of one topic's archive."""
     size, ask = pipeline.bronze["max_records"], partial(broker.topic, table.topic)
-    bronze = BronzeTopic(spark, table, pipeline.bronze["path"], schemas_of(pipeline, table), size, ask)
+    path, schemas = pipeline.bronze["path"], schemas_of(pipeline, table)
+    bronze = BronzeTopic(spark, table, path, schemas, size, ask, shown_as(spark, pipeline, table))
     # A batch waits until it fills a file or is trigger_s old; after a full batch the next one starts at once.
     waits = {"minOffsetsPerTrigger": str(size), "maxTriggerDelay": "{}s".format(pipeline.bronze["trigger_s"])}
     limits = {"maxOffsetsPerTrigger": str(pipeline.silver["max_offsets"]), **waits}
@@ -197,6 +209,15 @@ def start(
             bronze.write(batch, progress)
 
     return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
+
+
+def shown_as(spark: SparkSession, pipeline: Pipeline, table: Table) -> Optional[BronzeTable]:
+    """The table of the catalog that shows the archive, if the definition wants one."""
+    entry = (table.bronze or {}).get("catalog")
+    if entry is None:
+        return None
+    location, _ = archive.folders(pipeline.bronze["path"], table.topic)
+    return BronzeTable(spark, entry, form_of(table).format, location, pipeline.metastore)
 
 
 def offset_ranges(messages: DataFrame) -> List[Any]:

@@ -122,5 +122,10 @@ def test_a39_bronze(outbox: Outbox) -> None:
     }
 
 
+def test_a39_bronze_is_a_table(outbox: Outbox) -> None:
+    found = outbox.look("SELECT count(*) AS rows, count(DISTINCT order_id) AS orders FROM datalake_bronze.cdc_events")
+    assert (found[0].rows, found[0].orders) == (834, 830)
+
+
 def test_the_lake_equals_its_source(outbox: Outbox) -> None:
     outbox.lake.run("verify", "northwind")
