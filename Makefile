@@ -12,7 +12,7 @@ WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## check the machine, then fetch and build everything: .venv/, build/, node_modules/
+setup: ## check the machine, then fetch and build everything: .venv/, build/, node_modules/; LAKE_RELEASE=emr-7.10.0 adds its Spark
 	@$(PYTHON) tools/bootstrap.py
 
 demo: setup ## the whole pipeline on real data: PostgreSQL to Hudi tables, live changes, and data validation
@@ -69,6 +69,7 @@ acceptance: setup ## replay the cases of the posts, and write their table, docs/
 	.venv/bin/pytest tests/acceptance --cases docs/acceptance.md
 
 slow: iam airflow ## the schema change and fault tests and the example DAGs, which are too slow for every change
+	@LAKE_RELEASE=emr-7.10.0 $(PYTHON) tools/bootstrap.py
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m "operations or slow"
 

@@ -41,6 +41,7 @@ class RunningLake:
     data: Path
     port_base: int
     environments: Path = ENVIRONMENTS
+    release: str = ""  # of EMR; "" for the default
 
     @property
     def variables(self) -> dict[str, str]:
@@ -49,6 +50,7 @@ class RunningLake:
             "LAKE_PORT_BASE": str(self.port_base),
             "LAKE_DATABASES_DIR": str(self.databases),
             "LAKE_ENVIRONMENTS_DIR": str(self.environments),
+            **({"LAKE_RELEASE": self.release} if self.release else {}),
         }
 
     @property

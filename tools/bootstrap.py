@@ -1,6 +1,6 @@
 """Sets the project up: checks the machine, then fetches and builds into .venv/, build/ and node_modules/.
 
-    python3 tools/bootstrap.py          # make setup
+    python3 tools/bootstrap.py          # make setup; LAKE_RELEASE=emr-7.10.0 adds the Spark and the Hudi of that release
     python3 tools/bootstrap.py kubeapi  # make kubeapi, after make setup: builds what tests/kube_api runs
     python3 tools/bootstrap.py iam      # make iam, after make setup: builds the local Kafka's login by IAM
     python3 tools/bootstrap.py airflow  # make airflow, after make setup: installs what the tests of the DAGs run
@@ -48,16 +48,35 @@ def setup() -> int:
     import project
     import steps
 
+    try:
+        beside = [step for name in asked_release() for step in project.release_steps(Path(ROOT), name)]
+    except ValueError as unknown:
+        what, _, now = str(unknown).partition(" | ")
+        return refuse([f"{what}; environment variable LAKE_RELEASE; {now}, or unset it"])
     stamps = steps.Stamps(Path(ROOT))
-    todo = project.steps(Path(ROOT))
+    todo = [*project.steps(Path(ROOT)), *beside]
     ready = all(stamps.up_to_date(step) for step in todo)
-    lacks = preflight.running_problems() if ready else preflight.problems(ROOT)
+    needed_gib = preflight.FREE_GIB + (preflight.RELEASE_GIB if beside else 0)
+    lacks = preflight.running_problems() if ready else preflight.problems(ROOT, needed_gib)
     if lacks:
         return refuse(lacks)
     if ready:
         return 0
     warn(preflight.node_warning())
     return exit_code(steps.perform(Path(ROOT), todo))
+
+
+def asked_release() -> list[str]:
+    """The release that LAKE_RELEASE names, if it is not the default. ValueError if it is unknown."""
+    name = os.environ.get("LAKE_RELEASE")
+    if not name:
+        return []
+    from pathlib import Path
+
+    import project
+
+    versions = project.versions(Path(ROOT))
+    return [name] if versions.local_release(name) != versions.EMR else []
 
 
 def kubeapi() -> int:

@@ -1,6 +1,6 @@
-"""Writes build/spark.jsa: the classes that a Spark job with Hudi loads, as the JVM keeps them in memory.
+"""Writes spark.jsa: the classes that a Spark job with Hudi loads, as the JVM keeps them in memory.
 
-    .venv/bin/python tools/class_archive.py
+    .venv/bin/python tools/class_archive.py emr-6.15.0
 
 Loading and checking classes is about half of the work of a job that takes seconds. A JVM with this archive maps them
 into memory (JEP 350); a JVM with another Java or other jars ignores it. A JVM writes the archive when it ends. So this
@@ -10,14 +10,12 @@ program runs a small job that works like real jobs: it writes and reads Hudi tab
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from lake.config.environment import load_environment
-from lake.local.spark_submit import ARCHIVE, JVM_OPTIONS, spark_environment, spark_home
+from lake.local.spark_submit import JVM_OPTIONS, class_archive_path, spark_environment, spark_home
 from lake.rendering.hudi import STORED_ORDER
 from lake.rendering.spark import SESSION
 
-ROOT = Path(__file__).resolve().parents[1]
 WITHIN_S = 600
 OPTIONS = {
     "hoodie.table.name": "t",
@@ -29,22 +27,26 @@ OPTIONS = {
 }
 SETTINGS = {
     **SESSION,
-    "spark.driver.extraClassPath": str(ROOT / "build" / "spark" / "*"),
-    "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, f'"-XX:ArchiveClassesAtExit={ROOT / ARCHIVE}"')),
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
 }
 
 
-def main() -> int:
-    """Starts this file as a job, whose JVM writes the archive when it ends."""
-    flags = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
-    command = [str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]", *flags, __file__, "job"]
-    (ROOT / ARCHIVE).unlink(missing_ok=True)
-    variables = spark_environment(load_environment(), {})
-    done = subprocess.run(command, env=variables, timeout=WITHIN_S, check=False)
-    return done.returncode if (ROOT / ARCHIVE).exists() else 1
+def main(release: str) -> int:
+    """Starts this file as a job on the Spark of the release. Its JVM writes the archive when it ends."""
+    home = load_environment().model_copy(update={"release": release})
+    archive = class_archive_path(home)
+    settings = {
+        **SETTINGS,
+        "spark.driver.extraClassPath": str(home.spark_build / "spark" / "*"),
+        "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, f'"-XX:ArchiveClassesAtExit={archive}"')),
+    }
+    flags = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    command = [str(spark_home(home) / "bin" / "spark-submit"), "--master", "local[2]", *flags, __file__, "job"]
+    archive.unlink(missing_ok=True)
+    done = subprocess.run(command, env=spark_environment(home, {}), timeout=WITHIN_S, check=False)
+    return done.returncode if archive.exists() else 1
 
 
 def job() -> None:
@@ -73,4 +75,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["job"]:
         job()
     else:
-        sys.exit(main())
+        sys.exit(main(sys.argv[1]))

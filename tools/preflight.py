@@ -14,6 +14,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 FREE_GIB = 6
+RELEASE_GIB = 2  # another PySpark and its jars, in the project folder and in the caches
 AIRFLOW_GIB = 1  # its packages, in the project folder and in the cache of uv
 KUBE_GIB = 4  # Kubernetes' modules and what Go compiles of them, in its caches
 ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -108,11 +109,11 @@ def setpriv_problem() -> str | None:
     return f"setpriv (starts PostgreSQL as another user than root) is missing; looked in {where}; {now}"
 
 
-def problems(root: str) -> list[str]:
+def problems(root: str, needed_gib: float = FREE_GIB) -> list[str]:
     """All problems of the machine: what is missing or too old."""
     with ThreadPoolExecutor(len(TOOLS)) as pool:
         found = list(pool.map(Tool.problem, TOOLS))
-    every = [python_problem(), *found, disk_problem(root), setpriv_problem()]
+    every = [python_problem(), *found, disk_problem(root, needed_gib), setpriv_problem()]
     return [problem for problem in every if problem]
 
 

@@ -7,7 +7,9 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import checksums
 from steps import Action, Step
@@ -60,14 +62,14 @@ def steps(root: Path) -> list[Step]:
         ),
         Step(
             name="jars",
-            inputs=(*POMS, checksums.LIST),
+            inputs=(*POMS, checksums.DEFAULT.list),
             actions=lambda: [lambda: unpack_again(root), MAVEN, lambda: checksums.check(root)],
             done=lambda: checksums.all_there(root),
         ),
         Step(
             name="archive of classes",
-            inputs=(PINS, *POMS, checksums.LIST, "tools/class_archive.py"),
-            actions=lambda: [(str(root / ".venv/bin/python"), "tools/class_archive.py")],
+            inputs=(PINS, *POMS, checksums.DEFAULT.list, "tools/class_archive.py"),
+            actions=lambda: [class_archive(root, versions(root).EMR)],
             done=(root / "build/spark.jsa").exists,
             after=("python packages", "jars"),
         ),
@@ -93,6 +95,58 @@ def steps(root: Path) -> list[Step]:
             done=(root / "node_modules/.bin/cdk").exists,
         ),
     ]
+
+
+def release_steps(root: Path, release: str) -> list[Step]:
+    """Jars, PySpark and class archive of another release than the default, beside those of the default."""
+    jars, pins, python = checksums.of_release(release), f"requirements/{release}.txt", f"build/{release}/python"
+    jar_inputs = ("pom.xml", ".mvn/*", "jars/spark/pom.xml", "hudi_index/**/*", jars.list)
+    return [
+        Step(
+            name=f"pyspark of {release}",
+            inputs=(pins,),
+            actions=lambda: [(*uv_sync(root, pins), "--target", python)],
+            done=(root / python / "pyspark").exists,
+            after=("virtual environment",),
+        ),
+        Step(
+            name=f"jars of {release}",
+            inputs=jar_inputs,
+            actions=lambda: [maven_of(release), lambda: checksums.check(root, jars)],
+            done=lambda: checksums.all_there(root, jars),
+            after=("jars",),  # of two Mavens at once, each would download what both need
+        ),
+        Step(
+            name=f"archive of classes of {release}",
+            inputs=(PINS, pins, *jar_inputs, "tools/class_archive.py"),
+            actions=lambda: [class_archive(root, release)],
+            done=(root / f"build/{release}/spark.jsa").exists,
+            after=("python packages", f"pyspark of {release}", f"jars of {release}"),
+        ),
+    ]
+
+
+def class_archive(root: Path, release: str) -> Sequence[str]:
+    return (str(root / ".venv/bin/python"), "tools/class_archive.py", release)
+
+
+def versions(root: Path) -> ModuleType:
+    """lake/config/versions.py, which needs the standard library only."""
+    if str(root) not in sys.path:
+        sys.path.append(str(root))
+    from lake.config import versions
+
+    return versions
+
+
+def other_releases(root: Path) -> list[str]:
+    """Those of EMR that a lake on this machine can run on, without the default."""
+    return [name for name in versions(root).LOCAL_RELEASES if name != versions(root).EMR]
+
+
+def maven_of(release: str) -> Sequence[str]:
+    """The profile of the release, of the modules that depend on it."""
+    return ("mvn", "-P", release, "-pl", "jars/spark,hudi_index", "package")
 
 
 def kube_steps(root: Path) -> list[Step]:
@@ -136,7 +190,7 @@ def lock_steps(root: Path) -> list[Step]:
     """Write the lists of pins again, from pyproject.toml, the poms, go.mod and package.json."""
     commands: dict[str, Callable[[], Sequence[Action]]] = {
         "requirements": lambda: lock_python(root),
-        "SHA256SUMS": lambda: [lambda: forget_jars(root), MAVEN, lambda: checksums.write(root)],
+        "SHA256SUMS": lambda: lock_jars(root),
         "go.sum": lambda: [(str(go(root)), "-C", folder, "mod", "tidy") for folder in ("jars/s3", KUBE_API)],
         "package-lock.json": lambda: [("npm", "install", "--package-lock-only")],
     }
@@ -158,10 +212,16 @@ def virtual_environment(root: Path) -> Sequence[Action]:
 def python_packages(root: Path) -> Sequence[Action]:
     uv, python = str(root / ".venv/bin/uv"), ("--python", str(root / ".venv/bin/python"))
     return [
-        (uv, "pip", "sync", *python, "--require-hashes", PINS),
+        uv_sync(root, PINS),
         # Our own package has no hash; without build isolation it downloads nothing.
         (uv, "pip", "install", *python, "--no-deps", "--no-build-isolation", "-e", "."),
     ]
+
+
+def uv_sync(root: Path, pins: str) -> Sequence[str]:
+    """Installs exactly these pins into the virtual environment, or into the --target that follows."""
+    uv, python = str(root / ".venv/bin/uv"), str(root / ".venv/bin/python")
+    return (uv, "pip", "sync", "--python", python, "--require-hashes", pins)
 
 
 def airflow(root: Path) -> Sequence[Action]:
@@ -190,18 +250,28 @@ def pin(root: Path, name: str) -> str:
 
 
 def lock_python(root: Path) -> Sequence[Action]:
-    """Compile all pins first; the next two files are subsets of them. The last one is Airflow's."""
+    """Compile all pins first; the next two files are subsets of them. Then Airflow's, and PySpark of other releases."""
     command = (str(root / ".venv/bin/uv"), "pip", "compile", "--quiet", "--custom-compile-command", "make lock")
     scope = ("--universal", "--python-version", "3.11", "--generate-hashes")
     # The source of the packages depends on the machine, so the repository does not name it.
     silent = ("--no-emit-index-url", "--no-emit-find-links")
     groups = [word for name in ("synth", "local", "dev") for word in ("--group", name)]
+    beside = [f"requirements/{name}" for name in other_releases(root)]
     return [
         (*command, *scope, *silent, "pyproject.toml", *groups, "-o", PINS),
         (*command, *scope, *silent, "pyproject.toml", "-c", PINS, "-o", "requirements/runtime.txt"),
         (*command, *scope, *silent, "--group", "synth", "-c", PINS, "-o", "requirements/synth.txt"),
         (*command, *scope, *silent, "--exclude-newer", AIRFLOW_UNTIL, f"{AIRFLOW}.in", "-o", f"{AIRFLOW}.txt"),
+        *((*command, *scope, *silent, f"{one}.in", "-o", f"{one}.txt") for one in beside),
     ]
+
+
+def lock_jars(root: Path) -> Sequence[Action]:
+    """Download everything anew, and list it."""
+    found: list[Action] = [lambda: forget_jars(root), MAVEN, lambda: checksums.write(root)]
+    for name in other_releases(root):
+        found += [maven_of(name), partial(checksums.write, root, checksums.of_release(name))]
+    return found
 
 
 def unpack_again(root: Path) -> str:
@@ -215,9 +285,10 @@ def unpack_again(root: Path) -> str:
 
 
 def forget_jars(root: Path) -> str:
-    for folder in (*checksums.DOWNLOADS, "build/maven"):
+    beside = [folder for name in other_releases(root) for folder in checksums.of_release(name).folders]
+    for folder in (*checksums.DEFAULT.folders, *beside, "build/maven"):
         shutil.rmtree(root / folder, ignore_errors=True)
-    return "removed " + ", ".join(checksums.DOWNLOADS)
+    return "removed " + ", ".join([*checksums.DEFAULT.folders, *beside])
 
 
 def go(root: Path) -> Path:

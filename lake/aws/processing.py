@@ -80,16 +80,6 @@ def _spelt_out(jobs: Any) -> Any:
     return {name: NAMED[name] for name in jobs}
 
 
-def no_streamer(release: str) -> str:
-    """Why HoodieStreamer cannot run there; "" if it can."""
-    hudi, ours = versions.EMR_RELEASES[release].hudi, versions.STREAMER_HUDI
-    if hudi == ours:
-        return ""
-    return (
-        f"{release} carries Hudi {hudi}, and our classes for HoodieStreamer are built with {ours}, the newest there is"
-    )
-
-
 def _one_job() -> dict[str, Job]:
     return {"stream": Job(layers=("silver", "bronze"))}
 
@@ -139,8 +129,8 @@ class Processing(Part):
 
     @model_validator(mode="after")
     def _release_runs_the_streamer(self) -> "Processing":
-        if STREAMER in self.jobs and (reason := no_streamer(self.release)):
-            raise ValueError(f"{reason} | remove {STREAMER} from the jobs, or choose emr-6.15.0")
+        if STREAMER in self.jobs and (reason := versions.no_streamer(self.release)):
+            raise ValueError(f"{reason} | remove {STREAMER} from the jobs, or choose {versions.EMR}")
         return self
 
     @property

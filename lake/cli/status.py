@@ -14,7 +14,7 @@ from lake.clients.table_status import SourceStatus, TableStatus
 from lake.config.errors import BadInput
 from lake.deployments.deployment import Deployment, Status
 from lake.deployments.open import open_deployment
-from lake.local.status import ServiceStatus
+from lake.local.status import Pairing, ServiceStatus
 from lake.sources.drift import Drift
 
 WATCH_S = 2.0
@@ -59,6 +59,8 @@ def overview(found: Status) -> Group:
     if "cluster" in facts:
         lines.append(f"cluster: {facts['cluster']}")
         lines += [f"job {one.name}: {one.state} {one.reason}" for one in facts["jobs"]]
+    if "pairing" in facts:
+        lines.append(_pairing(facts["pairing"]))
     parts: list[RenderableType] = [Text("\n".join(lines))] if lines else []
     tables = {
         kind: options.table(columns, map(row, facts[kind]))
@@ -68,6 +70,11 @@ def overview(found: Status) -> Group:
     if total := sum(one.rss_bytes for one in facts.get("services", [])):
         tables["services"].add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
     return Group(*parts, *tables.values())
+
+
+def _pairing(one: Pairing) -> str:
+    other = f"; the streaming job runs on Spark {one.running} until: lake down, lake up"
+    return f"{one.release}: Spark {one.spark}, Hudi {one.hudi}{other if one.running not in ('', one.spark) else ''}"
 
 
 def _drift(one: Drift) -> list[str | Text]:

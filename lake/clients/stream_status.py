@@ -18,8 +18,17 @@ from lake.sources.engines import engine_of
 
 def reported(home: Environment) -> dict[str, dict[str, Any]]:
     """Facts by table name ("moma_mor.artists", "bronze.moma.public.artists"); {} before the job has run."""
+    return dict(_report(home).get("tables", {}))
+
+
+def spark(home: Environment) -> str:
+    """The version of Spark that the streaming job reported last; "" before it has run."""
+    return str(_report(home).get("spark", ""))
+
+
+def _report(home: Environment) -> dict[str, Any]:
     try:
-        return dict(json.loads((home.data / "status.json").read_text(encoding="utf-8"))["tables"])
+        return dict(json.loads((home.data / "status.json").read_text(encoding="utf-8")))
     except FileNotFoundError:
         return {}
 

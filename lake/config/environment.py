@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from lake.config import secrets
+from lake.config import secrets, versions
 from lake.config.errors import BadInput
 from lake.config.secrets import Secrets
 from lake.config.yaml_file import as_model, check_file_name, read_mapping
@@ -21,6 +22,7 @@ CONNECT_OPERATOR = "operator"
 LOOPBACK = "127.0.0.1"
 PROJECT = Path(__file__).resolve().parents[2]
 Count = Annotated[StrictInt, Field(ge=1)]
+Release = Annotated[StrictStr, AfterValidator(versions.local_release)]
 
 
 class _Part(BaseModel):
@@ -122,6 +124,7 @@ class Environment(_Part):
     port_base: Annotated[StrictInt, Field(ge=1024, le=HIGHEST_PORT_BASE)] = 27000
     data_dir: Annotated[StrictStr, Field(min_length=1)] = ".lake"
     bucket: Annotated[StrictStr, Field(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")] = "lake"
+    release: Release = versions.EMR  # of EMR: the lake runs on its Spark and its Hudi
     kafka: Kafka = Kafka()
     spark: Spark = Spark()
     silver: Silver = Silver()
@@ -136,6 +139,16 @@ class Environment(_Part):
     def build(self) -> Path:
         """Jars and programs, made by `make setup` and shared by all lakes of this checkout."""
         return self.root / "build"
+
+    @property
+    def spark_build(self) -> Path:
+        """The part of the build for the Spark of the release: jars, class archive, and PySpark unless it is the default's."""
+        return self.build if self.release == versions.EMR else self.build / self.release
+
+    @property
+    def make_setup(self) -> str:
+        """The command that makes the build."""
+        return "make setup" if self.release == versions.EMR else f"{PREFIX}RELEASE={self.release} make setup"
 
     @property
     def data(self) -> Path:
@@ -235,16 +248,17 @@ class Environment(_Part):
 
 
 class Overrides(BaseSettings):
-    """The keys that a variable overrides: LAKE_PORT_BASE and LAKE_DATA_DIR."""
+    """The keys that a variable overrides: LAKE_PORT_BASE, LAKE_DATA_DIR and LAKE_RELEASE."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True)
 
     port_base: Annotated[int, Field(ge=1024, le=HIGHEST_PORT_BASE)] | None = None
     data_dir: str | None = None
+    release: Release | None = None
 
 
 def load_environment(name: str = "local", root: Path = PROJECT) -> Environment:
-    """environments/<name>.yaml; the variables LAKE_PORT_BASE and LAKE_DATA_DIR override its keys.
+    """environments/<name>.yaml; the variables LAKE_PORT_BASE, LAKE_DATA_DIR and LAKE_RELEASE override its keys.
 
     LAKE_ENVIRONMENTS_DIR names another folder than environments/. BadInput names file, line, key and remedy.
     """
@@ -270,8 +284,12 @@ def _overrides() -> dict[str, Any]:
         return Overrides().model_dump(exclude_none=True)
     except ValidationError as error:
         (wrong, *_) = error.errors()
-        raise BadInput(
-            f"{PREFIX}{str(wrong['loc'][0]).upper()}={wrong['input']} is not a usable port",
-            "environment variable",
-            f"give a number from 1024 to {HIGHEST_PORT_BASE}, or unset it",
-        ) from None
+        raise _bad_variable(f"{PREFIX}{str(wrong['loc'][0]).upper()}", wrong) from None
+
+
+def _bad_variable(name: str, wrong: ErrorDetails) -> BadInput:
+    if wrong["type"] == "value_error":
+        what, _, now = str(wrong["ctx"]["error"]).partition(" | ")
+        return BadInput(what, f"environment variable {name}", f"{now}, or unset it")
+    what, now = f"{name}={wrong['input']} is not a usable port", f"give a number from 1024 to {HIGHEST_PORT_BASE}"
+    return BadInput(what, "environment variable", f"{now}, or unset it")

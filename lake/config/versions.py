@@ -17,6 +17,7 @@ class EmrRelease:
 
     spark: str
     hudi: str
+    local: bool = False  # True if a lake on this machine runs on it, too: pom.xml has its jars
 
     @property
     def kafka_connector(self) -> str:
@@ -27,7 +28,7 @@ class EmrRelease:
 KAFKA_CONNECTORS = {"3.4": "3.4.1", "3.5": "3.5.3"}
 # All releases with a Hudi of which the tables and options are known here.
 EMR_RELEASES = {
-    "emr-6.15.0": EmrRelease("3.4.1", "0.14.0"),
+    "emr-6.15.0": EmrRelease("3.4.1", "0.14.0", local=True),
     "emr-7.0.0": EmrRelease("3.5.0", "0.14.0"),
     "emr-7.1.0": EmrRelease("3.5.0", "0.14.1"),
     "emr-7.2.0": EmrRelease("3.5.1", "0.14.1"),
@@ -38,7 +39,7 @@ EMR_RELEASES = {
     "emr-7.7.0": EmrRelease("3.5.3", "0.15.0"),
     "emr-7.8.0": EmrRelease("3.5.4", "0.15.0"),
     "emr-7.9.0": EmrRelease("3.5.5", "0.15.0"),
-    "emr-7.10.0": EmrRelease("3.5.5", "0.15.0"),
+    "emr-7.10.0": EmrRelease("3.5.5", "0.15.0", local=True),
 }
 # Releases that a person may ask for, and why not.
 OTHER_HUDI = {
@@ -51,10 +52,30 @@ OTHER_HUDI = {
 }
 STREAMER_HUDI = "0.14.0"  # of the hudi-utilities that our classes for HoodieStreamer are built with; none is newer
 EMR = "emr-6.15.0"
+LOCAL_RELEASES = [name for name, release in EMR_RELEASES.items() if release.local]
+
+
+def local_release(name: str) -> str:
+    """The name, if a lake on this machine can run on the Spark and the Hudi of that release; ValueError otherwise."""
+    if name in LOCAL_RELEASES:
+        return name
+    what = "does not run on this machine" if name in EMR_RELEASES else "is not known here"
+    raise ValueError(f"release '{name}' {what} | choose one of {', '.join(LOCAL_RELEASES)}")
+
+
+def no_streamer(release: str) -> str:
+    """Why HoodieStreamer cannot run there; "" if it can."""
+    hudi = EMR_RELEASES[release].hudi
+    if hudi == STREAMER_HUDI:
+        return ""
+    return (
+        f"{release} carries Hudi {hudi}, and our classes for HoodieStreamer are built with {STREAMER_HUDI}, "
+        "the newest there is"
+    )
 
 
 def from_pom(root: Path, name: str) -> str:
-    """The value of <name.version> in pom.xml; BadInput when it has none."""
+    """The value of <name.version> in pom.xml, of the default release; BadInput when it has none."""
     found = re.search(rf"<{re.escape(name)}\.version>([^<]+)<", (root / "pom.xml").read_text(encoding="utf-8"))
     if found is None:
         raise BadInput(f"no property {name}.version", str(root / "pom.xml"), "restore the property")

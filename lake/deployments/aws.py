@@ -5,7 +5,7 @@ from typing import Any
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import check_build
-from lake.aws.processing import STREAMER, no_streamer
+from lake.aws.processing import STREAMER
 from lake.aws.rendering import STATE
 from lake.aws.steps import ADMIN_USER, login, refine_words, streamer_words
 from lake.config.definition import Database
@@ -13,6 +13,7 @@ from lake.config.environment import PROJECT
 from lake.config.errors import BadInput
 from lake.config.refinement import REFINE, Refinement
 from lake.config.report import Report, silent
+from lake.config.versions import EMR, no_streamer
 from lake.deployments import aws_status, cdk, pod_logs
 from lake.deployments.account import wait
 from lake.deployments.aws_connectors import aws_connectors
@@ -78,7 +79,7 @@ class AwsDeployment(AwsResources):
     def run_streamer(self, options: RunOptions, report: Report) -> StreamerRun:
         release = self.environment.processing.release
         if reason := no_streamer(release):
-            raise BadInput(reason, f"environments/{self.name}.yaml, key processing.release", "run it on emr-6.15.0")
+            raise BadInput(reason, f"environments/{self.name}.yaml, key processing.release", f"run it on {EMR}")
         refuse_unreadable(self.databases, options.names)
         if not options.once:
             return StreamerRun(job=self.jobs.start_streamer(options, report))

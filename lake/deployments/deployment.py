@@ -53,7 +53,7 @@ class Status:
     """What runs of a lake. healthy: all that should run runs.
 
     facts: those that the deployment has of services, jobs, tables, sources and drifts (lists of dataclasses), stacks
-    (CloudFormation's words by part) and cluster (EMR's word, "absent" without one).
+    (CloudFormation's words by part), cluster (EMR's word, "absent" without one) and pairing (Spark and Hudi).
     """
 
     healthy: bool

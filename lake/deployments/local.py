@@ -76,6 +76,7 @@ class LocalDeployment:
         sources = table_status.sources(self.home, self._captured()) if running else []
         drifts = guardian_report.read(self.home) if running else []
         facts = {
+            "pairing": status.pairing(self.home, services),
             "services": services,
             "jobs": of_services(self.home, services),
             "tables": tables,

@@ -28,7 +28,7 @@ class Metastore(Service):
 
     @property
     def spark_jars(self) -> Path:
-        return spark_home() / "jars"
+        return spark_home(self.home) / "jars"
 
     @property
     def source(self) -> Path:
@@ -43,7 +43,7 @@ class Metastore(Service):
         return self.home.rendered / "metastore"
 
     def parts(self) -> list[Path]:
-        return [self.source, *(self.home.build / "spark" / pattern for pattern in S3_CLIENT)]
+        return [self.source, *(self.home.spark_build / "spark" / pattern for pattern in S3_CLIENT)]
 
     def secrets(self) -> dict[str, str]:
         return self.home.secrets.s3_keys
@@ -91,7 +91,7 @@ class Metastore(Service):
         return [f"removed {names} of a killed server; Derby replays its log"] if locks else []
 
     def program(self) -> Program:
-        clients = [jar for pattern in S3_CLIENT for jar in sorted((self.home.build / "spark").glob(pattern))]
+        clients = [jar for pattern in S3_CLIENT for jar in sorted((self.home.spark_build / "spark").glob(pattern))]
         path = os.pathsep.join(map(str, [self.config, self.classes, f"{self.spark_jars}/*", *clients]))
         options = [java.log4j(self.config / "log4j2.properties"), f"-Dderby.system.home={self.folder}", "-cp", path]
         command = [java.jdk_tool("java"), *java.QUICK, "-Xmx256m", *options, "LoopbackMetastore"]

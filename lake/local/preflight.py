@@ -30,8 +30,8 @@ def check_build(services: Sequence[Service]) -> None:
     for service in services:
         for part in service.parts():
             if not any(part.parent.parent.glob(f"{part.parent.name}/{part.name}")):
-                now = "run: make iam" if part.parent.name == "iam" else "run: make setup"
-                raise BadInput(f"{service.name} has no {part.name}", str(part.parent), now)
+                now = "make iam" if part.parent.name == "iam" else service.home.make_setup
+                raise BadInput(f"{service.name} has no {part.name}", str(part.parent), f"run: {now}")
 
 
 def check_folder(data: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lake.config import versions
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.local import iam
@@ -13,7 +14,6 @@ from lake.rendering.spark import SESSION, Place, spark_submit
 from lake.rendering.topics import LARGEST_MESSAGE
 
 S3A = "spark.hadoop.fs.s3a"
-ARCHIVE = Path("build/spark.jsa")  # of classes, made by make setup (tools/class_archive.py)
 JVM_OPTIONS = (
     "-XX:+UseSerialGC",  # two cores: the parallel collectors only cost memory
     # On two cores the second compiler takes a third of a job's first minutes. Inlining less, it takes a sixth off all
@@ -45,7 +45,7 @@ def spark_submit_command(
     folder = environment.root / "spark_jobs"
     settings = {**spark_conf(environment), **(conf or {})}
     place = Place(size, str(folder / f"{script}.py"), (folder / "pools.xml").as_uri(), settings)
-    return [str(spark_home() / "bin" / "spark-submit"), *spark_submit(script, script, place, args)]
+    return [str(spark_home(environment) / "bin" / "spark-submit"), *spark_submit(script, script, place, args)]
 
 
 def spark_environment(environment: Environment, credentials: Mapping[str, str]) -> dict[str, str]:
@@ -55,7 +55,7 @@ def spark_environment(environment: Environment, credentials: Mapping[str, str]) 
         **os.environ,
         **credentials,
         "PATH": binaries,  # spark-submit finds Python, and Python finds pyspark, only through these
-        "SPARK_HOME": str(spark_home()),
+        "SPARK_HOME": str(spark_home(environment)),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": str(environment.root),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -67,22 +67,33 @@ def spark_conf(environment: Environment) -> dict[str, str]:
     return {**SESSION, **_driver(environment), **_object_store(environment)}
 
 
-def spark_home() -> Path:
-    """The folder of the installed pyspark; BadInput when it is not installed."""
+def spark_home(environment: Environment) -> Path:
+    """The folder of the PySpark of the release, whose own files Python then takes; BadInput when it is not installed."""
+    if environment.release != versions.EMR:
+        return _spark_beside(environment)
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
         raise BadInput("pyspark is not installed", sys.executable, "run make setup")
     return Path(found.origin).parent
 
 
+def _spark_beside(environment: Environment) -> Path:
+    """PySpark of another release than the default: not in the virtual environment, which can hold one only."""
+    folder = environment.spark_build / "python" / "pyspark"
+    if not folder.exists():
+        what = f"PySpark of {environment.release} is not installed"
+        raise BadInput(what, str(folder), f"run: {environment.make_setup}")
+    return folder
+
+
 def _driver(environment: Environment) -> dict[str, str]:
     scratch = environment.data / "tmp"  # a killed job leaves session folders of Hive and spilled maps of Hudi here
     return {
         "spark.driver.extraClassPath": ":".join(
-            [str(environment.build / "spark" / "*"), *iam.client_jars(environment)]
+            [str(environment.spark_build / "spark" / "*"), *iam.client_jars(environment)]
         ),
         "spark.driver.defaultJavaOptions": " ".join(
-            (*JVM_OPTIONS, *class_archive(environment.root), f'"-Djava.io.tmpdir={scratch}"')
+            (*JVM_OPTIONS, *class_archive(environment), f'"-Djava.io.tmpdir={scratch}"')
         ),
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -96,9 +107,14 @@ def _driver(environment: Environment) -> dict[str, str]:
     }
 
 
-def class_archive(root: Path) -> list[str]:
+def class_archive(environment: Environment) -> list[str]:
     """Halves the start of a job. A JVM that cannot use it, because of other jars, ignores it silently."""
-    return [f'"-XX:SharedArchiveFile={root / ARCHIVE}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+    return [f'"-XX:SharedArchiveFile={class_archive_path(environment)}"', "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
+
+
+def class_archive_path(environment: Environment) -> Path:
+    """The archive of classes that make setup writes (tools/class_archive.py)."""
+    return environment.spark_build / "spark.jsa"
 
 
 def _object_store(environment: Environment) -> dict[str, str]:

@@ -4,8 +4,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from lake.clients import stream_status
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
+from lake.config.versions import EMR_RELEASES
 from lake.local import processes
 from lake.local.service import Service
 from lake.local.stack import SERVICES, Stack, answers
@@ -27,6 +29,23 @@ class ServiceStatus:
     uptime_s: int
     rss_bytes: int
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The Spark and the Hudi of the lake's release. running: the Spark of the streaming job, "" if it does not run."""
+
+    release: str
+    spark: str
+    hudi: str
+    running: str
+
+
+def pairing(home: Environment, lines: list[ServiceStatus]) -> Pairing:
+    """What the lake runs on, and what its streaming job was started with; lines: all services."""
+    wanted = EMR_RELEASES[home.release]
+    runs = any(line.name == "stream" and line.state == "running" for line in lines)
+    return Pairing(home.release, wanted.spark, wanted.hudi, stream_status.spark(home) if runs else "")
 
 
 def services(home: Environment) -> list[ServiceStatus]:

@@ -7,8 +7,10 @@ from typing import Any
 
 from lake.config.definition import load_databases
 from lake.config.environment import Environment
+from lake.config.errors import BadInput
 from lake.config.names import named_targets
 from lake.config.report import Report
+from lake.config.versions import EMR, no_streamer
 from lake.local.spark_job import last_log, run_job
 from lake.rendering.pipeline import read_pipeline
 from lake.rendering.streamer import (
@@ -26,7 +28,12 @@ JOB = "streamer"
 
 
 def run(home: Environment, options: RunOptions, report: Report) -> dict[str, Any]:
-    """The result of spark_jobs/streamer.py over a freshly rendered file. Reports each commit and each failure."""
+    """The result of spark_jobs/streamer.py over a freshly rendered file. Reports each commit and each failure.
+
+    BadInput on a release whose Hudi has no HoodieStreamer here.
+    """
+    if reason := no_streamer(home.release):
+        raise BadInput(reason, f"the release of the lake {home.name}", f"run it on {EMR}")
     named_targets(read_pipeline(home), list(options.names))  # BadInput before Spark starts
     databases = load_databases(home.root)
     refuse_unreadable(databases, options.names)
@@ -47,7 +54,7 @@ def log_hint(home: Environment) -> str:
 
 def class_path(home: Environment) -> str:
     """Spark's jars and HoodieStreamer, which is installed on an EMR cluster."""
-    return ":".join(str(home.build / folder / "*") for folder in ("spark", JOB))
+    return ":".join(str(folder / "*") for folder in (home.spark_build / "spark", home.build / JOB))
 
 
 def reporter(status: Path, report: Report) -> Callable[[], None]:

@@ -1,8 +1,11 @@
 """The Hudi timeline of a table: the positions in its last commits, and its table services."""
 
 import json
-from typing import Any, Dict, List, Optional, Tuple
+from functools import lru_cache
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from py4j.java_gateway import JavaClass
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
@@ -10,6 +13,7 @@ from spark_jobs.runtime.jvm import java
 
 PREFIX = "lake."
 CHECKPOINT = "deltastreamer.checkpoint.key"  # HoodieStreamer's own, in Hudi 0.14
+WRAPPER = "org.apache.hudi.hadoop.fs.HadoopFSUtils"
 PROPERTIES = ("hoodie.properties", "hoodie.properties.backup", "hoodie.properties")  # it may be back meanwhile
 
 
@@ -76,7 +80,22 @@ def timeline(spark: SparkSession, path: str) -> Optional[Any]:
 def meta_client(spark: SparkSession, path: str) -> Any:
     """Hudi's metadata of a table, loaded now (a Java HoodieTableMetaClient)."""
     builder = java(spark, "org.apache.hudi.common.table.HoodieTableMetaClient").builder()
-    return builder.setConf(spark._jsc.hadoopConfiguration()).setBasePath(path).build()
+    return builder.setConf(_settings(spark)).setBasePath(path).build()
+
+
+def _settings(spark: SparkSession) -> Any:
+    """Hadoop's settings, as Hudi takes them: 0.15 in an object of its own (StorageConfiguration), 0.14 as they are."""
+    settings = spark._jsc.hadoopConfiguration()
+    wrap = _wrapper(spark._sc._gateway)
+    return wrap(settings) if wrap else settings
+
+
+@lru_cache(maxsize=None)
+def _wrapper(gateway: Any) -> Optional[Callable[[Any], Any]]:
+    try:
+        return JavaClass(WRAPPER, gateway._gateway_client).getStorageConf  # type: ignore[no-any-return]
+    except Py4JError:  # no such class
+        return None
 
 
 def unfinished(line: Optional[Any]) -> bool:

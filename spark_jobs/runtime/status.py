@@ -10,9 +10,10 @@ Sample = Tuple[float, int, List[int]]
 
 
 class Progress:
-    """Thread-safe record of the last commits of each table."""
+    """Thread-safe record of the last commits of each table. spark: the version that the job runs on."""
 
-    def __init__(self) -> None:
+    def __init__(self, spark: str = "") -> None:
+        self._spark = spark
         self._lock = threading.Lock()
         self._tables: Dict[str, Dict[str, Any]] = {}
         self._samples: Dict[str, Deque[Sample]] = {}
@@ -48,7 +49,7 @@ class Progress:
         """All tables with the lag (ms, p50/p95/p99 over the changes of the last minute)."""
         with self._lock:
             tables = {name: {**facts, "lag_ms": self._lag(name, now)} for name, facts in self._tables.items()}
-        return json.dumps({"at": now, "tables": tables}, sort_keys=True)
+        return json.dumps({"at": now, "spark": self._spark, "tables": tables}, sort_keys=True)
 
     def _lag(self, name: str, now: float) -> Dict[str, Any]:
         samples = self._samples.get(name, deque())

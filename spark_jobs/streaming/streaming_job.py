@@ -63,7 +63,7 @@ class StreamingJob:
             Broker(spark, self._pipeline().kafka),
             Leases(spark, "stream {}".format(context.applicationId), self._lose),
             Quarantines(spark),
-            Progress(),
+            Progress(spark.version),
             slots,
             archives=Background(context, slots.busy),
             services=Background(context, slots.busy),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 
+from lake.config.environment import load_environment
 from lake.local.java import jdk_tool
 from lake.local.spark_submit import JVM_OPTIONS, spark_environment, spark_home
 from tests.faults.process_faults import Stop
@@ -66,7 +67,8 @@ def on_executors(rig: Rig, *flags: str) -> Iterator[Executors]:
 def failing_tasks(folder: Path, seed: int) -> list[str]:
     """Flags for on_executors: one task in five fails once; builds the plugin in the folder."""
     source, jar = Path(__file__).with_name("FailingTasks.java"), folder / "failing-tasks.jar"
-    compiler = [jdk_tool("javac"), "--release", "8", "-cp", f"{spark_home() / 'jars'}/*", "-d", str(folder)]
+    spark = f"{spark_home(load_environment()) / 'jars'}/*"
+    compiler = [jdk_tool("javac"), "--release", "8", "-cp", spark, "-d", str(folder)]
     subprocess.run([*compiler, str(source)], check=True)
     subprocess.run([jdk_tool("jar"), "--create", "--file", str(jar), "-C", str(folder), f"{PLUGIN}.class"], check=True)
     return ["--jars", str(jar), "--conf", f"spark.plugins={PLUGIN}", "--conf", f"spark.failingTasks.seed={seed}"]
@@ -76,7 +78,7 @@ def _start(rig: Rig, log: int, more: tuple[str, ...]) -> "subprocess.Popen[bytes
     service = rig.stack.service("stream")
     program = service.program()
     launcher, *rest = [MASTER if word == "local[*]" else word for word in program.command]
-    jars = str(rig.home.root / "build" / "spark" / "*")
+    jars = str(rig.home.spark_build / "spark" / "*")
     settings = {
         "spark.executor.memory": f"{MEMORY_MB}m",
         "spark.executor.extraClassPath": jars,

@@ -123,7 +123,7 @@ def test_sample_rows_are_loaded_from_inside(works: RunningLake, tmp_path: Path) 
         *("--schema", (data / "schema.sql").as_uri(), "--output", output.as_uri()),
         *(word for table, name in moma.FILES.items() for word in ("--table", f"{table}={(data / name).as_uri()}")),
     ]
-    jars = ",".join(str(jar) for jar in sorted((PROJECT / "build/spark").glob("*.jar")))
+    jars = ",".join(str(jar) for jar in sorted((works.home.spark_build / "spark").glob("*.jar")))
     conf = {"spark.driver.extraClassPath": str(tmp_path), "spark.jars": jars}
     command = spark_submit_command(works.home, "load", arguments, conf)
     environment = spark_environment(works.home, {"LAKE_LOAD_PASSWORD": str(login["password"])})

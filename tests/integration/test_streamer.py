@@ -254,7 +254,7 @@ def test_spark_submit_runs_the_class_itself(shop: Shop, loaded: RESULT) -> None:
     flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
     jar = str(home.build / "streamer" / "hudi-utilities.jar")
     command = [
-        str(spark_home() / "bin" / "spark-submit"),
+        str(spark_home(home) / "bin" / "spark-submit"),
         "--master",
         "local[2]",
         *flags,

@@ -7,9 +7,11 @@ import pytest
 from py4j.clientserver import FinalizerWorker
 from pyspark.sql import SparkSession
 
-from lake.config.environment import PROJECT
+from lake.config.environment import load_environment
 from lake.local.spark_submit import JVM_OPTIONS, SHORT_JOB, class_archive
 from lake.rendering.spark import SESSION
+
+HOME = load_environment()
 
 
 @pytest.fixture(scope="session")
@@ -19,8 +21,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "512m",
-        "spark.driver.extraClassPath": "build/spark/*",
-        "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, *class_archive(PROJECT))),
+        "spark.driver.extraClassPath": str(HOME.spark_build / "spark" / "*"),
+        "spark.driver.defaultJavaOptions": " ".join((*JVM_OPTIONS, *class_archive(HOME))),
         **SESSION,
         "spark.sql.shuffle.partitions": "1",
         # Compiling code for some rows takes longer than interpreting it; the tests on a lake compile it.

@@ -1,5 +1,6 @@
 """What an environment file means once it is read."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,27 @@ def test_another_folder_of_environments(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "local.yaml").write_text("name: local\nbronze:\n  trigger_s: 7\n")
     monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
     assert load_environment().bronze.trigger_s == 7
+
+
+def test_a_release_is_chosen_by_a_variable_or_by_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert (load_environment().release, load_environment().spark_build) == ("emr-6.15.0", PROJECT / "build")
+    (tmp_path / "local.yaml").write_text("name: local\nrelease: emr-7.10.0\n")
+    monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
+    assert load_environment().spark_build == PROJECT / "build/emr-7.10.0"
+    monkeypatch.setenv("LAKE_RELEASE", "emr-6.15.0")
+    assert load_environment().release == "emr-6.15.0"
+
+
+def test_another_release_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LAKE_RELEASE", "emr-7.9.0")
+    told = "'emr-7.9.0' does not run on this machine; environment variable LAKE_RELEASE; choose one of emr-6.15.0, emr-7"
+    with pytest.raises(BadInput, match=re.escape(told)):
+        load_environment()
+    monkeypatch.delenv("LAKE_RELEASE")
+    (tmp_path / "local.yaml").write_text("name: local\nrelease: emr-9\n")
+    monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
+    with pytest.raises(BadInput, match=r"'emr-9' is not known here; .*local\.yaml:2, key release; choose one of emr-6"):
+        load_environment()
 
 
 def test_a_budget_of_log_ascends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

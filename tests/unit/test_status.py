@@ -23,7 +23,7 @@ from lake.deployments.deployment import Job, Status
 from lake.local import status
 from lake.local.service import Service
 from lake.local.stack import Stack
-from lake.local.status import ServiceStatus
+from lake.local.status import Pairing, ServiceStatus
 from lake.local.supervisor import State, Supervisor
 from lake.sources.drift import Drift
 from tests.clocks import replace_time
@@ -53,6 +53,15 @@ def shown(what: RenderableType) -> str:
 )
 def test_a_reason_is_shown_as_it_came(facts: dict[str, Any]) -> None:
     assert REASON in shown(overview(Status(False, facts)))
+
+
+@pytest.mark.parametrize(
+    ("running", "more"), [("3.5.5", ""), ("", ""), ("3.4.1", "; the streaming job runs on Spark 3.4.1 until: lake down")]
+)
+def test_the_release_is_shown_with_what_runs(running: str, more: str) -> None:
+    facts = {"pairing": Pairing("emr-7.10.0", "3.5.5", "0.15.0", running)}
+    assert shown(overview(Status(True, facts))).startswith(f"emr-7.10.0: Spark 3.5.5, Hudi 0.15.0{more}")
+    assert ("until" in shown(overview(Status(True, facts)))) == bool(more)
 
 
 def test_so_is_that_of_a_message() -> None:
@@ -111,6 +120,7 @@ def test_the_facts_hold_the_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guardian_report, "read", nothing)
     facts = json.loads(CliRunner().invoke(app, ["status", "--json"]).stdout)
     assert [(one["name"], one["state"], one["continuous"]) for one in facts["jobs"]] == [("stream", "running", True)]
+    assert (facts["pairing"]["release"], facts["pairing"]["hudi"]) == ("emr-6.15.0", "0.14.0")
 
 
 @pytest.mark.parametrize("mixture", [["--json"], ["--env", "dev"]])
