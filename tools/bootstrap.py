@@ -1,6 +1,6 @@
 """Sets the project up: checks the machine, then fetches and builds into .venv/, build/ and node_modules/.
 
-    python3 tools/bootstrap.py          # make setup; LAKE_RELEASE=emr-7.10.0 adds the Spark and the Hudi of that release
+    python3 tools/bootstrap.py          # make setup; LAKE_RELEASE=emr-7.10.0 adds the Spark and Hudi of that release
     python3 tools/bootstrap.py kubeapi  # make kubeapi, after make setup: builds what tests/kube_api runs
     python3 tools/bootstrap.py iam      # make iam, after make setup: builds the local Kafka's login by IAM
     python3 tools/bootstrap.py airflow  # make airflow, after make setup: installs what the tests of the DAGs run

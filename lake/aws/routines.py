@@ -11,8 +11,9 @@ from typing import Any
 
 from lake.aws import steps
 from lake.aws.environment import AwsEnvironment
-from lake.aws.processing import STREAMER, no_streamer
+from lake.aws.processing import STREAMER
 from lake.aws.steps import COMPACT, StackOutputs
+from lake.config import versions
 from lake.config.names import refuse_unknown
 from lake.config.refinement import REFINE, read_refinement
 
@@ -39,7 +40,9 @@ def _scripts(environment: AwsEnvironment, root: Path, outputs: StackOutputs) -> 
     """The script of each routine and its arguments, but for --config and --output."""
     wanted = [read_refinement(root / file, []) for file in environment.operations.refine]
     once = replace(environment.processing.streamer.options, once=True)
-    bulk = {} if no_streamer(environment.processing.release) else {BULK_LOAD: steps.streamer_words(once, outputs)}
+    bulk = (
+        {} if versions.no_streamer(environment.processing.release) else {BULK_LOAD: steps.streamer_words(once, outputs)}
+    )
     return {
         VERIFY: ("verify", steps.login(outputs)),
         COMPACT: (COMPACT, []),

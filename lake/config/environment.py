@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
@@ -142,7 +152,7 @@ class Environment(_Part):
 
     @property
     def spark_build(self) -> Path:
-        """The part of the build for the Spark of the release: jars, class archive, and PySpark unless it is the default's."""
+        """The part of the build for the Spark of the release: jars, class archive, PySpark unless the default's."""
         return self.build if self.release == versions.EMR else self.build / self.release
 
     @property

@@ -68,7 +68,7 @@ def spark_conf(environment: Environment) -> dict[str, str]:
 
 
 def spark_home(environment: Environment) -> Path:
-    """The folder of the PySpark of the release, whose own files Python then takes; BadInput when it is not installed."""
+    """The folder of the PySpark of the release, which Python then imports; BadInput when it is not installed."""
     if environment.release != versions.EMR:
         return _spark_beside(environment)
     found = importlib.util.find_spec("pyspark")

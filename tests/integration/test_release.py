@@ -13,7 +13,7 @@ from tests.running_lake import RunningLake
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 OTHER = "emr-7.10.0"
 KINDS = ("moma_cow.artists", "moma_mor.artists_rt")
-# Rows of several partitions and of two commits leave their file groups: Hudi 0.14 doubles them without our index (ADR 7).
+# Rows of two commits leave the file groups of several partitions: Hudi 0.14 doubles them without our index (ADR 7).
 MOVES = (
     "UPDATE artists SET birth_year = 1800 WHERE artist_id IN (1, 2)",
     "UPDATE artists SET nationality = 'Moved' WHERE artist_id BETWEEN 1 AND 40",
@@ -66,11 +66,16 @@ def test_a_lake_changes_its_release_and_changes_it_back(own: RunningLake) -> Non
     for number, release in enumerate((versions.EMR, OTHER, versions.EMR)):
         lake = on(own, release)
         lake.run("up")
-        lake.execute("moma", *(one.replace("1800", f"{1800 + number}").replace("Moved", f"Moved {number}") for one in MOVES))
+        lake.execute("moma", *changes(number))
         assert lake.json("verify")["equal"], release
         assert runs_on(lake)[:2] == (release, versions.EMR_RELEASES[release].spark)
         assert moved(lake, number) == dict.fromkeys(KINDS, MOVED)
         lake.run("down")
+
+
+def changes(number: int) -> list[str]:
+    """MOVES with values that differ from those of other numbers."""
+    return [one.replace("1800", f"{1800 + number}").replace("Moved", f"Moved {number}") for one in MOVES]
 
 
 def moved(lake: RunningLake, number: int) -> dict[str, int]:

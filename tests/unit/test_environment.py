@@ -46,7 +46,7 @@ def test_a_release_is_chosen_by_a_variable_or_by_the_file(monkeypatch: pytest.Mo
 
 def test_another_release_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LAKE_RELEASE", "emr-7.9.0")
-    told = "'emr-7.9.0' does not run on this machine; environment variable LAKE_RELEASE; choose one of emr-6.15.0, emr-7"
+    told = "'emr-7.9.0' does not run on this machine; environment variable LAKE_RELEASE; choose one of emr-6.15.0"
     with pytest.raises(BadInput, match=re.escape(told)):
         load_environment()
     monkeypatch.delenv("LAKE_RELEASE")

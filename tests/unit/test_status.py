@@ -56,7 +56,8 @@ def test_a_reason_is_shown_as_it_came(facts: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("running", "more"), [("3.5.5", ""), ("", ""), ("3.4.1", "; the streaming job runs on Spark 3.4.1 until: lake down")]
+    ("running", "more"),
+    [("3.5.5", ""), ("", ""), ("3.4.1", "; the streaming job runs on Spark 3.4.1 until: lake down")],
 )
 def test_the_release_is_shown_with_what_runs(running: str, more: str) -> None:
     facts = {"pairing": Pairing("emr-7.10.0", "3.5.5", "0.15.0", running)}
