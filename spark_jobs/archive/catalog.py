@@ -9,6 +9,7 @@ import logging
 from typing import Any, Dict, Iterable, List, Set
 from urllib.parse import unquote
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.types import _parse_datatype_string
 
@@ -18,7 +19,7 @@ from spark_jobs.runtime.jvm import java, java_map
 LOG = logging.getLogger("bronze catalog")
 API = "org.apache.hadoop.hive.metastore.api."
 CLIENT = "org.apache.hudi.hive.util.IMetaStoreClientUtil"  # Hudi's: it takes Glue's client on EMR
-PRESENT = "AlreadyExistsException"
+MISSING = "NoSuchObjectException"
 
 
 class BronzeTable:
@@ -48,27 +49,23 @@ class BronzeTable:
 
     def _register(self, folders: List[str]) -> None:
         client = self._client()
-        self._unless_present(lambda: client.createDatabase(self._database()))
-        self._unless_present(lambda: client.createTable(self._table()))
-        self._follow_columns(client)
+        database, table = self._entry["database"], self._entry["table"]
+        # On AWS the stacks make both, and a job may not make a database.
+        if _found(lambda: client.getDatabase(database)) is None:
+            client.createDatabase(self._database())
+        there = _found(lambda: client.getTable(database, table))
+        if there is None:
+            client.createTable(self._table())
+        elif self._has_other_columns(there):
+            client.alter_table(database, table, self._table())
         partitions = java(self._spark, "java.util.ArrayList")()
         for folder in folders:
             partitions.add(self._partition(folder))
         client.add_partitions(partitions, True, False)
 
-    def _unless_present(self, make: Any) -> None:
-        try:
-            make()
-        except Exception as error:  # py4j
-            if PRESENT not in str(error):
-                raise
-
-    def _follow_columns(self, client: Any) -> None:
-        """Alters a table that was declared with other columns, and no other: on AWS the stacks make the table."""
-        database, table = self._entry["database"], self._entry["table"]
-        held = client.getTable(database, table).getSd().getCols()
-        if [[one.getName(), one.getType()] for one in held] != self._entry["columns"]:
-            client.alter_table(database, table, self._table())
+    def _has_other_columns(self, table: Any) -> bool:
+        held = [[one.getName(), one.getType()] for one in table.getSd().getCols()]
+        return bool(held != self._entry["columns"])
 
     def _client(self) -> Any:
         conf = java(self._spark, "org.apache.hadoop.hive.conf.HiveConf")()
@@ -126,6 +123,16 @@ class BronzeTable:
 
     def _map(self, values: Dict[str, str]) -> Any:
         return java_map(self._spark, "java.util.HashMap", values)
+
+
+def _found(get: Any) -> Any:
+    """What the catalog has; None if it has nothing of that name."""
+    try:
+        return get()
+    except Py4JJavaError as error:
+        if MISSING not in str(error.java_exception):
+            raise
+        return None
 
 
 def properties(entry: Dict[str, Any], format: str) -> Dict[str, str]:
