@@ -10,6 +10,8 @@ from lake.config.definition import load_database
 from lake.config.errors import BadInput
 from lake.rendering.pipeline import pipeline
 from lake.sources.connector import source_connector
+from lake.sources.postgres.catalog import Catalog, SourceTable
+from lake.sources.postgres.checks import check_source
 from spark_jobs.events import declared_schema, message_form
 from spark_jobs.runtime.pipeline import Table
 from tests.unit.test_plan import LOCAL, shop
@@ -103,3 +105,28 @@ def test_what_the_connector_adds_need_not_be_declared() -> None:
 )
 def test_types_that_json_is_read_as(kind: Any, ddl: str) -> None:
     assert message_form.spark_type(kind) == ddl
+
+
+SHOWN = "tables: {public.a: {key: [id], avsc: a.avsc, bronze: {catalog: true}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "says"),
+    [
+        (json_of_a(), ["id", "kind", "later"], "no field 'later', which is a column of public.a"),
+        (json_of_a(), ["id"], "public.a has no column 'kind'"),
+        (SHOWN, ["id"], "public.a has no column 'kind'"),
+    ],
+)
+def test_a_declared_schema_fits_its_table(tmp_path: Path, text: str, columns: list[str], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        check_source(load_database(defined(tmp_path, text)), catalog(columns), partitions=1)
+
+
+@pytest.mark.parametrize(("text", "columns"), [(json_of_a(), ["id", "kind"]), (SHOWN, ["id", "kind", "later"])])
+def test_a_table_over_an_archive_need_not_show_all_columns(tmp_path: Path, text: str, columns: list[str]) -> None:
+    check_source(load_database(defined(tmp_path, text)), catalog(columns), partitions=1)
+
+
+def catalog(columns: list[str]) -> Catalog:
+    return Catalog("logical", [], True, {"public.a": SourceTable("public.a", "r", "p", columns, [], ["id"], [])})

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from lake.config.declared_schema import columns_of
 from lake.config.definition import Database, Table
 from lake.config.errors import BadInput
 from lake.config.identifiers import IDENTIFIER, TABLE_NAME, is_added_column
@@ -40,6 +41,7 @@ def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
             raise BadInput(f"PostgreSQL has no table {table.full_name}", where, "create it, or correct the name")
         _check(where, _of_table(table, found))
         _check(where, _of_columns(table, found))
+        _check(where, _of_declared(database, table, found))
         _check(where, _of_names(found.columns))
         _check(where, _of_large_values(table, found, partitions))
 
@@ -91,6 +93,18 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
         kind = found.types.get(partition, "text")
         no_folder = f"column {partition} is {kind}, which cannot name a folder"
         yield kind not in PARTITION_TYPES, no_folder, ".partition", now
+
+
+def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterator[Rule]:
+    """The declared schema is all that a reader of JSON knows of a table."""
+    declared = columns_of(table.avsc) if table.avsc else found.columns
+    for column in declared:
+        known = column in found.columns or is_added_column(column)
+        now = f"take it out of the file; the columns are {', '.join(found.columns)}"
+        yield not known, f"{found.full_name} has no column '{column}'", ".avsc", now
+    for column in found.columns if database.format == "json" else ():
+        what = f"the declared schema has no field '{column}', which is a column of {found.full_name}"
+        yield column not in declared, what, ".avsc", "add it to the file: what is not declared is not read"
 
 
 def _of_names(columns: list[str]) -> Iterator[Rule]:
