@@ -58,7 +58,7 @@ STEPS = (
 )
 COMPACTED_AFTER = 3  # artworks, so that the last step finds no log
 LOOK_EVERY_S = 1.0
-TABLE = re.compile(r"\b\w+_(?:cow|mor)\.\w+")
+TABLE = re.compile(r"\b(?:\w+_(?:cow|mor|bronze)|datalake)\.\w+")
 PICADOR = (
     "select '{0}' as seen_in, date, acquisition_date, dimensions, __op, _hoodie_file_name from {0} "
     "where artwork_id = 128447"
