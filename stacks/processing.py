@@ -24,7 +24,7 @@ from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.lake_formation import Grants
 from lake_constructs.metrics import report_metrics
 from lake_constructs.plugin_bundle import read_asset
-from lake_constructs.private_bucket import read_objects, write_objects
+from lake_constructs.private_bucket import read_objects, write_below, write_objects
 from lake_constructs.ready_steps import ReadySteps
 from lake_constructs.step_schedules import StepSchedules
 
@@ -239,10 +239,9 @@ class ProcessingStack(Part):
         """What the jobs of docs/sales.md may do, in a policy of their own: in one, the CDK would find all too long."""
         groups = [consumer_group(name) for name in sales.GROUPS]
         return [
-            *write_objects(self._storage.silver, sales.FOLDER),
-            kafka_statements.connect(self._kafka, produce=True),
-            kafka_statements.write(self._kafka, sales.TOPICS),
-            *kafka_statements.read(self._kafka, sales.TOPICS, groups),
+            write_below(self._storage.silver, sales.FOLDER),
+            kafka_statements.produce(self._kafka),
+            *kafka_statements.exchange(self._kafka, sales.TOPICS, groups),
         ]
 
 

@@ -6,14 +6,22 @@ from aws_cdk import aws_iam as iam
 
 from lake_constructs.kafka import Kafka
 
+# An idempotent producer gets its id from the cluster, so it needs a right there.
+IDEMPOTENT = ["WriteDataIdempotently"]
+
 
 def _allow(actions: Sequence[str], resources: Sequence[str]) -> iam.PolicyStatement:
     return iam.PolicyStatement(actions=[f"kafka-cluster:{action}" for action in actions], resources=list(resources))
 
 
 def connect(kafka: Kafka, *, produce: bool) -> iam.PolicyStatement:
-    """Log in. An idempotent producer gets its id from the cluster, so it needs a right there too."""
-    return _allow(["Connect", *(["WriteDataIdempotently"] if produce else [])], [kafka.arn])
+    """Log in, and send if it produces."""
+    return _allow(["Connect", *(IDEMPOTENT if produce else [])], [kafka.arn])
+
+
+def produce(kafka: Kafka) -> iam.PolicyStatement:
+    """Send, for a role that may log in already."""
+    return _allow(IDEMPOTENT, [kafka.arn])
 
 
 def write(kafka: Kafka, topics: Sequence[str]) -> iam.PolicyStatement:
@@ -25,6 +33,15 @@ def read(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list[iam
     """Read the named topics, which may be patterns, as one of the named groups."""
     return [
         _allow(["DescribeTopic", "ReadData"], [kafka.topic(name) for name in topics]),
+        _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups]),
+    ]
+
+
+def exchange(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list[iam.PolicyStatement]:
+    """Create, write and read the same topics."""
+    actions = ["CreateTopic", "DescribeTopic", "ReadData", "WriteData"]
+    return [
+        _allow(actions, [kafka.topic(name) for name in topics]),
         _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups]),
     ]
 

@@ -66,8 +66,13 @@ def write_objects(bucket: s3.IBucket, *prefixes: str) -> list[iam.PolicyStatemen
     listing = ["s3:ListBucket", "s3:GetBucketLocation"]
     return [
         iam.PolicyStatement(actions=listing, resources=[bucket.bucket_arn]),
-        iam.PolicyStatement(actions=WRITE, resources=[bucket.arn_for_objects(f"{prefix}/*") for prefix in prefixes]),
+        write_below(bucket, *prefixes),
     ]
+
+
+def write_below(bucket: s3.IBucket, *prefixes: str) -> iam.PolicyStatement:
+    """The same, in a bucket that the role can list already."""
+    return iam.PolicyStatement(actions=WRITE, resources=[bucket.arn_for_objects(f"{prefix}/*") for prefix in prefixes])
 
 
 def read_objects(bucket: s3.IBucket, prefix: str) -> iam.PolicyStatement:

@@ -12,6 +12,7 @@ from pathlib import Path
 import yaml
 
 from iam.roles import ACCOUNT, HASH, REGION, Account, Stacks
+from lake.aws.processing import Processing
 from tests.rights.judge import Call
 
 FOLDER = Path(__file__).parent
@@ -23,10 +24,10 @@ Line = tuple[str, str, str, dict[str, str]]  # role, action, resource, context
 GROUP = "group/lake_stream"  # of the job that was recorded
 
 
-def listed(stacks: Stacks, account: Account) -> Iterator[Call]:
-    """Of both files."""
+def listed(stacks: Stacks, account: Account, processing: Processing) -> Iterator[Call]:
+    """Of both files, for an environment with this processing."""
     jobs = [stacks.resolve(stack, one["Name"]) for stack, _, one in stacks.of_type("AWS::EMR::Step")]
-    for role, action, resource, context in (*recorded(), *of_platform()):
+    for role, action, resource, context in (*recorded(), *of_platform(processing)):
         for named in [f"group/lake_{job}" for job in jobs] if resource == GROUP else [resource]:
             yield Call(role, action, arn(named, stacks, account), tuple(context.items()))
 
@@ -35,9 +36,11 @@ def recorded() -> Iterator[Line]:
     yield from ((*one, {}) for one in json.loads(RECORDED.read_text()))
 
 
-def of_platform() -> Iterator[Line]:
+def of_platform(processing: Processing) -> Iterator[Line]:
     for one in yaml.safe_load(PLATFORM.read_text()):
-        yield from ((one["role"], action, one["resource"], one.get("context", {})) for action in one["actions"])
+        if "only" not in one or getattr(processing, one["only"]):
+            for resource in one.get("resources") or [one["resource"]]:
+                yield from ((one["role"], action, resource, one.get("context", {})) for action in one["actions"])
 
 
 def arn(resource: str, stacks: Stacks, account: Account) -> str:
@@ -54,4 +57,7 @@ def named_arn(name: str, stacks: Stacks) -> str:
     for stack, id, _ in stacks.of_type("AWS::S3::Bucket", "AWS::KMS::Key", "AWS::IAM::Role"):
         if HASH.sub("", id) == name:
             return str(stacks.resolve(stack, {"Fn::GetAtt": [id, "Arn"]}))
-    raise KeyError(f"no bucket, key or role is named {name}")
+    for stack, id, _ in stacks.of_type("AWS::SecretsManager::Secret"):
+        if HASH.sub("", id) == name:
+            return str(stacks.resolve(stack, {"Ref": id}))
+    raise KeyError(f"no bucket, key, role or secret is named {name}")

@@ -78,8 +78,8 @@ def bootstrap_actions(stacks: Stacks) -> list[tuple[str, list[str]]]:
 def operated_steps(stacks: Stacks, jar: str, name: str) -> list[Step]:
     """The steps that the command line adds: each kind of job once, and the end of one."""
     outputs = steps.StackOutputs(**json.loads(parameters(stacks)[steps.parameter(name)]))
-    scripts = ("verify", "topics", *(["load"] if outputs.admin else []))
-    arguments = {script: steps.run(script, outputs, []) for script in scripts}
+    ending = [script for script in outputs.scripts if script not in ("stream", STREAMER)]
+    arguments = {script: steps.run(script, outputs, []) for script in ending}
     arguments["stop"] = steps.stop("stream", outputs)
     arguments[STREAMER] = steps.start_streamer(RunOptions(once=True), Size(), outputs)
     return [Step(title, jar, words) for title, words in arguments.items()]

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from iam.roles import Account, Stacks, account, read
+from lake.aws.environment import load_aws_environment
 from tests.rights.endpoint import Endpoint, serving
 from tests.rights.handlers import called
 from tests.rights.implied import implied
@@ -24,7 +25,7 @@ from tests.rights.programs import (
     parameters,
     speaking_pods,
 )
-from tests.synth.synthesis import synthesize
+from tests.synth.synthesis import ROOT, synthesize
 
 REQUEST = json.dumps({"id": "1", "verb": "status", "arguments": {"names": []}}).encode()
 
@@ -47,7 +48,11 @@ def record(name: str) -> Recorded:
     endpoint = Endpoint(assets(folder), parameters(stacks))
     with serving(endpoint) as url, TemporaryDirectory() as home:
         failed = run_all(Machines(endpoint, url, Path(home)), endpoint, stacks, folder, name)
-    made = {*endpoint.calls, *listed(stacks, found), *called(stacks, found)}
+    made = {
+        *endpoint.calls,
+        *listed(stacks, found, load_aws_environment(ROOT, name).processing),
+        *called(stacks, found),
+    }
     return Recorded(found, sorted({*made, *implied(stacks, made)}), failed)
 
 
