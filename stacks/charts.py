@@ -1,7 +1,7 @@
 """The releases of the charts: what each is told, and what its pods may do."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from aws_cdk import Stack
@@ -157,7 +157,8 @@ class Charts:
         sinks = self._sinks()
         connectors = {**{one.connector: self._connector(one) for one in self._databases}, **sinks}
         group = self._settings.connect_group
-        rights = capture_rights(self._kafka, self._databases, self._source, group)
+        own = [f"{group}-{name}" for name in INTERNAL_TOPICS]
+        rights = capture_rights(self._kafka, self._databases, self._source, own, group)
         rights += sink_rights(self._kafka, self._databases, sinks, self._storage) if sinks else []
         key = self._source.secrets_key
         may_call = read_secret(self._logins.operators, key)
@@ -240,10 +241,9 @@ def tls(authorities: str) -> dict[str, str]:
 
 
 def capture_rights(
-    kafka: Kafka, databases: list[Database], source: SourceStack, group: str
+    kafka: Kafka, databases: list[Database], source: SourceStack, own: Sequence[str], group: str
 ) -> list[iam.PolicyStatement]:
-    """group: of the workers."""
-    own = [f"{group}-{name}" for name in INTERNAL_TOPICS]
+    """own: the topics of the workers themselves; group: theirs."""
     return [
         kafka_statements.connect(kafka, produce=True),
         kafka_statements.write(kafka, written_topics(databases)),
@@ -253,9 +253,10 @@ def capture_rights(
 
 
 def sink_rights(
-    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack
+    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack, prefix: str = ""
 ) -> list[iam.PolicyStatement]:
-    groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
+    """prefix: what stands before the names of connectors."""
+    groups = [f"connect-{prefix}{name}" for name in sinks]  # Connect's own naming
     return [
         *kafka_statements.read(kafka, captured_topics(databases), groups),
         *write_objects(storage.bronze, SINK),

@@ -5,6 +5,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_logs as logs
 from constructs import Construct
+from lake_constructs import metrics
 from lake_constructs.chart import NAMESPACE, Chart
 from lake_constructs.container_logs import ContainerLogs, CountedFailures, log_group_name
 from lake_constructs.encryption_key import EncryptionKey
@@ -19,15 +20,19 @@ from lake.aws.connect import ExistingCluster
 from lake.aws.part import LAKE_TAG
 from lake.aws.rendering import CONNECT_OPERATOR, REGISTRY_WRITER
 from lake.config import versions
-from stacks.charts import NLB_CLASSES, REGISTRY, REGISTRY_PORT, Charts, Kubernetes, Logins
+from stacks.capture import CaptureStack, Vital
+from stacks.charts import CONNECT, NLB_CLASSES, REGISTRY, REGISTRY_PORT, Charts, Kubernetes, Logins
 from stacks.network import NetworkStack
-from stacks.part import Blueprint, Part
+from stacks.part import Blueprint
 from stacks.source import SourceStack
 from stacks.storage import StorageStack
 from stacks.streaming import StreamingStack
 
+NO_REGISTRY = "No pod of the registry runs: connectors and jobs cannot read schemas. See its pods and its log."
+NO_CONNECT = "No pod of Kafka Connect runs: nothing is captured. See its pods and its log."
 
-class ConnectStack(Part):
+
+class ConnectStack(CaptureStack):
     """The capture side: the cluster, the registry, the workers and their connectors."""
 
     def __init__(
@@ -59,6 +64,15 @@ class ConnectStack(Part):
         registry.node.add_dependency(preparation)  # the registry needs its user and its database
         charts.connect().node.add_dependency(registry)
         self.registry_url = registry_from_outside(self, self._kubernetes.cluster, registry)
+        self.vital, self.title = self._pods(), "Pods of registry and Connect"
+
+    def _pods(self) -> list[Vital]:
+        """Container Insights count the pods. Only Kubernetes knows the name of the load balancer of the registry."""
+        if not self.settings.connect.container_insights:
+            return []
+        place = (self.blueprint.name, NAMESPACE)
+        registry, connect = metrics.running_pods(*place, REGISTRY), metrics.running_pods(*place, CONNECT)
+        return [Vital("NoRegistry", registry, NO_REGISTRY), Vital("NoConnect", connect, NO_CONNECT)]
 
     def _create(self, storage: StorageStack, network: NetworkStack) -> Kubernetes:
         connect = self.settings.connect

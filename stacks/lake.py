@@ -15,8 +15,10 @@ from lake.aws.part import LAKE_TAG
 from lake.aws.prerequisites import missing_jar
 from lake.aws.rendering import glue_databases
 from lake.config.definition import Database
+from stacks.capture import CaptureStack
 from stacks.catalog import CatalogStack
 from stacks.connect import ConnectStack
+from stacks.managed_connect import ManagedConnectStack
 from stacks.network import NetworkStack
 from stacks.operations import OperationsStack
 from stacks.part import Blueprint
@@ -39,7 +41,8 @@ class Lake:
         self.streaming = StreamingStack(app, blueprint, **ground)
         self.catalog = CatalogStack(app, blueprint, storage=self.storage)
         data = {**ground, "source": self.source, "streaming": self.streaming}
-        self.connect = ConnectStack(app, blueprint, **data)
+        kind = ManagedConnectStack if blueprint.environment.connect.kind == "msk_connect" else ConnectStack
+        self.connect: CaptureStack = kind(app, blueprint, **data)
         self.processing = ProcessingStack(app, blueprint, connect=self.connect, **data)
         self.operations = OperationsStack(
             app, blueprint, source=self.source, connect=self.connect, processing=self.processing

@@ -5,14 +5,12 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 from lake_constructs import metrics
 from lake_constructs.alarms import BELOW, Alarms
-from lake_constructs.chart import NAMESPACE
 from lake_constructs.lake_dashboard import LakeDashboard
 from lake_constructs.monthly_budget import MonthlyBudget
 from lake_constructs.postgres_source import PostgresSource
 
 from lake.aws.source import max_connections
-from stacks.charts import CONNECT, REGISTRY
-from stacks.connect import ConnectStack
+from stacks.capture import CaptureStack
 from stacks.part import Blueprint, Part
 from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
@@ -32,7 +30,7 @@ class OperationsStack(Part):
         blueprint: Blueprint,
         *,
         source: SourceStack,
-        connect: ConnectStack,
+        connect: CaptureStack,
         processing: ProcessingStack,
     ) -> None:
         super().__init__(scope, blueprint)
@@ -41,7 +39,7 @@ class OperationsStack(Part):
         graphs = {
             **(self._watch_source(source.instance) if source.instance else {}),
             **self._watch_capture(connect),
-            **self._watch_pods(),
+            **self._watch_vital(connect),
             **self._watch_jobs(processing),
             **self._watch_kafka(environment.kafka),
         }
@@ -77,7 +75,7 @@ class OperationsStack(Part):
         self._alarms.raise_on("SourceConnections", used, int(most * 0.8), says=crowded)
         return {"CPU of the source (%)": [cpu], "Connections to the source": [used]}
 
-    def _watch_capture(self, connect: ConnectStack) -> Graphs:
+    def _watch_capture(self, connect: CaptureStack) -> Graphs:
         failed, unprepared = connect.failures.tasks, connect.failures.preparations
         ended = "A connector task ended. Read its log, then run: lake connectors restart."
         self._alarms.raise_on("FailedTask", failed, 0, minutes=1, says=ended)
@@ -85,17 +83,10 @@ class OperationsStack(Part):
         self._alarms.raise_on("UnpreparedSource", unprepared, 0, minutes=1, says=incomplete)
         return {"Failed connector tasks, failed preparations of the source": [failed, unprepared]}
 
-    def _watch_pods(self) -> Graphs:
-        """Container Insights count the pods. Only Kubernetes knows the name of the load balancer of the registry."""
-        if not self.settings.connect.container_insights:
-            return {}
-        place = (self.blueprint.name, NAMESPACE)
-        registry, connect = metrics.running_pods(*place, REGISTRY), metrics.running_pods(*place, CONNECT)
-        gone = "No pod of the registry runs: connectors and jobs cannot read schemas. See its pods and its log."
-        self._alarms.raise_on("NoRegistry", registry, 1, minutes=10, compare=BELOW, silence=BAD, says=gone)
-        idle = "No pod of Kafka Connect runs: nothing is captured. See its pods and its log."
-        self._alarms.raise_on("NoConnect", connect, 1, minutes=10, compare=BELOW, silence=BAD, says=idle)
-        return {"Pods of registry and Connect": [registry, connect]}
+    def _watch_vital(self, connect: CaptureStack) -> Graphs:
+        for one in connect.vital:
+            self._alarms.raise_on(one.id, one.count, 1, minutes=10, compare=BELOW, silence=BAD, says=one.says)
+        return {connect.title: [one.count for one in connect.vital]} if connect.vital else {}
 
     def _watch_jobs(self, processing: ProcessingStack) -> Graphs:
         name = self.settings.name

@@ -31,10 +31,12 @@ class Blueprint:
 
 
 class Part(Stack):
-    """One stack of a lake: lake-<environment>-<part>."""
+    """One stack of a lake: lake-<environment>-<part>. A class that is one of several for a part names it."""
+
+    part = ""
 
     def __init__(self, scope: Construct, blueprint: Blueprint) -> None:
-        part = type(self).__name__.removesuffix("Stack").lower()
+        part = self.part or type(self).__name__.removesuffix("Stack").lower()
         environment = blueprint.environment
         super().__init__(
             scope,

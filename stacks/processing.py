@@ -36,8 +36,8 @@ from lake.aws.source import roles
 from lake.aws.table_jobs import table_jobs
 from lake.rendering import sales
 from lake.rendering.spark import ATTEMPTS, SESSION
+from stacks.capture import CaptureStack
 from stacks.charts import REGISTRY_PORT
-from stacks.connect import ConnectStack
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
 from stacks.source import SourceStack
@@ -57,7 +57,7 @@ class ProcessingStack(Part):
         network: NetworkStack,
         source: SourceStack,
         streaming: StreamingStack,
-        connect: ConnectStack,
+        connect: CaptureStack,
     ) -> None:
         super().__init__(scope, blueprint)
         self._storage, self._source, self._kafka = storage, source, streaming.kafka

@@ -14,7 +14,11 @@ SHORT = {
     "below": "IAM5[Resource::lake-<env>-storage:ExportsOutputFnGetAtt{0}/{1}/*]",
     "topics": 'IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:topic/{{"Fn::Select":[1,{{"Fn::'
     'Split":[":cluster/",{{"Fn::ImportValue":"lake-<env>-streaming:ExportsOutputFnGetAtt{0}"}}]}}]}}/{1}]',
+    "groups": 'IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:group/{{"Fn::Select":[1,{{"Fn::'
+    'Split":[":cluster/",{{"Fn::ImportValue":"lake-<env>-streaming:ExportsOutputFnGetAtt{0}"}}]}}]}}/{1}]',
     "found-topics": "IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:topic/<kafka>/{0}]",
+    "found-groups": "IAM5[Resource::arn:<AWS::Partition>:kafka:<AWS::Region>:<AWS::AccountId>:group/<kafka>/{0}]",
+    "log-group": "IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:{0}:*]",
 }
 Repeated = Mapping[str, Sequence[str]]  # a place in a rule -> the names that it stands for; without any, no rule
 

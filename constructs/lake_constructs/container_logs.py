@@ -30,12 +30,14 @@ def log_group_name(cluster: str, name: str = "application") -> str:
 
 
 class CountedFailures(Construct):
-    """What the logs of the pods say of failures, as metrics of this lake."""
+    """What logs say of failures, as metrics of this lake. prepared: the group of the preparation, if it has its own."""
 
-    def __init__(self, scope: Construct, id: str, *, group: logs.ILogGroup, lake: str) -> None:
+    def __init__(
+        self, scope: Construct, id: str, *, group: logs.ILogGroup, lake: str, prepared: logs.ILogGroup | None = None
+    ) -> None:
         super().__init__(scope, id)
         self.tasks = self._count("FailedTasks", group, TASK_FAILED, lake)
-        self.preparations = self._count("FailedPreparations", group, UNPREPARED, lake)
+        self.preparations = self._count("FailedPreparations", prepared or group, UNPREPARED, lake)
 
     def _count(self, id: str, group: logs.ILogGroup, text: str, lake: str) -> cloudwatch.Metric:
         found = logs.MetricFilter(

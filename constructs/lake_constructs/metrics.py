@@ -68,6 +68,18 @@ def running_pods(cluster: str, namespace: str, service: str) -> cloudwatch.Metri
     )
 
 
+def running_tasks(connector: str) -> cloudwatch.Metric:
+    """How many tasks of a connector MSK Connect runs."""
+    by, minute = {"ConnectorName": connector}, Duration.minutes(1)
+    return cloudwatch.Metric(
+        namespace="AWS/KafkaConnect",
+        metric_name="RunningTaskCount",
+        dimensions_map=by,
+        statistic="Minimum",
+        period=minute,
+    )
+
+
 def while_it_runs(metric: cloudwatch.Metric, cluster: str) -> cloudwatch.MathExpression:
     """The metric while the EMR cluster runs an application, else 0. EMR measures every five minutes."""
     minutes = Duration.minutes(5)

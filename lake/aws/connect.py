@@ -7,6 +7,8 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 from lake.aws.part import AllowedNetwork, GroupId, Part, Role
 
 Replicas = Annotated[StrictInt, Field(ge=1, le=9)]
+# Keys that say something of EKS only. MSK Connect runs one worker for each connector, as each has one task.
+OF_EKS = ("replicas", "memory_mb", "api_access", "administrators", "container_insights", "existing")
 
 
 class S3Sink(Part):
@@ -26,8 +28,11 @@ class ExistingCluster(Part):
 
 
 class Connect(Part):
-    """Workers on EKS, which chooses the machines; or on a cluster that exists."""
+    """Workers on EKS, which chooses the machines, or on a cluster that exists; or connectors of MSK Connect."""
 
+    kind: Literal["eks", "msk_connect"] = "eks"
+    # Of MSK Connect: what the worker of a connector has. A unit is one vCPU and 4 GiB.
+    units: Literal[1, 2, 4, 8] = 1
     replicas: Replicas = 1
     memory_mb: Annotated[StrictInt, Field(ge=1024, le=65536)] = 2048
     registry_replicas: Replicas = 1
@@ -43,6 +48,10 @@ class Connect(Part):
 
     @model_validator(mode="after")
     def _fits(self) -> "Connect":
+        if self.kind == "msk_connect":
+            self.refuse_beside("kind: msk_connect", OF_EKS)
+        else:
+            self.refuse_beside("kind: eks", ("units",))
         if self.existing:
             self.refuse_beside("existing", ("api_access", "container_insights"))
         return self

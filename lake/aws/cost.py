@@ -28,6 +28,10 @@ ALARMS, POD_ALARMS, SOURCE_ALARMS, BROKER_ALARMS = 7, 2, 5, 2
 NODE, NODE_USABLE_MB = "m5.large", 6144
 REGISTRY_MB = PREPARATION_MB = 1024
 SERVERLESS_PARTITIONS = 40
+TASK_VCPU, PREPARING = (
+    0.25,
+    0.2,
+)  # of a task on Fargate, which has 1 GB or half of it; the share of the time that one runs
 # GB a month while nothing flows: the Kubernetes control plane (mostly its audit log), all pods, connections of a VPC.
 CONTROL_PLANE_GB, PODS_GB, FLOWS_GB = 20, 5, 5
 # What Container Insights measures every minute: of a cluster, a node with its agents, and a pod of the lake.
@@ -105,11 +109,24 @@ def _streaming(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
 
 
 def _connect(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    managed = environment.connect.kind == "msk_connect"
+    yield from (_on_msk if managed else _on_eks)(environment, prices)
+    yield Item("load balancer of the registry", 1, HOURS * prices.hour("network_load_balancer"))
+
+
+def _on_msk(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    """One connector, as for one database; the preparation of the source runs a minute in five."""
+    yield Item("unit of MSK Connect", environment.connect.units, HOURS * prices.hour("msk_connect_unit"))
+    cpu, gb = TASK_VCPU * prices.hour("fargate_vcpu"), prices.hour("fargate_gb")
+    yield Item("Fargate, the registry", environment.connect.registry_replicas, HOURS * (cpu + gb))
+    yield Item("Fargate, the preparation", PREPARING, HOURS * (cpu + gb / 2))
+
+
+def _on_eks(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     node = prices.hour(NODE) * (1 + prices.surcharge["eks_auto_mode"])
     if environment.connect.existing is None:
         yield Item("EKS cluster", 1, HOURS * prices.hour("eks_cluster"))
     yield Item(f"its node, taken as {NODE}", nodes(environment), HOURS * node)
-    yield Item("load balancer of the registry", 1, HOURS * prices.hour("network_load_balancer"))
 
 
 def nodes(environment: AwsEnvironment) -> int:
@@ -136,7 +153,8 @@ def _monitoring(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
         measured = round((OF_CLUSTER + OF_NODE * nodes(environment) + OF_POD * pods) * MINUTES / 1e6)
         yield Item("million measurements of Container Insights", measured, prices.monthly["million_measurements"])
     networks = (0 if network.existing else 1) + (1 if network.source_vpc else 0)
-    logs = CONTROL_PLANE_GB + PODS_GB + networks * FLOWS_GB
+    plane = CONTROL_PLANE_GB if connect.kind == "eks" else 0
+    logs = plane + PODS_GB + networks * FLOWS_GB
     yield Item("GB of logs, as assumed", logs, prices.monthly["log_gb"])
     yield Item("metric with an alarm", alarms(environment), prices.monthly["alarm"])
     yield Item("dashboard", 1, prices.monthly["dashboard"])
@@ -148,12 +166,13 @@ def alarms(environment: AwsEnvironment) -> int:
     source = 0 if environment.source.existing else SOURCE_ALARMS
     serverless = environment.streaming.kind == "serverless"
     kafka = 1 if serverless else 1 + BROKER_ALARMS * environment.brokers  # a heartbeat, or partitions and brokers
-    pods = POD_ALARMS if environment.connect.container_insights else 0
+    pods = POD_ALARMS if environment.connect.container_insights or environment.connect.kind == "msk_connect" else 0
     return ALARMS + idle + source + kafka + pods
 
 
 def _fees(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     streaming = environment.streaming
     fewer = 1 if streaming.existing or streaming.kind == "serverless" else 0  # no broker disks to encrypt
-    yield Item("KMS key", KEYS - fewer, prices.monthly["kms_key"])
-    yield Item("secret", SECRETS, prices.monthly["secret"])
+    managed = 1 if environment.connect.kind == "msk_connect" else 0  # no Kubernetes, and nobody calls Connect
+    yield Item("KMS key", KEYS - fewer - managed, prices.monthly["kms_key"])
+    yield Item("secret", SECRETS - managed, prices.monthly["secret"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lake.aws.archive import files, sha256, write_tar_gz, write_zip
+from lake.aws.container_files import write_container_files
 from lake.aws.environment import AwsEnvironment
 from lake.aws.prerequisites import (
     PLUGINS,
@@ -39,7 +40,7 @@ class Package:
     jars: tuple[Path, ...]  # jars that the Spark of the cluster does not have
     streamer: Path  # our classes for HoodieStreamer; the rest is in the cluster's own bundle
     plugins: Path  # the Connect plug-ins
-    rendered: Path  # pipeline-<job>.json, and streamer.json
+    rendered: Path  # pipeline-<job>.json, and streamer.json; NAME.zip of a chart whose programs run without it
 
 
 def build(root: Path, environment: AwsEnvironment, databases: list[Database]) -> Package:
@@ -64,17 +65,37 @@ def _build(root: Path, built: Path, environment: AwsEnvironment, databases: list
         jobs=dist / "jobs",
         jars=tuple(dist / "jars" / jar.parent.name / jar.name for jar in jars),
         streamer=dist / "jars" / STREAMER_JAR.name,
-        plugins=dist / ("plugins.tar.gz" if not environment.connect.s3_sink else f"{environment.name}/plugins.tar.gz"),
+        plugins=dist / _bundle(environment),
         rendered=dist / environment.name,
     )
     for jar, target in zip((*jars, STREAMER_JAR), (*package.jars, package.streamer), strict=True):
         _put(built / jar, target)
     with tempfile.TemporaryDirectory(prefix="lake-package-") as place:
-        write_tar_gz(Path(place) / "plugins.tar.gz", _plugins(root, built, environment, Path(place)))
-        _put(Path(place) / "plugins.tar.gz", package.plugins)
+        _put(_written_bundle(root, built, environment, Path(place)), package.plugins)
         for draft, target in _drafts(root, environment, databases, package, Path(place)):
             _put(draft, target)
     return package
+
+
+def _bundle(environment: AwsEnvironment) -> str:
+    """The place of the plug-ins below dist/: one for all environments that have the same."""
+    name = "plugins.zip" if environment.connect.kind == "msk_connect" else "plugins.tar.gz"
+    return f"{environment.name}/{name}" if environment.connect.s3_sink else name
+
+
+def _written_bundle(root: Path, built: Path, environment: AwsEnvironment, place: Path) -> Path:
+    """MSK Connect takes one plug-in a connector: all jars in one folder, without those of a worker, which it has."""
+    entries = _plugins(root, built, environment, place)
+    if environment.connect.kind != "msk_connect":
+        write_tar_gz(place / "plugins.tar.gz", entries)
+        return place / "plugins.tar.gz"
+    folder = place / "plugin"
+    folder.mkdir()
+    for name, path in entries.items():
+        if name.startswith("plugins/"):
+            shutil.copyfile(path, folder / path.name)
+    write_zip(place / "plugins.zip", folder, files(folder, "*.jar"))
+    return place / "plugins.zip"
 
 
 def _drafts(
@@ -90,6 +111,9 @@ def _drafts(
     _render(root, environment, databases, rendered)
     for path in files(rendered, "*"):
         yield path, package.rendered / path.relative_to(rendered)
+    if environment.connect.kind == "msk_connect":
+        for path in write_container_files(root, environment, databases, place / "containers"):
+            yield path, package.rendered / path.name
 
 
 def _plugins(root: Path, built: Path, environment: AwsEnvironment, place: Path) -> dict[str, Path]:

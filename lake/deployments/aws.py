@@ -21,6 +21,7 @@ from lake.deployments.aws_jobs import AwsJobs
 from lake.deployments.aws_resources import AwsResources
 from lake.deployments.connectors import Ask
 from lake.deployments.deployment import Status, StreamerRun
+from lake.deployments.managed_connectors import managed_connectors
 from lake.rendering.streamer import RunOptions, refuse_unreadable
 from lake.samples import moma
 
@@ -45,6 +46,8 @@ class AwsDeployment(AwsResources):
         return self.environment.protected or self.stacks.protected()
 
     def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
+        if self.environment.connect.kind == "msk_connect":
+            return managed_connectors(self.account, self.environment, databases, report)
         return aws_connectors(self.account, self.environment, self.steps.bucket(), databases, report)
 
     # --- Look.

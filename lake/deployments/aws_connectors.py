@@ -43,12 +43,17 @@ class BucketChannel:
         return f"{self._prefix}/{folder}/{id}.json"
 
 
+def connectors(environment: AwsEnvironment, databases: Sequence[Database]) -> list[str]:
+    """The names of all connectors of these databases."""
+    sinks = [sink_name(one) for one in databases] if environment.connect.s3_sink else []
+    return [*(one.connector for one in databases), *sinks]
+
+
 def aws_connectors(
     account: Account, environment: AwsEnvironment, bucket: str, databases: Sequence[Database], report: Report
 ) -> Ask:
     """As declared at the deployment: a change of the definition comes with the rights that it needs, by cdk deploy."""
-    sinks = [sink_name(one) for one in databases] if environment.connect.s3_sink else []
-    names = [*(one.connector for one in databases), *sinks]
+    names = connectors(environment, databases)
     channel = BucketChannel(account, bucket, REQUESTS)
     now = (
         f"see: lake logs kafka-connect --env {environment.name}; "

@@ -1,4 +1,4 @@
-"""The logs of the pods of a lake on AWS, from CloudWatch."""
+"""The logs of the services of a lake on AWS beside EMR, from CloudWatch: pods, or what runs without Kubernetes."""
 
 import json
 import time
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lake.aws.environment import AwsEnvironment
+from lake.aws.service_logs import SERVICES, log_group
 from lake.config.errors import BadInput
 from lake.deployments.account import POLL_S, Account, code
 from lake.deployments.cdk import not_deployed
@@ -15,12 +16,12 @@ WITHIN_MS = 24 * 3600 * 1000
 
 
 def last(account: Account, lake: AwsEnvironment, pod: str, lines: int) -> list[str]:
-    """The last lines of a day; LakeError without a deployment, BadInput if no pod of that name logged anything."""
+    """The last lines of a day; LakeError without a deployment, BadInput if no service of that name logged anything."""
     since = int(time.time() * 1000) - WITHIN_MS
     found = list(deque((f"{text}\n" for _, text in _events(account, lake, pod, since)), lines))
     if not found and lines:
-        now = "name a pod, for example kafka-connect; for jobs: lake jobs logs"
-        raise BadInput(f"no pod '{pod}' logged anything in a day", f"lake-{lake.name}", now)
+        now = f"name one of {', '.join(SERVICES)}; for jobs: lake jobs logs"
+        raise BadInput(f"no service '{pod}' logged anything in a day", f"lake-{lake.name}", now)
     return found
 
 
@@ -35,10 +36,11 @@ def follow(account: Account, lake: AwsEnvironment, pod: str) -> Iterator[str]:
 
 
 def _events(account: Account, lake: AwsEnvironment, pod: str, since: int) -> Iterator[tuple[int, str]]:
-    group = f"/aws/containerinsights/{lake.kubernetes}/application"
+    managed = lake.connect.kind == "msk_connect"
+    group = log_group(lake.name, pod) if managed else f"/aws/containerinsights/{lake.kubernetes}/application"
     try:
         for one in account.pages("logs", "filter_log_events", "events", logGroupName=group, startTime=since):
-            name, text = _parsed(one["message"])
+            name, text = (pod, one["message"].rstrip()) if managed else _parsed(one["message"])
             if name.startswith(pod):
                 yield int(one["timestamp"]), f"{name}: {text}"
     except Exception as error:

@@ -28,8 +28,13 @@ def render(path: Path, values: Mapping[str, str]) -> dict[str, str]:
 
 def client_overrides(root: Path) -> list[str]:
     """The names of the settings of Kafka clients that the templates set for a source connector."""
-    found = {key for path in root.glob(SOURCE_TEMPLATES) for key in _parsed(path) if key.startswith(OVERRIDE)}
-    return sorted(key.removeprefix(OVERRIDE) for key in found)
+    return sorted(client_settings(root))
+
+
+def client_settings(root: Path) -> dict[str, str]:
+    """The same with their values."""
+    found = [pair for path in sorted(root.glob(SOURCE_TEMPLATES)) for pair in _parsed(path).items()]
+    return {key.removeprefix(OVERRIDE): value for key, value in found if key.startswith(OVERRIDE)}
 
 
 def registry_login(password: str) -> dict[str, str]:

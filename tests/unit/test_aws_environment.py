@@ -76,6 +76,24 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"network.existing": EXISTING_VPC, "connect.existing": EXISTING_CLUSTER, "connect.api_access": ["10.0.0.0/16"]},
         ["'api_access'", "remove"],
     ),
+    (
+        "pods without Kubernetes",
+        {"connect": {"kind": "msk_connect", "memory_mb": 4096, "container_insights": True}},
+        ["'container_insights' has no effect with kind: msk_connect", "remove container_insights and memory_mb"],
+    ),
+    (
+        "both kinds of Connect",
+        {"network.existing": EXISTING_VPC, "connect": {"kind": "msk_connect", "existing": EXISTING_CLUSTER}},
+        ["'existing' has no effect with kind: msk_connect"],
+    ),
+    ("units of EKS", {"connect.units": 2}, ["'units' has no effect with kind: eks", "remove units"]),
+    ("units", {"connect": {"kind": "msk_connect", "units": 3}}, ["1, 2, 4 or 8", "key connect.units"]),
+    ("kind of Connect", {"connect.kind": "ecs"}, ["'eks' or 'msk_connect'", "key connect.kind"]),
+    (
+        "the registry of Glue",
+        {"connect": {"kind": "msk_connect", "registry": "glue"}},
+        ["unknown key", "key connect.registry"],
+    ),
     ("existing database", {"source.existing": EXISTING_DATABASE, "source.multi_az": True}, ["'multi_az'", "remove"]),
     (
         "key is an ARN",
