@@ -253,10 +253,9 @@ def capture_rights(
 
 
 def sink_rights(
-    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack, prefix: str = ""
+    kafka: Kafka, databases: list[Database], sinks: Iterable[str], storage: StorageStack
 ) -> list[iam.PolicyStatement]:
-    """prefix: what stands before the names of connectors."""
-    groups = [f"connect-{prefix}{name}" for name in sinks]  # Connect's own naming
+    groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
     return [
         *kafka_statements.read(kafka, captured_topics(databases), groups),
         *write_objects(storage.bronze, SINK),

@@ -15,11 +15,11 @@ from lake_constructs.service_login import ServiceLogin
 
 from lake.aws.authorities import authorities
 from lake.aws.managed_connect import connector_name, connector_settings, tls, worker_settings
-from lake.aws.rendering import REGISTRY_WRITER, Address, sink_connector, source_connector
+from lake.aws.rendering import REGISTRY_WRITER, Address, source_connector
 from lake.aws.service_logs import SERVICES, log_group
 from lake.aws.source import roles
 from stacks.capture import CaptureStack, Vital
-from stacks.charts import CONNECT, PASSWORD, PREPARATION, REGISTRY_PORT, capture_rights, sink_rights
+from stacks.charts import CONNECT, PASSWORD, PREPARATION, REGISTRY_PORT, capture_rights
 from stacks.containers import Containers
 from stacks.network import NetworkStack
 from stacks.part import Blueprint
@@ -96,11 +96,10 @@ class ManagedConnectStack(CaptureStack):
         """The names of the connectors."""
         package, settings = self.blueprint.package, self.settings
         source, key = self._source, self._source.secrets_key
-        sinks, offsets = self._sinks(), f"{settings.connect_group}-offsets"
+        offsets = f"{settings.connect_group}-offsets"
         secrets = {"database": source.users[roles.CAPTURE].secret_arn, "registry": self._writer.secret_arn}
         databases = self.blueprint.databases
         rights = capture_rights(self._kafka, databases, source, [offsets, OWN], OWN)
-        rights += sink_rights(self._kafka, databases, sinks, self._storage, f"{self.blueprint.name}-") if sinks else []
         connectors = ManagedConnectors(
             self,
             "MskConnect",
@@ -114,7 +113,7 @@ class ManagedConnectStack(CaptureStack):
             log_group=self._logs[CONNECT],
             units=settings.connect.units,
         )
-        wanted = {**self._sources(), **sinks}
+        wanted = self._sources()
         for name, one in wanted.items():
             connector = connectors.add(name, connector_name(settings.name, name), connector_settings(one))
             connector.node.add_dependency(registry)
@@ -134,10 +133,3 @@ class ManagedConnectStack(CaptureStack):
             )
             for one in self.blueprint.databases
         }
-
-    def _sinks(self) -> dict[str, dict[str, str]]:
-        """The connectors that archive on S3, if the operator provides their plug-in."""
-        if not self.settings.connect.s3_sink:
-            return {}
-        places = {"bucket": self._storage.bronze.bucket_name, "region": self.region, "registry": self.registry_url}
-        return dict(sink_connector(self.blueprint.root, one, **places) for one in self.blueprint.databases)

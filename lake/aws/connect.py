@@ -50,8 +50,16 @@ class Connect(Part):
     def _fits(self) -> "Connect":
         if self.kind == "msk_connect":
             self.refuse_beside("kind: msk_connect", OF_EKS)
+            self._sink_has_its_own_loader()
         else:
             self.refuse_beside("kind: eks", ("units",))
         if self.existing:
             self.refuse_beside("existing", ("api_access", "container_insights"))
         return self
+
+    def _sink_has_its_own_loader(self) -> None:
+        if self.s3_sink:
+            raise ValueError(
+                "s3_sink with kind: msk_connect, which loads a connector and its converters from one plug-in: "
+                "both have jars of the same classes in other versions | remove s3_sink, or take kind: eks"
+            )

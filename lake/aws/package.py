@@ -79,8 +79,9 @@ def _build(root: Path, built: Path, environment: AwsEnvironment, databases: list
 
 def _bundle(environment: AwsEnvironment) -> str:
     """The place of the plug-ins below dist/: one for all environments that have the same."""
-    name = "plugins.zip" if environment.connect.kind == "msk_connect" else "plugins.tar.gz"
-    return f"{environment.name}/{name}" if environment.connect.s3_sink else name
+    if environment.connect.kind == "msk_connect":
+        return "plugins.zip"
+    return f"{environment.name}/plugins.tar.gz" if environment.connect.s3_sink else "plugins.tar.gz"
 
 
 def _written_bundle(root: Path, built: Path, environment: AwsEnvironment, place: Path) -> Path:
@@ -93,7 +94,7 @@ def _written_bundle(root: Path, built: Path, environment: AwsEnvironment, place:
     folder.mkdir()
     for name, path in entries.items():
         if name.startswith("plugins/"):
-            shutil.copyfile(path, folder / path.name)
+            (folder / path.name).symlink_to(path.resolve())  # fails if two plug-ins have a jar of one name
     write_zip(place / "plugins.zip", folder, files(folder, "*.jar"))
     return place / "plugins.zip"
 

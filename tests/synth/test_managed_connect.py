@@ -12,7 +12,7 @@ from lake.aws.cost import estimate, load_prices
 from lake.aws.environment import load_aws_environment
 from tests.existing import EXISTING_KAFKA, EXISTING_VPC
 from tests.synth.rights import allowed, names, text
-from tests.synth.synthesis import ROOT, Synthesized, changed, described, synthesize, varied
+from tests.synth.synthesis import ROOT, Synthesized, changed, described, synthesize
 
 CHANGES: dict[str, Any] = {"connect.kind": "msk_connect"}
 REGISTRY = {"registry_replicas": 2, "units": 2}
@@ -308,20 +308,3 @@ def test_the_whole_template_is_small(managed: Synthesized) -> None:
         )
         > 1000
     )
-
-
-def test_a_sink_is_a_connector_too(tmp_path: Path) -> None:
-    from hashlib import sha256
-
-    archive = tmp_path / "sink.zip"
-    with zipfile.ZipFile(archive, "w") as content:
-        content.writestr("sink/lib/sink.jar", "a jar")
-    sink = {"archive": str(archive), "sha256": sha256(archive.read_bytes()).hexdigest()}
-    lake = varied(tmp_path, "dev", {**CHANGES, "connect.s3_sink": sink})
-    assert {one["ConnectorName"] for _, one in lake.resources("AWS::KafkaConnect::Connector")} == {
-        "lake-dev-source_postgres_moma",
-        "lake-dev-sink_s3_moma",
-    }
-    groups = allowed(lake.templates["connect"], "MskConnectRole", "kafka-cluster")["AlterGroup"]
-    assert names(groups) == {"__amazon_msk_connect_*", "connect-lake-dev-sink_s3_moma"}
-    assert lake.failure == ""

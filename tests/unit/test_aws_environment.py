@@ -86,6 +86,11 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"network.existing": EXISTING_VPC, "connect": {"kind": "msk_connect", "existing": EXISTING_CLUSTER}},
         ["'existing' has no effect with kind: msk_connect"],
     ),
+    (
+        "a sink on MSK Connect",
+        {"connect": {"kind": "msk_connect", "s3_sink": {"archive": "x.zip", "sha256": "0" * 64}}},
+        ["from one plug-in", "remove s3_sink, or take kind: eks"],
+    ),
     ("units of EKS", {"connect.units": 2}, ["'units' has no effect with kind: eks", "remove units"]),
     ("units", {"connect": {"kind": "msk_connect", "units": 3}}, ["1, 2, 4 or 8", "key connect.units"]),
     ("kind of Connect", {"connect.kind": "ecs"}, ["'eks' or 'msk_connect'", "key connect.kind"]),
