@@ -133,3 +133,13 @@ KINDS: dict[tuple[str, str], Names] = {
     ("sns", "topic"): _list("list_topics", "Topics", "TopicArn"),
     ("ssm", "parameter"): _list("describe_parameters", "Parameters", "Name"),
 }
+
+
+def late(environment: str) -> set[str]:
+    """What EKS and RDS make again after the stacks are gone; RDS's group for the metrics of hosts is the account's."""
+    groups = (
+        f"/aws/eks/lake-{environment}/cluster",
+        f"/aws/rds/instance/lake-{environment}/postgresql",
+        "RDSOSMetrics",
+    )
+    return {f"logs/group/{name}" for name in groups}

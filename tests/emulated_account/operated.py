@@ -2,6 +2,7 @@
 
 import os
 import random
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,8 @@ def write_late(account: Account) -> None:
     """What services write after their deletion, into groups that they make again: without a tag, kept for ever."""
     logs = account.client("logs", HOME)
     for name in LATE:
-        logs.create_log_group(logGroupName=name)
+        with suppress(logs.exceptions.ResourceAlreadyExistsException):
+            logs.create_log_group(logGroupName=name)
 
 
 def kill_teardowns(door: Door, empty: set[str]) -> tuple[Outcome, list[Outcome]]:

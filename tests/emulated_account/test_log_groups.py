@@ -79,6 +79,7 @@ def test_a_group_is_made_again_after_its_stack_and_is_in_the_way_of_the_next(
     [
         (None, {"application", "dataplane", "host", "performance"}),
         ('{"containerLogs": {"enabled": false}}', {"performance"}),
+        ('{"containerInsights": {"enabled": false}}', {"application", "dataplane", "host"}),
     ],
 )
 def test_the_agents_of_the_add_on_make_groups(

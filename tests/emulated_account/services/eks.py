@@ -148,7 +148,8 @@ def container_insights(addon: Answer) -> list[str]:
         return []
     settings = json.loads(addon.get("configurationValues", "{}"))
     names = ["application", "dataplane", "host"] if settings.get("containerLogs", {}).get("enabled", True) else []
-    return [f"/aws/containerinsights/{addon['clusterName']}/{name}" for name in (*names, "performance")]
+    measured = ["performance"] if settings.get("containerInsights", {}).get("enabled", True) else []
+    return [f"/aws/containerinsights/{addon['clusterName']}/{name}" for name in (*names, *measured)]
 
 
 def check_auto_mode(wish: Answer) -> None:
