@@ -3,6 +3,8 @@
 # pyspark 3.4 runs on 3.11 and 3.12: take one of these even where python3 is newer.
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || echo python3)
 LAKE := .venv/bin/lake
+# Whose Spark and Hudi a lake on this machine can run on, beside the default's (lake/config/versions.py).
+OTHER_RELEASE := emr-7.10.0
 # Targets that run in parallel print their output when they are done, if this make can do so.
 WHOLE_OUTPUTS := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
@@ -69,7 +71,8 @@ acceptance: setup ## replay the cases of the posts, and write their table, docs/
 	.venv/bin/pytest tests/acceptance --cases docs/acceptance.md
 
 slow: iam airflow ## the schema change and fault tests and the example DAGs, which are too slow for every change
-	@LAKE_RELEASE=emr-7.10.0 $(PYTHON) tools/bootstrap.py
+	@LAKE_RELEASE=$(OTHER_RELEASE) $(PYTHON) tools/bootstrap.py
+	LAKE_RELEASE=$(OTHER_RELEASE) PYTHONPATH=build/$(OTHER_RELEASE)/python .venv/bin/pytest tests/spark
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m "operations or slow"
 

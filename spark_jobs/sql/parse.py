@@ -13,6 +13,9 @@ LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 # A script may do anything, and neither it nor a folder that is written to is a command for Spark.
 WRITING = tuple(LOGICAL + name for name in ("Command", "ParsedStatement", "InsertIntoDir", "ScriptTransformation"))
 CATALOG = "spark_catalog"
+# Above a table that an alias or a sample follows: a share of its rows, or a number of them.
+FOLLOWED = ("SubqueryAlias", "Sample", "LocalLimit")
+COMMAND = re.compile(r"(?i)\btable\s+$")
 Name = Tuple[str, ...]
 
 
@@ -45,7 +48,8 @@ def relations(plan: Any, text: str) -> List[Named]:
 
     Raises Refused for a statement that reads a table without naming it plainly.
     """
-    found = {_named(node, text) for node in _tables(plan, frozenset())}  # a LIMIT is in the plan twice
+    # A LIMIT is in the plan twice.
+    found = {_named(node, above, text) for node, above in _tables(plan, "", frozenset())}
     return sorted(found, key=lambda one: one.begin)
 
 
@@ -57,21 +61,24 @@ def replaced(text: str, found: List[Named], views: List[str]) -> str:
     return text
 
 
-def _tables(plan: Any, known: FrozenSet[str]) -> Iterator[Any]:
-    """The relations below a plan that are tables; known: names that WITH gives to queries, in lower case."""
+def _tables(plan: Any, above: str, known: FrozenSet[str]) -> Iterator[Tuple[Any, str]]:
+    """The relations in a plan that are tables, each with the kind of the node above it.
+
+    above: that of the plan itself; known: names that WITH gives to queries, in lower case.
+    """
     kind = _kind(plan)
     if kind == "UnresolvedWith":
         for pair in _items(plan.cteRelations()):
-            yield from _tables(pair._2(), known)
+            yield from _tables(pair._2(), kind, known)
             known |= {pair._1().lower()}
-        yield from _tables(plan.child(), known)
+        yield from _tables(plan.child(), kind, known)
     elif kind == "UnresolvedRelation":
         if len(_name(plan)) > 1 or _name(plan)[0] not in known:
-            yield plan
+            yield plan, above
     else:
         _refuse_unnamed(plan, kind)
         for below in _below(plan):
-            yield from _tables(below, known)
+            yield from _tables(below, kind, known)
 
 
 def _refuse_unnamed(plan: Any, kind: str) -> None:
@@ -83,14 +90,14 @@ def _refuse_unnamed(plan: Any, kind: str) -> None:
         raise Refused("a moment belongs to a query, not to SHOW, DESCRIBE or EXPLAIN")
 
 
-def _named(relation: Any, text: str) -> Named:
-    """The place of a relation. Spark's own includes TABLE before the name, and an alias or a sample after it."""
+def _named(relation: Any, above: str, text: str) -> Named:
+    """The place of a relation. That of Spark 3.4 includes TABLE before the name, and an alias or a sample after it."""
     name, origin = _name(relation), relation.origin()
     if origin.startIndex().isDefined():
         begin, end = origin.startIndex().get(), origin.stopIndex().get() + 1
         found = re.match(r"(?i)(table\s+)?({})".format(r"\s*\.\s*".join(map(_part, _parts(relation)))), text[begin:end])
         if found:
-            bare = not found.group(1) and not text[begin + found.end() : end].strip()
+            bare = above not in FOLLOWED and not (found.group(1) or COMMAND.search(text[:begin]))
             return Named(name, begin + found.start(2), begin + found.end(2), bare)
     raise Refused("to read {} as of a moment, write its name without comments in it".format(".".join(name)))
 

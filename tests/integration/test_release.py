@@ -43,6 +43,12 @@ def runs_on(lake: RunningLake) -> tuple[str, str, str]:
     return found["release"], found["running"], found["hudi"]
 
 
+def test_the_index_that_is_deployed_is_the_one_that_runs_here() -> None:
+    """Compiled with one Hudi or the other, it has the same bytes; the stacks take the default's."""
+    jars = [PROJECT / "build" / folder / "spark" / "lake-index.jar" for folder in ("", OTHER)]
+    assert jars[0].read_bytes() == jars[1].read_bytes()
+
+
 def test_the_whole_path(own: RunningLake) -> None:
     """make demo: first rows, changes, a row that changes its partition, time travel, and the proof for both types."""
     lake = on(own, OTHER)

@@ -102,7 +102,7 @@ def test_no_table_of_this_path_is_one_of_silver() -> None:
 def test_silver_and_hoodie_streamer_agree_on_key_and_order() -> None:
     for one, table in zip(pipeline([SHOP], LOCAL)["tables"], SHOP.tables, strict=True):
         for target in one["targets"]:
-            ours = {**base_properties(PLACES), **table_properties("shop", table, target["type"], PLACES)}
+            ours = {**base_properties(PLACES), **table_properties(SHOP, table, target["type"], PLACES)}
             for name in ("recordkey.field", "precombine.field", "payload.class", "partitionpath.field"):
                 assert ours[f"hoodie.datasource.write.{name}"] == target["options"][f"hoodie.datasource.write.{name}"]
 
