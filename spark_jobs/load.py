@@ -4,12 +4,12 @@ spark-submit spark_jobs/load.py --jdbc-url jdbc:postgresql://host:port/db --user
     --table name=<file>...      The password is in LAKE_LOAD_PASSWORD. Existing rows are not changed.
 """
 
-import os
 from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import batch_job
+from spark_jobs.runtime.passwords import password
 from spark_jobs.runtime.pipeline import ENGINE
 from spark_jobs.sources.engine import engine
 
@@ -18,8 +18,8 @@ PASSWORD = "LAKE_LOAD_PASSWORD"
 
 def load_all(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """Loads all tables."""
-    load, password = engine(ENGINE).load, os.environ[PASSWORD]
-    return {"added": load(spark, args.jdbc_url, args.user, password, args.schema, dict(args.table))}
+    tables = dict(args.table)
+    return {"added": engine(ENGINE).load(spark, args.jdbc_url, args.user, password(PASSWORD), args.schema, tables)}
 
 
 if __name__ == "__main__":

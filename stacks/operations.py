@@ -14,6 +14,7 @@ from stacks.capture import CaptureStack
 from stacks.part import Blueprint, Part
 from stacks.processing import ProcessingStack
 from stacks.source import SourceStack
+from stacks.spark_cluster import SparkCluster
 
 GIB = 1024**3
 FULL = "The disk of a broker fills although it grows: raise streaming.max_volume_gb."
@@ -98,15 +99,10 @@ class OperationsStack(Part):
         self._alarms.raise_on("StoppedTable", stopped, 0, says="A table is stopped. lake status shows the reason.")
         bad = metrics.reported(name, "QuarantinedMessages")
         self._alarms.raise_on("Quarantined", bad, 0, says="Bad messages were set aside: lake quarantine list.")
-        given_up = "A job ends again and again and is not started any more: see its log, then lake jobs submit."
-        self._alarms.raise_on("JobNotRestarted", processing.restarts.failures, 0, minutes=1, says=given_up)
-        cluster = processing.cluster_id(self)
-        self._alarms.tell_of_failed_steps(cluster)
-        self._alarms.tell_of_a_failed_cluster(cluster)
         return {
             "Freshness (s)": [lag],
             "Silence of the jobs (s), stopped tables, bad messages": [age, stopped, bad],
-            "Applications on the cluster": [metrics.emr(cluster, "AppsRunning")],
+            **processing.spark.watch(self, self._alarms),
         }
 
     def _watch_silence(self, age: cloudwatch.Metric, processing: ProcessingStack) -> None:
@@ -115,8 +111,8 @@ class OperationsStack(Part):
         A cluster that ends itself is silent once its jobs were stopped, and after its end: that is no failure.
         """
         says = "A job does not report. Check its step and its application: lake jobs status."
-        if self.settings.processing.idle_minutes:
-            working = metrics.while_it_runs(age, processing.cluster_id(self))
+        if isinstance(processing.spark, SparkCluster) and self.settings.processing.idle_minutes:
+            working = metrics.while_it_runs(age, processing.spark.id_elsewhere(self))
             self._alarms.raise_on("SilentJob", working, 120, minutes=2, says=says)
         else:
             self._alarms.raise_on("SilentJob", age, 120, minutes=10, silence=BAD, says=says)

@@ -7,6 +7,7 @@ from constructs import Construct
 from lake_constructs.database_users import DatabaseUsers
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.postgres_source import PORT, PostgresSource
+from lake_constructs.serverless_spark import hand_to_jobs
 
 from lake.aws.source import ExistingDatabase, roles
 from lake.config import versions
@@ -29,6 +30,9 @@ class SourceStack(Part):
             self._adopt(self.settings.source.existing)
         else:
             self._create(storage, network)
+        if self.settings.processing.serverless:
+            readable = [self.users[roles.VERIFY], *([self.admin] if not self.settings.source.existing else [])]
+            hand_to_jobs(readable, self.secrets_key)
 
     def _create(self, storage: StorageStack, network: NetworkStack) -> None:
         source, removal = self.settings.source, self.blueprint.removal

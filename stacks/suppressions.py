@@ -25,15 +25,20 @@ Repeated = Mapping[str, Sequence[str]]  # a place in a rule -> the names that it
 
 def acknowledge(stacks: dict[str, Stack], environment: str, repeated: Repeated, *, keep_data: bool) -> None:
     """Acknowledges each finding at its construct only: elsewhere it is an error."""
-    for accepted in ACCEPTED:
+    for accepted, path in [(one, path) for one in ACCEPTED for path in paths(one)]:
         stack = stacks[accepted["part"]]
-        place = found(stack, accepted["path"])
+        place = found(stack, path)
         if place is None or (keep_data and accepted.get("throw_away")):
             continue
         for rule in accepted["rules"]:
             for id in spelt(rule, environment, stack.region, repeated):
                 note = Acknowledgment(id=f"AwsSolutions::AwsSolutions-{id}", reason=accepted["reason"])
                 Validations.of(place).acknowledge(note)
+
+
+def paths(accepted: dict[str, Any]) -> list[str]:
+    path = accepted["path"]
+    return path if isinstance(path, list) else [path]
 
 
 def spelt(rule: str, environment: str, region: str, repeated: Repeated) -> list[str]:

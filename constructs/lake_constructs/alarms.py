@@ -76,3 +76,12 @@ class Alarms(Construct):
             detail={"state": ["TERMINATED_WITH_ERRORS"], "clusterId": [cluster]},
         )
         events.Rule(self, "FailedCluster", event_pattern=failed, targets=[targets.SnsTopic(self.topic)])
+
+    def tell_of_failed_runs(self, application: str) -> None:
+        """Notify of job runs of EMR Serverless that it does not start again."""
+        failed = events.EventPattern(
+            source=["aws.emr-serverless"],
+            detail_type=["EMR Serverless Job Run State Change"],
+            detail={"state": ["FAILED"], "applicationId": [application]},
+        )
+        events.Rule(self, "FailedRun", event_pattern=failed, targets=[targets.SnsTopic(self.topic)])

@@ -1,10 +1,13 @@
 """The uploaded files of the jobs: the PySpark package, the scripts, the jars and the start scripts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
+
+from lake_constructs.plugin_bundle import read_asset
 
 SCRIPTS = Path(__file__).parent / "scripts"
 
@@ -12,7 +15,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 class JobCode(Construct):
     """The zipped folder spark_jobs/, unchanged from the local lake, and the jars that are missing on the cluster.
 
-    Each file is known by its URL; parts are all of them.
+    Each file is known by its URL; parts are all of them. starters: none where there is no cluster.
     """
 
     def __init__(
@@ -37,8 +40,14 @@ class JobCode(Construct):
         self.scripts = {name: self._url(f"Script-{name}", jobs / f"{name}.py") for name in scripts}
         self.starters = {name: self._url(name, SCRIPTS / f"{name}.sh") for name in starters}
         self.templates = {name: self._url(f"Template-{name}", path) for name, path in templates.items()}
-        self.reporter = self._url("Reporter", SCRIPTS / "report_freshness.py")
-        self.bootstrap = self._url("Bootstrap", SCRIPTS / "report_on_primary.sh")
+        # What a cluster alone runs: the reporter, and the bootstrap action that starts it.
+        self.reporter = self._url("Reporter", SCRIPTS / "report_freshness.py") if starters else ""
+        self.bootstrap = self._url("Bootstrap", SCRIPTS / "report_on_primary.sh") if starters else ""
+
+    def read_templates(self, names: Iterable[str]) -> iam.PolicyStatement:
+        """Read the templates of these names, and nothing else."""
+        wanted = [self.templates[name] for name in names]
+        return read_asset(*(part for part in self.parts if part.s3_object_url in wanted))
 
     def _url(self, id: str, path: Path) -> str:
         """Uploads the file."""

@@ -31,6 +31,12 @@ def emr(cluster: str, name: str) -> cloudwatch.Metric:
     return cloudwatch.Metric(namespace="AWS/ElasticMapReduce", metric_name=name, dimensions_map=by, statistic="Minimum")
 
 
+def job_runs(application: str, name: str) -> cloudwatch.Metric:
+    """A metric of the application on EMR Serverless."""
+    by = {"ApplicationId": application}
+    return cloudwatch.Metric(namespace="AWS/EMRServerless", metric_name=name, dimensions_map=by, statistic="Maximum")
+
+
 def kafka(cluster: str, name: str) -> cloudwatch.Metric:
     """A metric of a provisioned Kafka cluster."""
     return _kafka(name, {"Cluster Name": cluster})

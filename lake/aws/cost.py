@@ -14,6 +14,7 @@ from pydantic import Field
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.part import Part
+from lake.aws.workers import taken
 from lake.config.errors import BadInput
 from lake.config.yaml_file import as_model, read_mapping
 
@@ -137,7 +138,13 @@ def nodes(environment: AwsEnvironment) -> int:
 
 
 def _processing(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
+    """On EMR Serverless the continuous jobs, which never end; the others cost what they run."""
     processing = environment.processing
+    if processing.serverless:
+        workers = taken(job.workers for job in processing.layered.values())
+        yield Item("vCPU of the jobs on EMR Serverless", workers.vcpus, HOURS * prices.hour("emr_serverless_vcpu"))
+        yield Item("GB of their memory", workers.memory_gb, HOURS * prices.hour("emr_serverless_gb"))
+        return
     share = 1 + prices.surcharge["emr"]
     core = processing.nodes.minimum
     yield Item(f"EMR primary {processing.primary}", 1, HOURS * share * prices.hour(processing.primary))
@@ -162,17 +169,19 @@ def _monitoring(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
 
 def alarms(environment: AwsEnvironment) -> int:
     """How many metrics have an alarm: AWS counts each metric that an alarm reads."""
+    ended = 1 if environment.processing.serverless else 0  # EMR Serverless starts jobs again: no alarm about that
     idle = 1 if environment.processing.idle_minutes else 0  # SilentJob also looks at what the cluster runs
     source = 0 if environment.source.existing else SOURCE_ALARMS
     serverless = environment.streaming.kind == "serverless"
     kafka = 1 if serverless else 1 + BROKER_ALARMS * environment.brokers  # a heartbeat, or partitions and brokers
     pods = POD_ALARMS if environment.connect.container_insights or environment.connect.kind == "msk_connect" else 0
-    return ALARMS + idle + source + kafka + pods
+    return ALARMS - ended + idle + source + kafka + pods
 
 
 def _fees(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     streaming = environment.streaming
-    fewer = 1 if streaming.existing or streaming.kind == "serverless" else 0  # no broker disks to encrypt
+    brokers = streaming.kind == "provisioned" and not streaming.existing
+    fewer = (0 if brokers else 1) + (1 if environment.processing.serverless else 0)  # no disks of them to encrypt
     managed = 1 if environment.connect.kind == "msk_connect" else 0  # no Kubernetes, and nobody calls Connect
     yield Item("KMS key", KEYS - fewer - managed, prices.monthly["kms_key"])
     yield Item("secret", SECRETS - managed, prices.monthly["secret"])

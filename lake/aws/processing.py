@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, model_validator
 
 from lake.aws.part import Count, Memory, Part
+from lake.aws.workers import Worker, taken, worker
 from lake.config import versions
 from lake.config.definition import TableType
 from lake.config.environment import Bronze, Silver
@@ -37,6 +38,18 @@ class Size(Part):
     driver_memory: Memory = "2g"
     executor_memory: Memory = "4g"
     executors: Count = 2
+
+    @property
+    def workers(self) -> Worker:
+        """What the application takes of EMR Serverless, its driver included."""
+        return taken([worker(self.driver_memory), *[worker(self.executor_memory)] * self.executors])
+
+
+class Limits(Part):
+    """The most that all job runs of EMR Serverless together may take: a bill cannot grow beyond it."""
+
+    vcpus: Count = 32
+    memory_gb: Count = 128
 
 
 class Job(Size):
@@ -80,14 +93,29 @@ def _spelt_out(jobs: Any) -> Any:
     return {name: NAMED[name] for name in jobs}
 
 
+# Keys of a cluster, and why EMR Serverless has no use for them.
+OF_A_CLUSTER = {
+    "primary": "it has no nodes: driver_memory of a job is its size",
+    "core": "it has no nodes: executor_memory and executors of a job are its size",
+    "nodes": "it has no nodes: limits says how much all jobs may take",
+    "step_concurrency": "it has no steps: job runs wait for nothing but limits",
+    "idle_minutes": "it stops by itself when nothing runs, and starts again by itself",
+    "certificates": "it makes the certificates of its workers itself",
+}
+# What all jobs of a lake that run once at a time may take: verify, compact, refine.
+ONCE = Size(driver_memory="4g", executor_memory="4g", executors=2)
+
+
 def _one_job() -> dict[str, Job]:
     return {"stream": Job(layers=("silver", "bronze"))}
 
 
 class Processing(Part):
-    """The cluster, its release and its jobs by name."""
+    """Where the jobs run, the release, and the jobs by name."""
 
+    kind: Literal["ec2", "serverless"] = "ec2"
     release: StrictStr = versions.EMR
+    limits: Limits = Limits()
     metastore: Literal["glue", "hive"] = "glue"
     primary: Instance = "m6g.xlarge"
     core: Instance = "r6g.xlarge"
@@ -110,6 +138,36 @@ class Processing(Part):
         if self.release not in versions.EMR_RELEASES:
             raise ValueError(f"release '{self.release}' is not known here | {TAKE}")
         return self
+
+    @model_validator(mode="after")
+    def _kind_has_its_keys(self) -> "Processing":
+        if not self.serverless:
+            self.refuse_beside("kind: ec2", ("limits",))
+            return self
+        for key in OF_A_CLUSTER:
+            if key in self.model_fields_set:
+                raise ValueError(f"'{key}' with kind: serverless, but {OF_A_CLUSTER[key]} | remove {key}")
+        if self.metastore == "hive":
+            raise ValueError("metastore hive with kind: serverless, but it has no node for one | remove metastore")
+        if not versions.streams_serverless(self.release):
+            what = f"{self.release} keeps no streaming job alive on EMR Serverless, which begins with emr-7.1.0"
+            raise ValueError(f"{what} | write release: emr-7.10.0")
+        return self
+
+    @model_validator(mode="after")
+    def _limits_have_room(self) -> "Processing":
+        if self.serverless:
+            sales = [self.sales.workers] if self.sales else []
+            need = taken([*(job.workers for job in self.layered.values()), *sales, ONCE.workers])
+            if need.vcpus > self.limits.vcpus or need.memory_gb > self.limits.memory_gb:
+                what = f"the jobs and one that runs once take {need.vcpus} vCPUs and {need.memory_gb} GB, over limits"
+                room = f"{{vcpus: {need.vcpus}, memory_gb: {need.memory_gb}}}"
+                raise ValueError(f"{what} | write limits: {room}, or more")
+        return self
+
+    @property
+    def serverless(self) -> bool:
+        return self.kind == "serverless"
 
     @model_validator(mode="after")
     def _every_job_has_its_work(self) -> "Processing":
@@ -149,7 +207,11 @@ class Processing(Part):
         taken = next((name for name in self.jobs if name in JOBS), None)
         if taken:
             raise ValueError(f"a job named {taken} | that name is taken by a job started by hand: choose another")
-        if len(self.jobs) >= self.step_concurrency:
+        return self
+
+    @model_validator(mode="after")
+    def _a_step_is_free(self) -> "Processing":
+        if not self.serverless and len(self.jobs) >= self.step_concurrency:
             raise ValueError(
                 f"step_concurrency {self.step_concurrency} leaves no free step with {len(self.jobs)} jobs | raise it"
             )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lake.aws import steps
+from lake.aws import runs, steps
 from lake.aws.environment import AwsEnvironment
 from lake.aws.processing import STREAMER
 from lake.aws.steps import COMPACT, StackOutputs
@@ -28,11 +28,17 @@ def parameter(environment: str, routine: str) -> str:
 
 
 def routines(environment: AwsEnvironment, root: Path, outputs: StackOutputs) -> dict[str, Step]:
-    """The steps that end by themselves, by the name of their routine. BadInput for a file of operations.refine."""
+    """What ends by itself, by the name of its routine: steps, or on EMR Serverless requests of StartJobRun.
+
+    BadInput for a file of operations.refine.
+    """
     config, ready = steps.config(environment.processing, outputs), {}
     for name, (script, words) in _scripts(environment, root, outputs).items():
-        output = ["--output", outputs.remembered(FOLDER, f"{name}.json")]
-        ready[name] = steps.step(name, steps.run(script, outputs, [*config, *words, *output]))
+        arguments = [*config, *words, "--output", outputs.remembered(FOLDER, f"{name}.json")]
+        if outputs.serverless:
+            ready[name] = runs.run(script, outputs, arguments, name)
+        else:
+            ready[name] = steps.step(name, steps.run(script, outputs, arguments))
     return ready
 
 

@@ -4,11 +4,15 @@ The stacks use CDK tokens, the command line uses the outputs of the deployed sta
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lake.aws.processing import STREAMER, Job, Processing, Size, Streamer
 from lake.aws.rendering import IAM_LOGIN, STATE, consumer_group
+from lake.aws.stack_outputs import StackOutputs as StackOutputs
+from lake.aws.stack_outputs import parameter as parameter
+from lake.aws.stack_outputs import remembered as remembered
+from lake.aws.stack_outputs import remembered_key as remembered_key
 from lake.aws.table_jobs import TableJob
 from lake.config.refinement import REFINE, REFINED, Refinement
 from lake.rendering import sales
@@ -32,54 +36,10 @@ RUNNER = "command-runner.jar"
 # Fetches a script and runs it with its arguments: $0 is the region, $1 the URL.
 FETCH = 'script=$(aws s3 cp --region "$0" "$1" -) && exec bash -c "$script" "$@"'
 
+Flags = tuple[str, ...]
+CLUSTER: Flags = ("--deploy-mode", "cluster")
+NOTHING: Mapping[str, str] = {}
 NUMBER = "ClusterNumber"  # the parameter of the processing stack that another cluster needs
-
-
-def parameter(environment: str) -> str:
-    """The parameter of Systems Manager that holds the outputs of an environment as JSON."""
-    return f"/lake/{environment}/sheet"
-
-
-def remembered_key(job: str, file: str) -> str:
-    """The key of a file that a job keeps in the bucket of artifacts."""
-    return f"{STATE}/{job}/{file}"
-
-
-def remembered(artifacts: str, job: str, file: str) -> str:
-    """Where a job keeps a file, by the name of the bucket of artifacts."""
-    return f"s3://{artifacts}/{remembered_key(job, file)}"
-
-
-@dataclass(frozen=True)
-class StackOutputs:
-    """The outputs of a deployed lake that steps need; URLs are s3://.
-
-    cluster and number: the id of the cluster, and how many there were with it. scripts and starters by name, templates
-    of the pipeline files by job. streamer: HoodieStreamer's own: "jar", our classes, and "template", of streamer.json.
-    places: what the @NAMES@ of a template stand for, in the order in which start_job.sh takes them. reporter: the
-    "program" that lake-report runs on the primary node, the "jobs", and the URL of the "status" of a {job}. secret: the
-    ARN of the user that verifies; admin: of the administrator's, "" where the jobs may not load rows.
-    """
-
-    region: str
-    cluster: str
-    number: str
-    package: str
-    pools: str
-    jars: Sequence[str]
-    scripts: Mapping[str, str]
-    starters: Mapping[str, str]
-    templates: Mapping[str, str]
-    streamer: Mapping[str, str]
-    places: Mapping[str, str]
-    reporter: Mapping[str, str | Sequence[str]]
-    source: str
-    secret: str
-    admin: str
-
-    def remembered(self, job: str, file: str) -> str:
-        """Where a job keeps a file."""
-        return remembered(self.places["artifacts"], job, file)
 
 
 def another_cluster(environment: str, outputs: StackOutputs) -> str:
@@ -90,10 +50,16 @@ def another_cluster(environment: str, outputs: StackOutputs) -> str:
 
 def start(name: str, job: Job, outputs: StackOutputs) -> list[str]:
     """Start a continuous job in place of the one that runs; ends once YARN has accepted it."""
+    return _started(name, outputs.templates[name], outputs, submit_stream(name, job, outputs, CLUSTER))
+
+
+def submit_stream(
+    name: str, job: Job, outputs: StackOutputs, flags: Flags = (), more: Mapping[str, str] = NOTHING
+) -> list[str]:
+    """The arguments of spark-submit for a continuous job. flags and more: options and settings of its place."""
     pipeline = outputs.remembered(name, "pipeline.json")
-    place = _place("stream", ("--deploy-mode", "cluster"), _settings(job), outputs)
-    submit = spark_submit("stream", name, place, continuous_arguments(pipeline, job.layers))
-    return _started(name, outputs.templates[name], outputs, submit)
+    place = _place("stream", flags, {**settings(job), **more}, outputs)
+    return spark_submit("stream", name, place, continuous_arguments(pipeline, job.layers))
 
 
 def start_streamer(options: RunOptions, size: Size, outputs: StackOutputs) -> list[str]:
@@ -105,7 +71,7 @@ def _streamed(name: str, options: RunOptions, size: Size, outputs: StackOutputs)
     """Start the job of HoodieStreamer under this name."""
     config = ["--config", outputs.remembered(name, "pipeline.json")]
     output = ["--output", outputs.remembered(name, "result.json")]
-    place = _place(STREAMER, ("--deploy-mode", "cluster"), {**_settings(size), **kept_by_yarn(name)}, outputs)
+    place = _place(STREAMER, CLUSTER, {**settings(size), **kept_by_yarn(name)}, outputs)
     submit = spark_submit(STREAMER, name, place, [*config, *output, *streamer_words(options, outputs, name)])
     return _started(name, next(iter(outputs.templates.values())), outputs, submit)
 
@@ -125,11 +91,22 @@ def streamer_words(options: RunOptions, outputs: StackOutputs, name: str = STREA
 
 def start_sales(name: str, words: Sequence[str], size: Size, outputs: StackOutputs) -> list[str]:
     """Start a job about sales that streams, in place of the one that runs. words: of sales_words()."""
-    settings = {**_settings(size), **sales.SETTINGS, **kept_by_yarn(name)}
-    place = _place(sales.SCRIPT, ("--deploy-mode", "cluster"), settings, outputs)
-    output = ["--output", outputs.remembered(name, "result.json")]
-    submit = spark_submit(sales.SCRIPT, name, place, [*words, *output])
+    submit = submit_sales(name, words, size, outputs, CLUSTER)
     return _started(name, next(iter(outputs.templates.values())), outputs, submit)
+
+
+def submit_sales(
+    name: str,
+    words: Sequence[str],
+    size: Size,
+    outputs: StackOutputs,
+    flags: Flags = (),
+    more: Mapping[str, str] = NOTHING,
+) -> list[str]:
+    """The arguments of spark-submit for a job about sales that streams."""
+    place = _place(sales.SCRIPT, flags, {**settings(size), **sales.SETTINGS, **kept_by_yarn(name), **more}, outputs)
+    output = ["--output", outputs.remembered(name, "result.json")]
+    return spark_submit(sales.SCRIPT, name, place, [*words, *output])
 
 
 def sales_words(
@@ -156,10 +133,26 @@ def stop(name: str, outputs: StackOutputs) -> list[str]:
 
 def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[str]:
     """Run a job to its end. Its driver is on the primary node, so that its output is the log of the step."""
-    settings = sales.SETTINGS if script == sales.SCRIPT else {}
-    place = _place(script, ("--deploy-mode", "client"), settings, outputs)
-    login = (outputs.admin, LOAD_PASSWORD) if script == LOAD else (outputs.secret, VERIFY_PASSWORD)
-    return _script("run_job", outputs, outputs.region, *login, *spark_submit(script, script, place, arguments))
+    submit = submit_once(script, script, outputs, arguments, ("--deploy-mode", "client"))
+    return _script("run_job", outputs, outputs.region, *secret_of(script, outputs), *submit)
+
+
+def submit_once(
+    script: str,
+    name: str,
+    outputs: StackOutputs,
+    arguments: Sequence[str],
+    flags: Flags = (),
+    more: Mapping[str, str] = NOTHING,
+) -> list[str]:
+    """The arguments of spark-submit for a job that ends."""
+    own = sales.SETTINGS if script == sales.SCRIPT else {}
+    return spark_submit(script, name, _place(script, flags, {**own, **more}, outputs), arguments)
+
+
+def secret_of(script: str, outputs: StackOutputs) -> tuple[str, str]:
+    """The secret of a job that ends, and the variable in which it looks for the password."""
+    return (outputs.admin, LOAD_PASSWORD) if script == LOAD else (outputs.secret, VERIFY_PASSWORD)
 
 
 def config(processing: Processing, outputs: StackOutputs) -> list[str]:
@@ -195,7 +188,8 @@ def _script(name: str, outputs: StackOutputs, *arguments: str) -> list[str]:
     return ["bash", "-c", FETCH, outputs.region, outputs.starters[name], *arguments]
 
 
-def _settings(size: Size) -> dict[str, str]:
+def settings(size: Size) -> dict[str, str]:
+    """The size of a continuous application, as Spark's settings."""
     return {
         "spark.driver.memory": size.driver_memory,
         "spark.executor.memory": size.executor_memory,
@@ -205,7 +199,7 @@ def _settings(size: Size) -> dict[str, str]:
     }
 
 
-def _place(script: str, flags: tuple[str, ...], settings: Mapping[str, str], outputs: StackOutputs) -> Place:
+def _place(script: str, flags: Flags, more: Mapping[str, str], outputs: StackOutputs) -> Place:
     hudi = (HUDI_UTILITIES, outputs.streamer["jar"]) if script == STREAMER else (HUDI,)
     jars = (*hudi, *outputs.jars)
-    return Place(flags, outputs.scripts[script], outputs.pools, settings, outputs.package, jars)
+    return Place(flags, outputs.scripts[script], outputs.pools, more, outputs.package, jars)

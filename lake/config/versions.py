@@ -52,6 +52,7 @@ OTHER_HUDI = {
 }
 STREAMER_HUDI = "0.14.0"  # of the hudi-utilities that our classes for HoodieStreamer are built with; none is newer
 EMR = "emr-6.15.0"
+SERVERLESS_STREAMS = (7, 1, 0)  # of EMR: job resiliency, in its user guide
 LOCAL_RELEASES = [name for name, release in EMR_RELEASES.items() if release.local]
 
 
@@ -72,6 +73,11 @@ def no_streamer(release: str) -> str:
         f"{release} carries Hudi {hudi}, and our classes for HoodieStreamer are built with {STREAMER_HUDI}, "
         "the newest there is"
     )
+
+
+def streams_serverless(release: str) -> bool:
+    """True if EMR Serverless starts a streaming job of this release again after a failure."""
+    return tuple(map(int, release.removeprefix("emr-").split("."))) >= SERVERLESS_STREAMS
 
 
 def from_pom(root: Path, name: str) -> str:

@@ -3,7 +3,8 @@
 from botocore.exceptions import ClientError
 
 from lake.deployments.account import Account
-from lake.deployments.cluster import ALIVE, Cluster
+from lake.deployments.application import Application
+from lake.deployments.cluster import Cluster
 
 ENDED = ("deleted", "deleting", "terminated", "shutting-down")
 
@@ -14,7 +15,9 @@ def is_already_deleted(account: Account, arn: str) -> bool:
     if service == "kms":
         return str(account.client("kms").describe_key(KeyId=name)["KeyMetadata"]["KeyState"]) == "PendingDeletion"
     if (service, kind) == ("elasticmapreduce", "cluster"):
-        return Cluster(account, name).state() not in ALIVE
+        return Cluster(account, name).state() not in Cluster.alive
+    if service == "emr-serverless":  # an application, or one of its job runs: /applications/<id>/jobruns/<id>
+        return Application(account, arn.split("/")[2]).state() not in Application.alive
     if service == "ec2":
         return _ended(account, kind, name)
     return service == "cloudformation"

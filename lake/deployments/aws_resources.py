@@ -13,7 +13,6 @@ from lake.deployments import log_groups
 from lake.deployments.account import Account, wait
 from lake.deployments.already_deleted import is_already_deleted
 from lake.deployments.buckets import empty
-from lake.deployments.cluster import ALIVE
 from lake.deployments.deployment import Resource
 from lake.deployments.stacks import LOST, PARTS, Stacks
 from lake.deployments.steps import Steps
@@ -98,7 +97,7 @@ class AwsResources:
     def _stop_jobs(self, report: Report) -> None:
         """Stops all jobs, so that no commit is interrupted. A job that hangs ends with its cluster; Hudi rolls back."""
         outputs = self.steps.find_outputs()
-        if outputs is None or (cluster := self.steps.cluster(outputs)).state() not in ALIVE:
+        if outputs is None or (cluster := self.steps.cluster(outputs)).state() not in cluster.alive:
             return
         known = cluster.steps()
         for one in known:

@@ -30,9 +30,7 @@ class AwsSales:
 
     def start(self, name: str, options: SalesOptions) -> str:
         """The id of the step that starts a job that streams, in place of the one that runs."""
-        outputs = self._at.outputs()
-        arguments = steps.start_sales(name, self._words(name, options, outputs), self._size(), outputs)
-        return self._at.cluster(outputs).submit(name, arguments)
+        return self._at.start_sales(name, self._words(name, options, self._at.outputs()), self._size())
 
     def forget(self, name: str) -> None:
         """Forgets how far a job is. It must not run."""

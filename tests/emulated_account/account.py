@@ -24,7 +24,9 @@ from tests.emulated_account.services.athena import Athena
 from tests.emulated_account.services.cloudtrail import CloudTrail
 from tests.emulated_account.services.eks import Eks
 from tests.emulated_account.services.emr import Emr
+from tests.emulated_account.services.emr_serverless import EmrServerless
 from tests.emulated_account.services.kafka import Kafka
+from tests.emulated_account.services.service import Service
 
 HOST = "127.0.0.1"
 KEYS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
@@ -41,8 +43,16 @@ class Account:
         logs = LogWriters(self.client)
         self.world = World(self.client, self.journal, logs)
         self.emr = Emr(self.client)
+        self.emr_serverless = EmrServerless(self.client)
         services = [service(self.client) for service in (Athena, CloudTrail, Kafka)]
-        self.front = Front([CloudFormation(self.world), self.emr, Eks(self.client, logs), *services], self.journal)
+        own: list[Service] = [
+            CloudFormation(self.world),
+            self.emr,
+            self.emr_serverless,
+            Eks(self.client, logs),
+            *services,
+        ]
+        self.front = Front(own, self.journal)
 
     def release(self, region: str, cluster: str, name: str) -> Release:
         return self.world.releases[region, cluster, name]

@@ -6,6 +6,7 @@ import pytest
 
 from tests.charts.rendering import HELM
 from tests.emulated_account.account import Account, Door, running
+from tests.emulated_account.airy import Airy, be_airy
 from tests.emulated_account.command import CDK, ROOT
 from tests.emulated_account.ended import Ended, end
 from tests.emulated_account.guest import Guest, be_guest
@@ -52,6 +53,11 @@ def ended(account: Account) -> Ended:
 @pytest.fixture(scope="session")
 def guest(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Guest:
     return be_guest(account, tmp_path_factory.mktemp("guest"))
+
+
+@pytest.fixture(scope="session")
+def airy(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Airy:
+    return be_airy(account, tmp_path_factory.mktemp("airy"))
 
 
 @pytest.fixture(scope="session")

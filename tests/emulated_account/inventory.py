@@ -111,6 +111,7 @@ KINDS: dict[tuple[str, str], Names] = {
     ("ec2", "vpc"): _vpcs,
     ("eks", "cluster"): _list("list_clusters", "clusters"),
     ("emr", "cluster"): _emr,
+    ("emr-serverless", "application"): _list("list_applications", "applications", "name"),
     ("emr", "security"): _list("list_security_configurations", "SecurityConfigurations", "Name"),
     ("events", "rule"): _list("list_rules", "Rules", "Name"),
     ("glue", "database"): _list("get_databases", "DatabaseList", "Name"),

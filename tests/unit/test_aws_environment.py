@@ -13,6 +13,7 @@ from tests.existing import EXISTING_CLUSTER, EXISTING_DATABASE, EXISTING_KAFKA, 
 PROJECT = Path(__file__).parents[2]
 AWS = ["demo", "dev", "prod"]
 JOB = {"layers": ["silver", "bronze"]}
+SERVERLESS = {"processing.kind": "serverless", "processing.release": "emr-7.10.0"}
 # What is changed in a good file (None removes the key), and the words that the one line must hold.
 MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("no region", {"region": None}, ["a required key is missing", "key region", "add 'region'"]),
@@ -39,6 +40,36 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         "lake formation without glue",
         {"catalog.lake_formation": True, "processing.metastore": "hive"},
         ["lake_formation with processing.metastore hive", "remove one"],
+    ),
+    (
+        "serverless has no nodes",
+        {**SERVERLESS, "processing.core": "r6g.xlarge"},
+        ["'core' with kind", "no nodes", "remove"],
+    ),
+    ("no scaling", {**SERVERLESS, "processing.nodes": {"maximum": 9}}, ["'nodes' with kind", "limits says"]),
+    ("no primary", {**SERVERLESS, "processing.primary": "m6g.xlarge"}, ["'primary' with kind", "driver_memory"]),
+    ("no steps", {**SERVERLESS, "processing.step_concurrency": 20}, ["'step_concurrency' with", "has no steps"]),
+    ("stops itself", {**SERVERLESS, "processing.idle_minutes": 60}, ["'idle_minutes' with", "stops by itself"]),
+    ("certificates", {**SERVERLESS, "processing.certificates": "s3://b/x.zip"}, ["makes the certificates", "remove"]),
+    ("no metastore", {**SERVERLESS, "processing.metastore": "hive"}, ["metastore hive", "no node for one"]),
+    ("old release", {"processing.kind": "serverless"}, ["emr-6.15.0 keeps no streaming", "write release: emr-7.10.0"]),
+    ("7.0", {**SERVERLESS, "processing.release": "emr-7.0.0"}, ["emr-7.0.0 keeps no streaming", "emr-7.1.0"]),
+    ("limits of nothing", {"processing.limits": {"vcpus": 8}}, ["'limits' has no effect with kind: ec2"]),
+    (
+        "limits too low",
+        {**SERVERLESS, "processing.limits": {"vcpus": 8, "memory_gb": 64}},
+        ["the jobs and one that runs once take 11 vCPUs and 28 GB", "write limits: {vcpus: 11, memory_gb: 28}"],
+    ),
+    ("worker", {**SERVERLESS, "processing.sales": {"driver_memory": "200g"}}, ["more than a worker", "108g"]),
+    (
+        "streamer on serverless",
+        {**SERVERLESS, "processing.jobs": ["stream", "streamer"]},
+        ["our classes for HoodieStreamer", "remove streamer"],
+    ),
+    (
+        "schedule on serverless",
+        {**SERVERLESS, "operations.schedule": {"verify": "rate(1 day)"}},
+        ["operations.schedule with processing.kind: serverless", "adds steps"],
     ),
     ("unknown part", {"netwrok": {}}, ["unknown key", "key netwrok", "did you mean 'network'?"]),
     ("unknown key", {"source.instanse": "db.t4g.small"}, ["key source.instanse", "did you mean 'instance'?"]),

@@ -1,7 +1,6 @@
 """The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
 
 import json
-import os
 from contextlib import closing, contextmanager
 from functools import reduce
 from typing import Any, Iterable, Iterator, List, Optional
@@ -11,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.jvm import java, java_map
+from spark_jobs.runtime.passwords import password
 from spark_jobs.runtime.waiting import Deadline, wait_until
 from spark_jobs.sources import engine
 from spark_jobs.sources.engine import Columns, NoTable, ReadRows
@@ -99,7 +99,7 @@ class Source(engine.Source):
 
 def source_of(spark: SparkSession, server: str, database: str, user: str) -> Source:
     """A database of a server, jdbc:postgresql://host:port; the password is that of LAKE_VERIFY_PASSWORD."""
-    return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, os.environ[PASSWORD])
+    return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, password(PASSWORD))
 
 
 class Snapshot(engine.Snapshot):

@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from tests.emulated_account.errors import NotEmulated
-from tests.emulated_account.handlers import empty_bucket, helm_chart, manifest, object_value, sdk_call
+from tests.emulated_account.handlers import empty_bucket, helm_chart, job_run, manifest, object_value, sdk_call
 from tests.emulated_account.resources import (
     athena,
     autoscaling,
@@ -14,6 +14,7 @@ from tests.emulated_account.resources import (
     ecr,
     eks,
     emr,
+    emr_serverless,
     events,
     functions,
     glue,
@@ -30,9 +31,9 @@ from tests.emulated_account.resources import (
 from tests.emulated_account.resources.kind import Kind
 
 SERVICES = (
-    *(athena, autoscaling, budgets, cdk, cloudwatch, ec2, ecr, eks, emr, events, functions, glue, iam, kms, logs, msk),
-    *(rds, s3, secretsmanager, sns, ssm),
-    *(empty_bucket, helm_chart, manifest, object_value, sdk_call),
+    *(athena, autoscaling, budgets, cdk, cloudwatch, ec2, ecr, eks, emr, emr_serverless, events, functions, glue),
+    *(iam, kms, logs, msk, rds, s3, secretsmanager, sns, ssm),
+    *(empty_bucket, helm_chart, job_run, manifest, object_value, sdk_call),
 )
 
 

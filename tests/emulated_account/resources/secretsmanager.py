@@ -52,3 +52,17 @@ class SecretTargetAttachment(Kind):
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         """What was written stays, as on AWS."""
+
+
+class ResourcePolicy(Kind):
+    """Who else may read a secret."""
+
+    type, service = "AWS::SecretsManager::ResourcePolicy", "secretsmanager"
+
+    def create(self, properties: Properties) -> Made:
+        secret = properties["SecretId"]
+        self.client.put_resource_policy(SecretId=secret, ResourcePolicy=json.dumps(properties["ResourcePolicy"]))
+        return Made(secret, {"Id": secret})
+
+    def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
+        """It goes with its secret."""

@@ -1,0 +1,61 @@
+"""What the Spark jobs may do, on a cluster and on EMR Serverless."""
+
+from aws_cdk import aws_iam as iam
+from lake_constructs import kafka_statements
+from lake_constructs.catalog import write_tables
+from lake_constructs.database_users import read_secret
+from lake_constructs.encryption_key import use_key
+from lake_constructs.job_code import JobCode
+from lake_constructs.kafka import Kafka
+from lake_constructs.plugin_bundle import read_asset
+from lake_constructs.private_bucket import read_objects, write_below, write_objects
+
+from lake.aws.processing import STREAMER
+from lake.aws.rendering import REFINED, SINK, STATE, captured_topics, consumer_group, glue_databases
+from lake.aws.source import roles
+from lake.rendering import sales
+from stacks.part import Blueprint
+from stacks.source import SourceStack
+from stacks.storage import EMR_LOGS, StorageStack
+
+
+class JobRights:
+    """may_load: sample rows may be loaded, which only the database of a throw-away lake gets."""
+
+    def __init__(self, blueprint: Blueprint, storage: StorageStack, source: SourceStack, kafka: Kafka) -> None:
+        self._blueprint, self._storage, self._source, self._kafka = blueprint, storage, source, kafka
+        self._processing = blueprint.environment.processing
+        self.may_load = not blueprint.environment.keep_data and not blueprint.environment.source.existing
+
+    def statements(self, code: JobCode) -> list[iam.PolicyStatement]:
+        """Of all jobs but those about sales."""
+        storage, source, databases = self._storage, self._source, self._blueprint.databases
+        catalog = write_tables(list(glue_databases(databases)), replaced=REFINED)
+        groups = [consumer_group(name) for name in self._processing.layered]
+        return [
+            *write_objects(storage.silver, "silver", STREAMER, REFINED),
+            *write_objects(storage.bronze, "bronze"),
+            *([read_objects(storage.bronze, SINK)] if self._reads_sink else []),
+            *write_objects(storage.artifacts, STATE),
+            *write_objects(storage.logs, EMR_LOGS),
+            read_asset(*code.parts),
+            *read_secret(source.users[roles.VERIFY], source.secrets_key),
+            *(read_secret(source.admin, source.admin_key) if self.may_load else []),
+            use_key(storage.key),
+            kafka_statements.connect(self._kafka, produce=False),
+            *kafka_statements.read(self._kafka, captured_topics(databases), groups),
+            *(catalog if self._processing.metastore == "glue" else []),
+        ]
+
+    @property
+    def _reads_sink(self) -> bool:
+        return self._processing.streamer.source == "s3_sink"
+
+    def on_sales(self) -> list[iam.PolicyStatement]:
+        """What the jobs of docs/sales.md may do, in a policy of their own: in one, the CDK would find all too long."""
+        groups = [consumer_group(name) for name in sales.GROUPS]
+        return [
+            write_below(self._storage.silver, sales.FOLDER),
+            kafka_statements.produce(self._kafka),
+            *kafka_statements.exchange(self._kafka, sales.TOPICS, groups),
+        ]
