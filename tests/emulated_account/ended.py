@@ -64,10 +64,10 @@ def end(account: Account) -> Ended:
 
 
 def watched_cluster(account: Account) -> str:
-    """The cluster whose failed steps notify people."""
+    """The cluster whose failures notify people."""
     events = account.client("events", HOME)
     patterns = [one.get("EventPattern", "") for one in events.list_rules()["Rules"]]
-    return "".join(found for pattern in patterns for found in re.findall(r"j-[A-Z0-9]+", pattern))
+    return "".join({found for pattern in patterns for found in re.findall(r"j-[A-Z0-9]+", pattern)})
 
 
 def _restart(account: Account, demo: Synthesized, cluster: str) -> tuple[Any, ...]:
