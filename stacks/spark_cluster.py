@@ -17,7 +17,7 @@ from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.job_code import JobCode
 from lake_constructs.job_restarts import JOB, JobRestarts
 from lake_constructs.ready_steps import ReadySteps
-from lake_constructs.step_schedules import StepSchedules
+from lake_constructs.step_schedules import StepSchedules, add_steps
 
 from lake.aws import steps
 from lake.aws.routines import job_steps, parameter, routines, scheduled
@@ -125,8 +125,14 @@ class SparkCluster:
         offered = {**ready, **job_steps(jobs, outputs)}
         ReadySteps(stack, "Steps", steps={parameter(environment.name, name): step for name, step in offered.items()})
         if environment.operations.schedule:
-            entries = scheduled(environment, ready)
-            StepSchedules(stack, "Schedules", name=self._blueprint.name, cluster=outputs.cluster, entries=entries)
+            StepSchedules(
+                stack,
+                "Schedules",
+                name=self._blueprint.name,
+                call="emr:addJobFlowSteps",
+                statements=[add_steps(self.id)],
+                entries=scheduled(environment, ready, lambda step: {"JobFlowId": self.id, "Steps": [step]}),
+            )
 
     def watch(self, scope: Construct, alarms: Alarms) -> Graphs:
         given_up = "A job ends again and again and is not started any more: see its log, then lake jobs submit."

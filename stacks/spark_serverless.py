@@ -13,11 +13,12 @@ from lake_constructs.job_reports import JobReports
 from lake_constructs.job_restarts import JOB
 from lake_constructs.job_run import JobRuns
 from lake_constructs.ready_steps import ReadySteps
-from lake_constructs.serverless_spark import JobRole, SparkApplication
+from lake_constructs.serverless_spark import JobRole, SparkApplication, start_runs
+from lake_constructs.step_schedules import StepSchedules
 
 from lake.aws import runs
 from lake.aws.part import LAKE_TAG
-from lake.aws.routines import parameter, routines
+from lake.aws.routines import parameter, routines, scheduled
 from lake.aws.stack_outputs import StackOutputs, remembered_key
 from lake.rendering.spark import SESSION
 from stacks.job_rights import JobRights
@@ -44,6 +45,7 @@ class SparkServerless:
     ) -> None:
         self._stack, self._blueprint, self._storage, self._code = stack, blueprint, storage, code
         self._settings, self._processing = blueprint.environment, blueprint.environment.processing
+        self._tag = (LAKE_TAG, self._settings.name)
         self.group = ec2.SecurityGroup(stack, "Jobs", vpc=network.vpc)
         self.role: iam.Role = JobRole(stack, "JobRole", statements=rights.statements(code))
         self.service_role = self.role.role_arn
@@ -70,7 +72,7 @@ class SparkServerless:
         starter = JobRuns(
             self._stack,
             "JobRuns",
-            tag=(LAKE_TAG, self._settings.name),
+            tag=self._tag,
             role=self.role,
             bucket=self._storage.artifacts,
             pipelines=[remembered_key(name, "pipeline.json") for name in jobs],
@@ -92,11 +94,20 @@ class SparkServerless:
         )
 
     def _offer(self, jobs: dict[str, dict[str, Any]], outputs: StackOutputs) -> None:
-        """Requests of StartJobRun that are ready to be sent, by Airflow or another scheduler."""
+        """Requests of StartJobRun that are ready to be sent, by Airflow or by a schedule."""
         ready = routines(self._settings, self._blueprint.root, outputs)
         offered = {**ready, **{f"start-{name}": run for name, run in jobs.items()}}
         named = {parameter(self._settings.name, name): run for name, run in offered.items()}
         ReadySteps(self._stack, "Steps", steps=named)
+        if self._settings.operations.schedule:
+            StepSchedules(
+                self._stack,
+                "Schedules",
+                name=self._blueprint.name,
+                call="emrserverless:startJobRun",
+                statements=start_runs(self._tag, self.role),
+                entries=scheduled(self._settings, ready, runs.as_scheduled),
+            )
 
     def watch(self, scope: Construct, alarms: Alarms) -> Graphs:
         application = id_elsewhere(scope, self._stack, self._settings.name)

@@ -92,12 +92,18 @@ def run_jobs(tag: tuple[str, str], role: iam.IRole) -> list[iam.PolicyStatement]
 
     By the tag and not by an id: while an application is replaced there are two.
     """
+    ours = {"StringEquals": {f"aws:ResourceTag/{tag[0]}": tag[1]}}
+    further = ("ListJobRuns", "GetApplication", "StopApplication", "CancelJobRun")
+    return [*start_runs(tag, role), _allow(further, f"{applications()}*", ours)]
+
+
+def start_runs(tag: tuple[str, str], role: iam.IRole) -> list[iam.PolicyStatement]:
+    """Start job runs of applications with a tag, which the runs get too, with one role."""
     arn, ours = f"{applications()}*", {"StringEquals": {f"aws:ResourceTag/{tag[0]}": tag[1]}}
-    actions = ("StartJobRun", "ListJobRuns", "GetApplication", "StopApplication", "CancelJobRun")
     named = {"StringEquals": {f"aws:RequestTag/{tag[0]}": tag[1]}}
     passed = {"StringEquals": {"iam:PassedToService": SERVICE}}
     return [
-        _allow(actions, arn, ours),
+        _allow(["StartJobRun"], arn, ours),
         _allow(["TagResource"], f"{arn}/jobruns/*", named),
         iam.PolicyStatement(actions=["iam:PassRole"], resources=[role.role_arn], conditions=passed),
     ]

@@ -1,6 +1,6 @@
-"""Schedules that add steps to an EMR cluster."""
+"""Schedules that start work on EMR: steps of a cluster, or job runs of EMR Serverless."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aws_cdk import Aws, Stack
@@ -8,14 +8,15 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-# A step that could not be added for an hour is left out: the next run does its work.
+# Work that could not be started for an hour is left out: the next run does it.
 RETRIES = {"maximumEventAgeInSeconds": 3600, "maximumRetryAttempts": 10}
 
 
 class StepSchedules(Construct):
-    """One schedule per entry, its expression and its step; the times are UTC. All are in one group.
+    """One schedule per entry, its expression and the input of its call; the times are UTC. All are in one group.
 
-    EventBridge Scheduler calls the API of EMR itself, with a role that may add steps to this cluster and nothing else.
+    EventBridge Scheduler calls the API itself: call is service and operation, as in "emr:addJobFlowSteps". Its role may
+    do what the statements say and nothing else.
     """
 
     def __init__(
@@ -24,17 +25,18 @@ class StepSchedules(Construct):
         id: str,
         *,
         name: str,
-        cluster: str,
+        call: str,
+        statements: Sequence[iam.PolicyStatement],
         entries: Mapping[str, tuple[str, Mapping[str, Any]]],
     ) -> None:
         super().__init__(scope, id)
         group = scheduler.CfnScheduleGroup(self, "Group", name=name)
-        role = add_steps_role(self, "Role", cluster=cluster, group=name)
-        for entry, (expression, step) in entries.items():
+        role = scheduling_role(self, "Role", group=name, statements=statements)
+        for entry, (expression, wish) in entries.items():
             target = {
-                "arn": f"arn:{Aws.PARTITION}:scheduler:::aws-sdk:emr:addJobFlowSteps",
+                "arn": f"arn:{Aws.PARTITION}:scheduler:::aws-sdk:{call}",
                 "roleArn": role.role_arn,
-                "input": Stack.of(self).to_json_string({"JobFlowId": cluster, "Steps": [step]}),
+                "input": Stack.of(self).to_json_string(wish),
                 "retryPolicy": RETRIES,
             }
             schedule = scheduler.CfnSchedule(
@@ -50,14 +52,20 @@ class StepSchedules(Construct):
             schedule.node.add_dependency(role)  # its policy: the service tries the role when the schedule is made
 
 
-def add_steps_role(scope: Construct, id: str, *, cluster: str, group: str) -> iam.Role:
-    """Add steps to one cluster, for the schedules of one group of this account."""
+def scheduling_role(scope: Construct, id: str, *, group: str, statements: Sequence[iam.PolicyStatement]) -> iam.Role:
+    """For the schedules of one group of this account."""
     place = f"{Aws.PARTITION}:scheduler:{Aws.REGION}:{Aws.ACCOUNT_ID}"
     limits = {
         "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
         "ArnEquals": {"aws:SourceArn": f"arn:{place}:schedule-group/{group}"},
     }
     role = iam.Role(scope, id, assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com", conditions=limits))
-    arn = f"arn:{Aws.PARTITION}:elasticmapreduce:{Aws.REGION}:{Aws.ACCOUNT_ID}:cluster/{cluster}"
-    role.add_to_policy(iam.PolicyStatement(actions=["elasticmapreduce:AddJobFlowSteps"], resources=[arn]))
+    for statement in statements:
+        role.add_to_policy(statement)
     return role
+
+
+def add_steps(cluster: str) -> iam.PolicyStatement:
+    """Add steps to one cluster."""
+    arn = f"arn:{Aws.PARTITION}:elasticmapreduce:{Aws.REGION}:{Aws.ACCOUNT_ID}:cluster/{cluster}"
+    return iam.PolicyStatement(actions=["elasticmapreduce:AddJobFlowSteps"], resources=[arn])

@@ -113,13 +113,6 @@ class AwsEnvironment(Part):
         return self
 
     @model_validator(mode="after")
-    def _schedule_adds_steps(self) -> "AwsEnvironment":
-        if self.operations.schedule and self.processing.serverless:
-            what = "operations.schedule with processing.kind: serverless | a schedule adds steps to a cluster"
-            raise ValueError(f"{what}: remove it, or start the offered job runs from elsewhere (docs/deploy.md)")
-        return self
-
-    @model_validator(mode="after")
     def _lake_formation_guards_glue(self) -> "AwsEnvironment":
         if self.catalog.lake_formation and self.processing.metastore != "glue":
             raise ValueError(

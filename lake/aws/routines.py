@@ -4,7 +4,7 @@ A deployment keeps each one in a parameter of Systems Manager, where Airflow rea
 target of a schedule, if the environment has one (operations.schedule).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,8 +64,10 @@ def job_steps(commands: Mapping[str, list[str]], outputs: StackOutputs) -> dict[
     return {**starts, **stops}
 
 
-def scheduled(environment: AwsEnvironment, ready: Mapping[str, Step]) -> dict[str, tuple[str, Step]]:
-    """The expression and the step of each schedule. BadInput for one without a routine."""
+def scheduled(
+    environment: AwsEnvironment, ready: Mapping[str, Step], wish: Callable[[Step], Step]
+) -> dict[str, tuple[str, Step]]:
+    """The expression of each schedule and the input of its call. BadInput for one without a routine."""
     schedule = environment.operations.schedule
     refuse_unknown("routine", schedule, ready, f"environments/{environment.name}.yaml, key operations.schedule")
-    return {name: (expression, ready[name]) for name, expression in schedule.items()}
+    return {name: (expression, wish(ready[name])) for name, expression in schedule.items()}

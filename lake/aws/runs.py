@@ -23,6 +23,7 @@ CONTINUOUS: Run = {
     "retryPolicy": {"maxFailedAttemptsPerHour": ATTEMPTS},
     "executionTimeoutMinutes": 0,  # never: without it, a run is cancelled after twelve hours
 }
+MAPS = ("tags", "properties")  # their keys are names of ours
 SECRET = "SECRET"  # ends the name of a variable that holds a whole secret, where PASSWORD ends that of a password
 
 
@@ -74,3 +75,16 @@ def _workers(size: Size) -> Mapping[str, str]:
     """By default each worker has four vCPUs, and the memory that they need at least."""
     driver, executor = worker(size.driver_memory), worker(size.executor_memory)
     return {"spark.driver.cores": str(driver.vcpus), "spark.executor.cores": str(executor.vcpus)}
+
+
+def as_scheduled(run: Run) -> Run:
+    """The request as EventBridge Scheduler takes it: names with a capital, and the token of the start is its own id."""
+    return {**_capital(run), "ClientToken": "<aws.scheduler.execution-id>"}
+
+
+def _capital(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_capital(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {f"{key[0].upper()}{key[1:]}": one if key in MAPS else _capital(one) for key, one in value.items()}

@@ -143,13 +143,12 @@ def logical_id(lake: Synthesized, start: str) -> str:
 
 def test_the_function_starts_and_ends_runs_of_this_lake_alone(lake: Synthesized) -> None:
     template = lake.templates["processing"]
-    found = {tuple(sorted(listed(one["Action"]))): one for one in statements(template, "JobRunsRole")}
-    names = ("CancelJobRun", "GetApplication", "ListJobRuns", "StartJobRun", "StopApplication")
-    ours = found[tuple(f"emr-serverless:{name}" for name in names)]
-    assert ours["Condition"] == {"StringEquals": {"aws:ResourceTag/lake": "dev"}}
-    tagged = found[("emr-serverless:TagResource",)]
+    found = {action: one for one in statements(template, "JobRunsRole") for action in listed(one["Action"])}
+    for name in ("StartJobRun", "CancelJobRun", "GetApplication", "ListJobRuns", "StopApplication"):
+        assert found[f"emr-serverless:{name}"]["Condition"] == {"StringEquals": {"aws:ResourceTag/lake": "dev"}}
+    tagged = found["emr-serverless:TagResource"]
     assert tagged["Condition"] == {"StringEquals": {"aws:RequestTag/lake": "dev"}}
-    assert text(found[("iam:PassRole",)]["Resource"]).startswith("<JobRole")
+    assert text(found["iam:PassRole"]["Resource"]).startswith("<JobRole")
     assert {one.rpartition(">/")[2] for one in allowed(template, "JobRunsRole", "s3")["PutObject"]} == {
         "state/stream/pipeline.json"
     }
@@ -244,3 +243,22 @@ def test_each_role_of_it_may_have_a_boundary(tmp_path: Path) -> None:
     limited = synthesize("dev", described(tmp_path, content))
     found = {text(role.get("PermissionsBoundary", "")) for _, role in limited.resources("AWS::IAM::Role")}
     assert found == {"arn:<AWS::Partition>:iam::<AWS::AccountId>:policy/Boundary"}
+
+
+def test_a_schedule_starts_the_run_of_its_routine(lake: Synthesized, tmp_path: Path) -> None:
+    changes = {"processing": KIND, "operations.schedule": {"verify": "rate(1 day)"}}
+    timed = varied(tmp_path, "dev", changes)
+    schedule = timed.only("AWS::Scheduler::Schedule")
+    assert text(schedule["Target"]["Arn"]).endswith(":scheduler:::aws-sdk:emrserverless:startJobRun")
+    wish, ready = json.loads(text(schedule["Target"]["Input"])), runs.run("verify", outputs(timed), [])
+    assert (wish["Name"], wish["Mode"], wish["ClientToken"]) == ("verify", "BATCH", "<aws.scheduler.execution-id>")
+    assert wish["ApplicationId"] == ready["applicationId"] and wish["Tags"] == ready["tags"]
+    (settings,) = wish["ConfigurationOverrides"]["ApplicationConfiguration"]
+    assert settings["Properties"] == ready["configurationOverrides"]["applicationConfiguration"][0]["properties"]
+    driver = wish["JobDriver"]["SparkSubmit"]
+    assert driver["SparkSubmitParameters"] == ready["jobDriver"]["sparkSubmit"]["sparkSubmitParameters"]
+    rights = {
+        action for one in statements(timed.templates["processing"], "SchedulesRole") for action in listed(one["Action"])
+    }
+    assert rights == {"emr-serverless:StartJobRun", "emr-serverless:TagResource", "iam:PassRole"}
+    assert timed.failure == ""

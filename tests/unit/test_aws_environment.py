@@ -66,11 +66,6 @@ MUTATIONS: list[tuple[str, dict[str, Any], list[str]]] = [
         {**SERVERLESS, "processing.jobs": ["stream", "streamer"]},
         ["our classes for HoodieStreamer", "remove streamer"],
     ),
-    (
-        "schedule on serverless",
-        {**SERVERLESS, "operations.schedule": {"verify": "rate(1 day)"}},
-        ["operations.schedule with processing.kind: serverless", "adds steps"],
-    ),
     ("unknown part", {"netwrok": {}}, ["unknown key", "key netwrok", "did you mean 'network'?"]),
     ("unknown key", {"source.instanse": "db.t4g.small"}, ["key source.instanse", "did you mean 'instance'?"]),
     ("no budget", {"operations.budget_usd": None}, ["a required key is missing", "key operations", "add 'budget_usd'"]),
