@@ -18,8 +18,8 @@ from lake.aws.processing import STREAMER
 from lake.aws.rendering import REFINED, glue_databases
 from lake.aws.source import roles
 from lake.aws.table_jobs import table_jobs
-from stacks.charts import REGISTRY_PORT
 from stacks.capture import CaptureStack
+from stacks.charts import REGISTRY_PORT
 from stacks.job_rights import JobRights
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
