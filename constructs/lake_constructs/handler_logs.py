@@ -17,7 +17,7 @@ def keep_handler_logs(stack: Stack, settings: LogSettings) -> None:
 
 
 def is_handler(part: object) -> bool:
-    """True for a function without a log group; the CDK creates some of them as plain resources, some with a log level."""
+    """True for a function without a log group; the CDK makes some of them as plain resources, some with a log level."""
     kind = getattr(part, "cfn_resource_type", "")
     logging = getattr(part, "logging_config", None)
     return kind == functions.CfnFunction.CFN_RESOURCE_TYPE_NAME and not getattr(logging, "log_group", None)
