@@ -27,5 +27,5 @@ def as_json(settings: Mapping[str, str]) -> dict[str, str]:
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:
     """The settings less the transform that flattens an envelope; the transforms after it take both forms."""
     kept = {key: text for key, text in settings.items() if not key.startswith(f"transforms.{UNWRAP}.")}
-    chain = [name for name in kept["transforms"].split(",") if name != UNWRAP]
-    return {**kept, "transforms": ",".join(chain)}
+    chain = [name for name in settings.get("transforms", "").split(",") if name != UNWRAP]
+    return {**kept, "transforms": ",".join(chain)} if "transforms" in settings else kept

@@ -47,7 +47,7 @@ def test_the_lake_stands_beside_the_products_own(posts: list[Database], monkeypa
 
 def test_archives_have_the_forms_of_the_posts(posts: list[Database], monkeypatch: pytest.MonkeyPatch) -> None:
     found = {table["topic"]: table for table in pipeline(posts, load_environment())["tables"]}
-    assert found["tickit.ecomm.sale"]["bronze"] == {"by": "day"}
+    assert found["tickit.ecomm.listing"]["bronze"] == {"by": "day"}
     film = found["pagila.public.film"]["bronze"]
     assert (film["format"], film["max_records"], film["catalog"]["database"]) == ("parquet", 300, "pagila_bronze")
     outbox = found["northwind.datalake.cdc_events"]
