@@ -8,6 +8,8 @@ UNWRAP = "unwrap"  # the transform of the templates that makes flat rows of enve
 
 
 CONVERTERS = ("key.converter", "value.converter")
+LIMIT = "transforms.limit.max.bytes"
+JSON_GROWTH = 6  # a control character in a text: \u0001
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 
 
@@ -21,7 +23,10 @@ def as_json(settings: Mapping[str, str]) -> dict[str, str]:
     """JSON without schemas, which needs no registry. A NULL stays one: the converter would write the default."""
     kept = {key: text for key, text in settings.items() if not key.startswith(CONVERTERS)}
     without = {"": JSON, ".schemas.enable": "false", ".replace.null.with.default": "false"}
-    return {**kept, **{side + key: text for side in CONVERTERS for key, text in without.items()}}
+    converters = {side + key: text for side in CONVERTERS for key, text in without.items()}
+    # The transform measures the row, and the producer the message: one that is too large would end the capture.
+    limit = {LIMIT: str(int(kept[LIMIT]) // JSON_GROWTH)} if LIMIT in kept else {}
+    return {**kept, **converters, **limit}
 
 
 def without_unwrap(settings: Mapping[str, str]) -> dict[str, str]:

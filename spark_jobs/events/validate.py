@@ -133,7 +133,7 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     """The reason of each message of one writer, over its _decoded()."""
     row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
-    reason = F.when(absent, F.lit(UNDECODABLE.format(writer)))
+    reason = F.when(absent, _undecodable(writer, schema))
     if not applied:
         return reason
     if len(table.keys) == 1:  # a composite key is one text that is never empty (flatten.record_key)
@@ -141,6 +141,16 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
         reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
     convert = engine(table.engine).convert
     return reason.otherwise(F.expr(toast.unrepresentable(schema, _row(writer), table.keys, convert)))
+
+
+def _undecodable(writer: int, schema: Dict[str, Any]) -> Column:
+    """The reason of a message without a key. In JSON it may be a notice: nothing else tells it from a row."""
+    reason = F.lit(UNDECODABLE.format(writer))
+    if not schema.get(message_form.JSON):
+        return reason
+    notice = message_form.some_fields(schema, {"key": "string", "bytes": "long", "limit": "long"}, "PERMISSIVE")
+    told = F.format_string(TOO_LARGE_REASON, notice["key"], notice["bytes"], notice["limit"])
+    return F.when(notice["limit"].isNotNull(), told).otherwise(reason)
 
 
 def _too_large(writer: int) -> Column:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from lake.config.environment import PROJECT
 from tests.acceptance.museum import Museum
+from tests.clocks import until
 from tests.integration import readers
 from tests.running_lake import RunningLake
 
@@ -50,6 +51,7 @@ def outbox(lake: RunningLake, spark: SparkSession) -> Iterator[Outbox]:
     lake.define_as(DEFINITION)
     lake.apply()
     lake.drain("northwind")
+    until(lambda: spark.catalog.tableExists(TABLE), "it is not in the catalogue")  # after the commit: 829 partitions
     yield Outbox(lake, spark)
     lake.forget("northwind")
 

@@ -198,3 +198,9 @@ def test_json_that_is_not_as_declared_is_a_bad_message(spark: SparkSession, text
     both = messages(spark, framed_json('{"id":1,"__op":"r"}'), framed_json(text))
     found = validate.annotate(both, JSON_TABLE, DeclaredSchema(JSON_TABLE)).orderBy("offset").collect()
     assert [one["reason"] is None for one in found] == [True, False]
+
+
+def test_a_notice_in_json_says_what_was_too_large(spark: SparkSession) -> None:
+    notice = messages(spark, framed_json('{"key":"id=7","bytes":9000,"limit":100}'))
+    (found,) = validate.annotate(notice, JSON_TABLE, DeclaredSchema(JSON_TABLE)).collect()
+    assert found["reason"] == "the row with id=7 has 9000 bytes, the limit is 100: make it smaller in PostgreSQL"

@@ -161,6 +161,7 @@ def test_a_record_that_lacks_a_large_value_stops_its_table(spark: SparkSession) 
     added = ("__deleted", "string"), ("__unavailable", ["null", "string"]), ("__moved_from", ["null", "string"])
     schema["fields"] += [{"name": name, "type": kind} for name, kind in (*added, ("__offset", "long"))]
     text = flatten.query(schema, table(), "__offset").replace("<SRC>", "src")
+    assert ";" not in text  # Hudi would end the statement there
     view = "id int, t string, __deleted string, __unavailable array<string>, __moved_from struct<id:int>, __offset long"
     records: list[Any] = [(1, "whole", "false", None, (3,), 5), (2, None, "true", ["*"], None, 6)]
     spark.createDataFrame(records, view).createOrReplaceTempView("src")

@@ -43,6 +43,7 @@ def test_json_needs_no_registry(tmp_path: Path) -> None:
     assert settings["value.converter"] == settings["key.converter"] == "org.apache.kafka.connect.json.JsonConverter"
     assert settings["value.converter.schemas.enable"] == "false"
     assert settings["value.converter.replace.null.with.default"] == "false"
+    assert 6 * int(settings["transforms.limit.max.bytes"]) < int(settings["producer.override.max.request.size"])
     (table,) = pipeline([database], LOCAL)["tables"]
     assert (table["format"], table["avsc"]) == ("json", RECORD)
 
