@@ -62,6 +62,11 @@ def test_the_page_lists_what_a_release_runs_on_here(release: str) -> None:
     assert f"| {' | '.join(cells)} |" in (PROJECT / "docs/deploy.md").read_text().splitlines()
 
 
+def test_make_slow_tests_the_other_release() -> None:
+    tested = re.findall(r"^OTHER_RELEASE := (\S+)$", (PROJECT / "Makefile").read_text(), re.MULTILINE)
+    assert {versions.EMR, *tested} == set(versions.LOCAL_RELEASES)
+
+
 @pytest.mark.parametrize("release", [name for name in versions.LOCAL_RELEASES if name != versions.EMR])
 def test_pyspark_of_another_release_is_the_spark_of_its_profile(release: str) -> None:
     pins = (PROJECT / f"requirements/{release}.txt").read_text()
