@@ -109,9 +109,7 @@ def test_a21_bronze_is_a_table(tickets: Tickets) -> None:
     assert found.where("salesid = 200 AND qtysold > 0").count() == 1
 
 
-@pytest.mark.deviation(
-    "tables of HoodieStreamer are in tickit_cdc_hudi_streamer; the stream's have the post's name"
-)
+@pytest.mark.deviation("tables of HoodieStreamer are in tickit_cdc_hudi_streamer; the stream's have the post's name")
 def test_a22_to_a25(tickets: Tickets) -> None:
     first = tickets.read()
     assert {name: one["rows"] for name, one in first.items()} == {
