@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lake.aws.environment import load_aws_environment
 from lake.config.environment import PROJECT, Environment
 from lake.config.errors import BadInput
 from lake.config.report import silent
+from lake.deployments.aws import AwsDeployment
 from lake.local import streamer
 from lake.local.metastore import Metastore
 from lake.local.preflight import check_build
@@ -56,6 +58,14 @@ def test_hoodie_streamer_is_refused_with_the_reason(home: Environment) -> None:
     with pytest.raises(BadInput, match=f"{OTHER} carries Hudi 0.15.0, .* built with 0.14.0.*run it on emr-6.15.0"):
         streamer.run(home, RunOptions(), silent)
     assert list(home.root.iterdir()) == []
+
+
+def test_it_is_on_aws_too_before_any_call() -> None:
+    prod = load_aws_environment(PROJECT, "prod")
+    processing = prod.processing.model_copy(update={"release": OTHER})
+    deployment = AwsDeployment(prod.model_copy(update={"processing": processing}), [])
+    with pytest.raises(BadInput, match=f"{OTHER} carries Hudi 0.15.0.*key processing.release; run it on emr-6.15.0"):
+        deployment.run_streamer(RunOptions(), silent)
 
 
 def test_the_set_up_refuses_a_release_that_it_does_not_know(tmp_path: Path) -> None:
