@@ -13,7 +13,7 @@ class ScalableTarget(Put):
         return self.put("|".join(_of(properties).values()), properties)
 
     def put(self, id: str, properties: Properties) -> Made:
-        self.call("register_scalable_target", properties.rest())
+        self.call("register_scalable_target", {**properties.rest(), **_of(properties)})
         return Made(id, {"Id": id})
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
