@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration, Stack
+from aws_cdk import CustomResource, Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
@@ -11,7 +11,6 @@ from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3_assets as assets
-from constructs import IDependable
 from lake_constructs.database_users import read_secret
 from lake_constructs.fargate_service import FargateService
 from lake_constructs.fargate_task import SHARED, FargateTask
@@ -81,13 +80,13 @@ class Containers:
         self._checked = bool(authorities(blueprint.root, blueprint.environment))
         self._subnets = network.vpc.private_subnets
 
-    def prepared(self) -> IDependable:
+    def prepared(self) -> CustomResource:
         """The task that prepares users, databases and publications: at each deployment, and every five minutes."""
         task = self._preparation()
         place = {"cluster": self._cluster, "subnets": self._subnets, "group": self._group}
         log = self._logs[PREPARATION].log_group_name
         settings = self._log_settings
-        done = TaskAtDeployment(self._stack, "Prepared", task=task, log=log, log_settings=settings, **place)
+        run = TaskAtDeployment(self._stack, "Prepared", task=task, log=log, log_settings=settings, **place)
         target = targets.EcsTask(
             cluster=self._cluster,
             task_definition=task,
@@ -96,8 +95,8 @@ class Containers:
             assign_public_ip=False,
         )
         rule = events.Rule(self._stack, "Schedule", schedule=events.Schedule.rate(EVERY), targets=[target])
-        rule.node.add_dependency(done)
-        return done
+        rule.node.add_dependency(run.done)
+        return run.done
 
     def registry(self, group: ec2.SecurityGroup, writer: ServiceLogin) -> "Registry":
         """group: of its load balancer."""

@@ -61,23 +61,27 @@ class ManagedConnectStack(CaptureStack):
         self.registry_group = ec2.SecurityGroup(self, "RegistryGroup", vpc=network.vpc, allow_all_outbound=False)
         self._group = ec2.SecurityGroup(self, "ConnectorsGroup", vpc=network.vpc)
         tasks = ec2.SecurityGroup(self, "TasksGroup", vpc=network.vpc)
-        self._open(tasks)
+        to_database, *self._opened = self._open(tasks)
         containers = self._containers(tasks)
+        prepared = containers.prepared()
+        prepared.node.add_dependency(to_database)
         registry = containers.registry(self.registry_group, self._writer)
-        registry.service.node.add_dependency(containers.prepared())
+        registry.service.node.add_dependency(prepared)
         self.registry_url = f"{registry.url}:{REGISTRY_PORT}"
         names = self._connect(registry)
         running = {name: metrics.running_tasks(connector_name(self.settings.name, name)) for name in names}
         tasks_run = [Vital(f"NoConnect-{name}", count, NO_TASK) for name, count in running.items()]
         self.vital = [Vital("NoRegistry", registry.healthy, NO_REGISTRY), *tasks_run]
 
-    def _open(self, tasks: ec2.ISecurityGroup) -> None:
-        """Who reaches whom."""
-        source, kafka = self._source, self._kafka
-        IngressRule(self, "TasksToDatabase", source=tasks, target=source.group, port=source.port)
-        IngressRule(self, "ToDatabase", source=self._group, target=source.group, port=source.port)
-        IngressRule(self, "ToKafka", source=self._group, target=kafka.security_group, port=KAFKA_PORT)
-        IngressRule(self, "ToRegistry", source=self._group, target=self.registry_group, port=REGISTRY_PORT)
+    def _open(self, tasks: ec2.ISecurityGroup) -> list[IngressRule]:
+        """Who reaches whom: first the tasks, then the connectors."""
+        source, kafka, connectors = self._source, self._kafka, self._group
+        return [
+            IngressRule(self, "TasksToDatabase", source=tasks, target=source.group, port=source.port),
+            IngressRule(self, "ToDatabase", source=connectors, target=source.group, port=source.port),
+            IngressRule(self, "ToKafka", source=connectors, target=kafka.security_group, port=KAFKA_PORT),
+            IngressRule(self, "ToRegistry", source=connectors, target=self.registry_group, port=REGISTRY_PORT),
+        ]
 
     def _containers(self, group: ec2.ISecurityGroup) -> Containers:
         return Containers(
@@ -116,7 +120,7 @@ class ManagedConnectStack(CaptureStack):
         wanted = self._sources()
         for name, one in wanted.items():
             connector = connectors.add(name, connector_name(settings.name, name), connector_settings(one))
-            connector.node.add_dependency(registry)
+            connector.node.add_dependency(registry, *self._opened)
         return list(wanted)
 
     def _sources(self) -> dict[str, dict[str, str]]:

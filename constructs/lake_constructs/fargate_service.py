@@ -7,6 +7,7 @@ from aws_cdk import aws_elasticloadbalancingv2 as balancing
 from constructs import Construct
 
 from lake_constructs.fargate_task import FargateTask
+from lake_constructs.ingress_rule import IngressRule
 
 
 class FargateService(Construct):
@@ -58,18 +59,12 @@ class FargateService(Construct):
             circuit_breaker=ecs.DeploymentCircuitBreaker(enable=True, rollback=True),
         )
         self.service.attach_to_network_target_group(self.targets)
-        self.service.node.add_dependency(listener)
-        for number in (port, health_port):
-            ec2.CfnSecurityGroupIngress(
-                self,
-                f"From{number}",
-                group_id=own_group.security_group_id,
-                source_security_group_id=group.security_group_id,
-                ip_protocol="tcp",
-                from_port=number,
-                to_port=number,
-                description="from the load balancer",
-            )
+        opened = [
+            IngressRule(self, f"From{number}", source=group, target=own_group, port=number)
+            for number in (port, health_port)
+        ]
+        # A task that starts before its rights, or that nobody can ask how it is, counts as a failed one.
+        self.service.node.add_dependency(listener, *task.roles, *opened)
 
     @property
     def url(self) -> str:

@@ -43,6 +43,11 @@ class FargateTask(ecs.FargateTaskDefinition):
         for statement in statements:
             self.add_to_task_role_policy(statement)
 
+    @property
+    def roles(self) -> list[iam.IRole]:
+        """What its programs may do, and what ECS may do to start them."""
+        return [one for one in (self.task_role, self.execution_role) if one]
+
     def fetch(self, image: str, script: str, environment: Mapping[str, str]) -> None:
         """The first container: a shell script for files of the others."""
         own = f"umask 077\ncd {SHARED}\n{script}\nchown -R {self._user} {SHARED}\nchmod 1777 {SCRATCH}\n"

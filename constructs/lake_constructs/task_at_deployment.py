@@ -59,13 +59,14 @@ class TaskAtDeployment(Construct):
                 "Log": log,
             },
         )
-        self.done.node.add_dependency(role)
+        # A task that starts before its rights are there fails.
+        self.done.node.add_dependency(role, *task.roles)
 
 
 def run_task(cluster: ecs.ICluster, task: FargateTask) -> list[iam.PolicyStatement]:
     """Run this task in this cluster with its own roles, and see how it ends."""
     here = {"ArnEquals": {"ecs:cluster": cluster.cluster_arn}}
-    roles = [one.role_arn for one in (task.task_role, task.execution_role) if one]
+    roles = [one.role_arn for one in task.roles]
     tasks = f"arn:{Aws.PARTITION}:ecs:{Aws.REGION}:{Aws.ACCOUNT_ID}:task/{cluster.cluster_name}/*"
     return [
         iam.PolicyStatement(actions=["ecs:RunTask"], resources=[task.task_definition_arn], conditions=here),

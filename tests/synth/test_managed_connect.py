@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.existing import EXISTING_KAFKA, EXISTING_VPC
 from tests.synth.rights import allowed, names, text
 from tests.synth.synthesis import ROOT, Synthesized, changed, described, synthesize
 
+HASH = re.compile(r"[0-9A-F]{8}$")  # of the CDK, behind a logical id
 CHANGES: dict[str, Any] = {"connect.kind": "msk_connect"}
 REGISTRY = {"registry_replicas": 2, "units": 2}
 
@@ -217,6 +219,21 @@ def test_the_registry_runs_after_the_preparation_and_connectors_after_the_regist
     service = [id for id, one in resources.items() if one["Type"] == "AWS::ECS::Service"]
     assert set(done) <= set(of_type(managed, "AWS::ECS::Service")["DependsOn"])
     assert set(service) <= set(of_type(managed, "AWS::KafkaConnect::Connector")["DependsOn"])
+
+
+def test_nothing_starts_before_its_rights_and_its_ways(managed: Synthesized) -> None:
+    preparation, service, connector = (
+        {HASH.sub("", id) for id in of_type(managed, kind)["DependsOn"]}
+        for kind in ("AWS::CloudFormation::CustomResource", "AWS::ECS::Service", "AWS::KafkaConnect::Connector")
+    )
+    assert {
+        "PreparationTaskRoleDefaultPolicy",
+        "PreparationExecutionRoleDefaultPolicy",
+        "TasksToDatabase",
+    } <= preparation
+    assert {"RegistryTaskTaskRoleDefaultPolicy", "RegistryTaskExecutionRoleDefaultPolicy"} <= service
+    assert {"RegistryFrom8080", "RegistryFrom9000", "RegistryBalancerListener"} <= service
+    assert {"ToDatabase", "ToKafka", "ToRegistry", "MskConnectRoleDefaultPolicy"} <= connector
 
 
 def test_the_preparation_is_repeated_every_five_minutes(managed: Synthesized) -> None:
