@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,7 @@ import pytest
 
 from lake.config.environment import PROJECT
 from lake.local.postgres import Postgres
-from tests.clocks import HANG_S
-from tests.runbooks import Block, blocks, pages
+from tests.runbooks import Block, as_told, blocks, pages, run_block
 from tests.running_lake import RunningLake
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -42,12 +40,5 @@ def test_the_commands_do_what_the_page_says(block: Block, lake: RunningLake) -> 
     path = os.pathsep.join([*map(str, tools), os.environ["PATH"]])
     environment = {**lake.environment, "PATH": path, "SOURCE": lake.home.dsn("moma")}
     # In the folder that holds databases/, as the project's own does.
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.text],
-        env=environment,
-        cwd=lake.data,
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    printed = run_block(block, lake.data, environment)
+    assert as_told(block, printed), printed

@@ -13,7 +13,9 @@ from botocore.exceptions import UnknownServiceError
 from lake.config.environment import PROJECT
 from tests.runbooks import Block
 
-PAGES = sorted(path for place in ("*.md", "docs/*.md", "docs/runbooks/*.md") for path in PROJECT.glob(place))
+PAGES = sorted(
+    path for place in ("*.md", "docs/*.md", "docs/runbooks/*.md", "docs/posts/*.md") for path in PROJECT.glob(place)
+)
 FENCED = re.compile(r"^ *```sh( here)?\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:aws|kubectl|npx cdk) [^`\n]+)`")
 # Commands of the AWS CLI that are none of an API, and their options.

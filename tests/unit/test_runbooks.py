@@ -8,9 +8,10 @@ import typer
 
 from lake.cli.main import app
 from lake.config.environment import PROJECT
-from tests.runbooks import FOLDER, blocks, inline, pages, split
+from tests.runbooks import FOLDER, WALKS, Block, as_told, blocks, inline, pages, split
 
-TOOLS = {"aws", "git", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sleep"}
+TOOLS = {"aws", "cp", "git", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sed", "sleep"}
+ALL = [*pages(), *pages(WALKS)]
 MAKE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 USAGE_ERROR = typer.BadParameter.__mro__[1]  # of the click that typer brings
 
@@ -52,7 +53,7 @@ def test_there_is_a_page_for_each_upgrade_and_each_accident() -> None:
     assert [path.name for path in pages() if f"({path.name})" not in index] == []
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", ALL, ids=lambda path: path.stem)
 def test_every_lake_command_exists_with_its_options(page: Path) -> None:
     found = [words for words in [*commands(page), *inline(page)] if words[0] == "lake"]
     assert found
@@ -60,7 +61,7 @@ def test_every_lake_command_exists_with_its_options(page: Path) -> None:
         parsed(words[1:])
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", ALL, ids=lambda path: path.stem)
 def test_every_other_command_is_known(page: Path) -> None:
     for words in commands(page):
         assert words[0] in TOOLS, words
@@ -84,3 +85,15 @@ def test_a_command_that_is_not_there_would_be_found(words: str) -> None:
 def test_a_line_is_split_where_a_shell_would() -> None:
     assert list(split("until lake a; do sleep 2; done")) == ["until lake a", " ", " sleep 2", " done"]
     assert list(split("psql \"$S\" -c 'a; b' | lake c")) == ["psql \"$S\" -c 'a; b' ", " lake c"]
+
+
+def test_an_output_is_compared_but_for_what_differs_each_time() -> None:
+    block = Block("page", True, "lake status", "equal at LSN ..., 2 rows\n")
+    assert as_told(block, "equal at LSN 0/1A2B, 2  rows\n")
+    assert not as_told(block, "equal at LSN 0/1A2B, 3 rows\n")
+    assert as_told(Block("page", True, "lake status"), "anything")
+
+
+@pytest.mark.parametrize("page", pages(WALKS), ids=lambda path: path.stem)
+def test_a_walk_shows_what_its_blocks_print(page: Path) -> None:
+    assert [block.text for block in blocks(page) if block.here and block.output]
