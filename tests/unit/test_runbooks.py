@@ -10,7 +10,7 @@ from lake.cli.main import app
 from lake.config.environment import PROJECT
 from tests.runbooks import FOLDER, WALKS, Block, as_told, blocks, inline, pages, split
 
-TOOLS = {"aws", "cp", "git", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sed", "sleep"}
+TOOLS = {"aws", "cp", "git", "grep", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sed", "sleep"}
 ALL = [*pages(), *pages(WALKS)]
 MAKE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 USAGE_ERROR = typer.BadParameter.__mro__[1]  # of the click that typer brings
