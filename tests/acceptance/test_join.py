@@ -15,9 +15,7 @@ JOIN = """
 """
 
 
-@pytest.mark.deviation(
-    "on Spark, for all Spanish artists: the post's 84 prints need more artworks than there are"
-)
+@pytest.mark.deviation("on Spark, for all Spanish artists: the post's 84 prints need more artworks than there are")
 @pytest.mark.parametrize("view", ["moma_cow.{}", "moma_mor.{}_rt"])
 def test_a20_join(museum: Museum, view: str) -> None:
     of_lake = JOIN.format(w=view.format("artworks"), a=view.format("artists"), bytes="")
