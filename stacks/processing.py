@@ -9,9 +9,9 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.job_code import JobCode
-from lake_constructs.job_restarts import JOB
 from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.lake_formation import Grants
+from lake_constructs.own_function import JOB
 
 from lake.aws import steps
 from lake.aws.processing import STREAMER

@@ -15,7 +15,8 @@ from lake_constructs.emr_roles import NodeRole, ServiceRole, use_disks_key
 from lake_constructs.emr_security_groups import EmrSecurityGroups
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.job_code import JobCode
-from lake_constructs.job_restarts import JOB, JobRestarts
+from lake_constructs.job_restarts import JobRestarts
+from lake_constructs.own_function import JOB
 from lake_constructs.ready_steps import ReadySteps
 from lake_constructs.step_schedules import StepSchedules, add_steps
 

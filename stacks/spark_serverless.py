@@ -10,8 +10,8 @@ from lake_constructs import metrics
 from lake_constructs.alarms import Alarms
 from lake_constructs.job_code import JobCode
 from lake_constructs.job_reports import JobReports
-from lake_constructs.job_restarts import JOB
 from lake_constructs.job_run import JobRuns
+from lake_constructs.own_function import JOB
 from lake_constructs.ready_steps import ReadySteps
 from lake_constructs.serverless_spark import JobRole, SparkApplication, start_runs
 from lake_constructs.step_schedules import StepSchedules

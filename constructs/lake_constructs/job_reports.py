@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aws_cdk import Duration, IgnoreMode
-from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as functions
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from lake_constructs.job_restarts import JOB, list_objects
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
 from lake_constructs.metrics import report_metrics
+from lake_constructs.own_function import JOB, OwnFunction, list_objects
 
 PACKAGE = Path(__file__).parent
 # The function, and what it shares with the program on a cluster.
@@ -35,32 +33,27 @@ class JobReports(Construct):
         logs: LogSettings,
     ) -> None:
         super().__init__(scope, id)
-        group = EncryptedLogGroup(self, "Logs", settings=logs)
-        role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        group.grant_write(role)
         reports = [status.replace(JOB, job) for job in jobs]
         assert bucket.encryption_key
-        for statement in (
-            list_objects(bucket, reports),
-            iam.PolicyStatement(actions=["s3:GetObject"], resources=[bucket.arn_for_objects(key) for key in reports]),
-            iam.PolicyStatement(actions=["kms:Decrypt"], resources=[bucket.encryption_key.key_arn]),
-            report_metrics(),
-        ):
-            role.add_to_policy(statement)
         package = PACKAGE.name
-        function = functions.Function(
+        reporting = OwnFunction(
             self,
-            "Function",
-            runtime=functions.Runtime.PYTHON_3_14,
+            handler=f"{package}.functions.report_jobs.handler",
+            statements=[
+                list_objects(bucket, reports),
+                iam.PolicyStatement(
+                    actions=["s3:GetObject"], resources=[bucket.arn_for_objects(key) for key in reports]
+                ),
+                iam.PolicyStatement(actions=["kms:Decrypt"], resources=[bucket.encryption_key.key_arn]),
+                report_metrics(),
+            ],
+            logs=logs,
+            timeout=Duration.seconds(50),
             code=functions.Code.from_asset(
                 str(PACKAGE.parent),
                 exclude=["*", f"!{package}", *(f"!{package}/{part}" for part in PARTS)],
                 ignore_mode=IgnoreMode.GIT,
             ),
-            handler=f"{package}.functions.report_jobs.handler",
-            role=role,
-            log_group=group,
-            timeout=Duration.seconds(50),
             environment={
                 "ENVIRONMENT": environment,
                 "BUCKET": bucket.bucket_name,
@@ -68,6 +61,4 @@ class JobReports(Construct):
                 "JOBS": ",".join(jobs),
             },
         )
-        function.node.add_dependency(role)
-        target = targets.LambdaFunction(function)
-        events.Rule(self, "Schedule", schedule=events.Schedule.rate(Duration.minutes(1)), targets=[target])
+        reporting.run_every(self, Duration.minutes(1))

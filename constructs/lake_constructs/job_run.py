@@ -10,8 +10,8 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from lake_constructs.encryption_key import use_key
-from lake_constructs.job_restarts import FUNCTIONS
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
+from lake_constructs.own_function import FUNCTIONS, OwnFunction
 from lake_constructs.serverless_spark import run_jobs
 
 KIND = "Custom::LakeJobRun"
@@ -37,28 +37,22 @@ class JobRuns(Construct):
         logs: LogSettings,
     ) -> None:
         super().__init__(scope, id)
-        group = EncryptedLogGroup(self, "Logs", settings=logs)
-        self._role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        group.grant_write(self._role)
         assert bucket.encryption_key
         written = [bucket.arn_for_objects(key) for key in pipelines]
-        for statement in (
-            *run_jobs(tag, role),
-            templates,
-            iam.PolicyStatement(actions=["s3:PutObject"], resources=written),
-            use_key(bucket.encryption_key),
-        ):
-            self._role.add_to_policy(statement)
-        self._function = functions.Function(
+        starting = OwnFunction(
             self,
-            "Function",
-            runtime=functions.Runtime.PYTHON_3_14,
-            code=functions.Code.from_asset(str(FUNCTIONS), exclude=["*", "!job_run.py"]),
             handler="job_run.handler",
-            role=self._role,
-            log_group=group,
+            statements=[
+                *run_jobs(tag, role),
+                templates,
+                iam.PolicyStatement(actions=["s3:PutObject"], resources=written),
+                use_key(bucket.encryption_key),
+            ],
+            logs=logs,
             timeout=Duration.minutes(15),
+            code=functions.Code.from_asset(str(FUNCTIONS), exclude=["*", "!job_run.py"]),
         )
+        self._role, self._function = starting.role, starting.function
 
     def add(
         self, name: str, *, run: Mapping[str, Any], template: str, pipeline: str, places: Mapping[str, str]

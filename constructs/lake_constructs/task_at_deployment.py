@@ -6,12 +6,11 @@ from aws_cdk import Aws, CustomResource, Duration
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_lambda as functions
 from constructs import Construct
 
 from lake_constructs.fargate_task import FargateTask
-from lake_constructs.job_restarts import FUNCTIONS
-from lake_constructs.log_group import EncryptedLogGroup, LogSettings
+from lake_constructs.log_group import LogSettings
+from lake_constructs.own_function import OwnFunction
 
 PATIENCE = Duration.minutes(10)
 
@@ -32,25 +31,17 @@ class TaskAtDeployment(Construct):
         log_settings: LogSettings,
     ) -> None:
         super().__init__(scope, id)
-        own_log = EncryptedLogGroup(self, "Logs", settings=log_settings)
-        role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        own_log.grant_write(role)
-        for statement in run_task(cluster, task):
-            role.add_to_policy(statement)
-        function = functions.Function(
+        starting = OwnFunction(
             self,
-            "Function",
-            runtime=functions.Runtime.PYTHON_3_14,
-            code=functions.Code.from_asset(str(FUNCTIONS), exclude=["__pycache__"]),
             handler="run_task.handler",
-            role=role,
-            log_group=own_log,
+            statements=run_task(cluster, task),
+            logs=log_settings,
             timeout=PATIENCE,
         )
         self.done = CustomResource(
             self,
             "Done",
-            service_token=function.function_arn,
+            service_token=starting.function.function_arn,
             properties={
                 "Cluster": cluster.cluster_arn,
                 "Definition": task.task_definition_arn,
@@ -60,7 +51,7 @@ class TaskAtDeployment(Construct):
             },
         )
         # A task that starts before its rights are there fails.
-        self.done.node.add_dependency(role, *task.roles)
+        self.done.node.add_dependency(starting.role, *task.roles)
 
 
 def run_task(cluster: ecs.ICluster, task: FargateTask) -> list[iam.PolicyStatement]:
