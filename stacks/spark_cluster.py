@@ -17,17 +17,16 @@ from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.job_code import JobCode
 from lake_constructs.job_restarts import JobRestarts
 from lake_constructs.own_function import JOB
-from lake_constructs.ready_steps import ReadySteps
-from lake_constructs.step_schedules import StepSchedules, add_steps
+from lake_constructs.step_schedules import add_steps
 
 from lake.aws import steps
-from lake.aws.routines import job_steps, parameter, routines, scheduled
+from lake.aws.routines import job_steps, routines
 from lake.aws.table_jobs import table_jobs
 from lake.rendering.spark import ATTEMPTS, SESSION
 from stacks.job_rights import JobRights
 from stacks.network import NetworkStack
 from stacks.part import Blueprint
-from stacks.spark import Graphs, id_elsewhere, publish_id
+from stacks.spark import Graphs, id_elsewhere, offer, publish_id
 from stacks.storage import EMR_LOGS, StorageStack
 
 
@@ -120,20 +119,16 @@ class SparkCluster:
         )
 
     def _offer(self, jobs: Mapping[str, list[str]], outputs: steps.StackOutputs) -> None:
-        """Steps that are ready to be added, by Airflow or by a schedule. jobs: the commands that start them."""
-        environment, stack = self._settings, self._stack
-        ready = routines(environment, self._blueprint.root, outputs)
-        offered = {**ready, **job_steps(jobs, outputs)}
-        ReadySteps(stack, "Steps", steps={parameter(environment.name, name): step for name, step in offered.items()})
-        if environment.operations.schedule:
-            StepSchedules(
-                stack,
-                "Schedules",
-                name=self._blueprint.name,
-                call="emr:addJobFlowSteps",
-                statements=[add_steps(self.id)],
-                entries=scheduled(environment, ready, lambda step: {"JobFlowId": self.id, "Steps": [step]}),
-            )
+        """jobs: the commands that start them."""
+        offer(
+            self._stack,
+            self._blueprint,
+            routines(self._settings, self._blueprint.root, outputs),
+            job_steps(jobs, outputs),
+            call="emr:addJobFlowSteps",
+            statements=[add_steps(self.id)],
+            target=lambda step: {"JobFlowId": self.id, "Steps": [step]},
+        )
 
     def watch(self, scope: Construct, alarms: Alarms) -> Graphs:
         given_up = "A job ends again and again and is not started any more: see its log, then lake jobs submit."

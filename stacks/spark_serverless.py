@@ -12,19 +12,17 @@ from lake_constructs.job_code import JobCode
 from lake_constructs.job_reports import JobReports
 from lake_constructs.job_run import JobRuns
 from lake_constructs.own_function import JOB
-from lake_constructs.ready_steps import ReadySteps
 from lake_constructs.serverless_spark import JobRole, SparkApplication, start_runs
-from lake_constructs.step_schedules import StepSchedules
 
 from lake.aws import runs
 from lake.aws.part import LAKE_TAG
-from lake.aws.routines import parameter, routines, scheduled
+from lake.aws.routines import routines
 from lake.aws.stack_outputs import StackOutputs, remembered_key
 from lake.rendering.spark import SESSION
 from stacks.job_rights import JobRights
 from stacks.network import NetworkStack
 from stacks.part import Blueprint
-from stacks.spark import Graphs, id_elsewhere, publish_id
+from stacks.spark import Graphs, id_elsewhere, offer, publish_id
 from stacks.storage import EMR_LOGS, StorageStack
 
 
@@ -94,20 +92,16 @@ class SparkServerless:
         )
 
     def _offer(self, jobs: dict[str, dict[str, Any]], outputs: StackOutputs) -> None:
-        """Requests of StartJobRun that are ready to be sent, by Airflow or by a schedule."""
-        ready = routines(self._settings, self._blueprint.root, outputs)
-        offered = {**ready, **{f"start-{name}": run for name, run in jobs.items()}}
-        named = {parameter(self._settings.name, name): run for name, run in offered.items()}
-        ReadySteps(self._stack, "Steps", steps=named)
-        if self._settings.operations.schedule:
-            StepSchedules(
-                self._stack,
-                "Schedules",
-                name=self._blueprint.name,
-                call="emrserverless:startJobRun",
-                statements=start_runs(self._tag, self.role),
-                entries=scheduled(self._settings, ready, runs.as_scheduled),
-            )
+        """jobs: the requests of StartJobRun that start them."""
+        offer(
+            self._stack,
+            self._blueprint,
+            routines(self._settings, self._blueprint.root, outputs),
+            {f"start-{name}": run for name, run in jobs.items()},
+            call="emrserverless:startJobRun",
+            statements=start_runs(self._tag, self.role),
+            target=runs.as_scheduled,
+        )
 
     def watch(self, scope: Construct, alarms: Alarms) -> Graphs:
         application = id_elsewhere(scope, self._stack, self._settings.name)
