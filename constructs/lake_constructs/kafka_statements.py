@@ -14,6 +14,10 @@ def _allow(actions: Sequence[str], resources: Sequence[str]) -> iam.PolicyStatem
     return iam.PolicyStatement(actions=[f"kafka-cluster:{action}" for action in actions], resources=list(resources))
 
 
+def _join(kafka: Kafka, groups: Sequence[str]) -> iam.PolicyStatement:
+    return _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups])
+
+
 def connect(kafka: Kafka, *, produce: bool) -> iam.PolicyStatement:
     """Log in, and send if it produces."""
     return _allow(["Connect", *(IDEMPOTENT if produce else [])], [kafka.arn])
@@ -33,7 +37,7 @@ def read(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list[iam
     """Read the named topics, which may be patterns, as one of the named groups."""
     return [
         _allow(["DescribeTopic", "ReadData"], [kafka.topic(name) for name in topics]),
-        _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups]),
+        _join(kafka, groups),
     ]
 
 
@@ -42,7 +46,7 @@ def exchange(kafka: Kafka, topics: Sequence[str], groups: Sequence[str]) -> list
     actions = ["CreateTopic", "DescribeTopic", "ReadData", "WriteData"]
     return [
         _allow(actions, [kafka.topic(name) for name in topics]),
-        _allow(["DescribeGroup", "AlterGroup"], [kafka.group(name) for name in groups]),
+        _join(kafka, groups),
     ]
 
 
@@ -51,5 +55,5 @@ def keep_state(kafka: Kafka, topics: Sequence[str], group: str) -> list[iam.Poli
     actions = ["CreateTopic", "DescribeTopic", "DescribeTopicDynamicConfiguration", "ReadData", "WriteData"]
     return [
         _allow(actions, [kafka.topic(name) for name in topics]),
-        _allow(["DescribeGroup", "AlterGroup"], [kafka.group(group)]),
+        _join(kafka, [group]),
     ]

@@ -91,7 +91,7 @@ def columns(database: Database, table: Table) -> list[Column]:
 
 def hive_type(declared: Any) -> str:
     """The type of Hive for a type of Avro that a definition may declare."""
-    found = next(one for one in declared if one != "null") if isinstance(declared, list) else declared
+    found = _branch(declared)
     if not isinstance(found, dict):
         return HIVE_TYPES.get(found, str(found))
     kind = found["type"]
@@ -118,8 +118,12 @@ def projection(table: Table, partitions: int) -> dict[str, str]:
 
 
 def _nullable(name: str, kind: Any) -> dict[str, Any]:
-    branch = next(one for one in kind if one != "null") if isinstance(kind, list) else kind
-    return {"name": name, "type": ["null", branch], "default": None}
+    return {"name": name, "type": ["null", _branch(kind)], "default": None}
+
+
+def _branch(kind: Any) -> Any:
+    """The branch of a union that is not null."""
+    return next(one for one in kind if one != "null") if isinstance(kind, list) else kind
 
 
 def _fields(types: dict[str, str]) -> list[dict[str, Any]]:
