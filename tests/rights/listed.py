@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from iam.roles import ACCOUNT, HASH, REGION, Account, Stacks
+from iam.roles import ACCOUNT, HASH, REF_IS_ARN, REGION, Account, Stacks
 from lake.aws.processing import Processing
 from tests.rights.judge import Call
 
@@ -54,10 +54,8 @@ def arn(resource: str, stacks: Stacks, account: Account) -> str:
 
 
 def named_arn(name: str, stacks: Stacks) -> str:
-    for stack, id, _ in stacks.of_type("AWS::S3::Bucket", "AWS::KMS::Key", "AWS::IAM::Role"):
-        if HASH.sub("", id) == name:
-            return str(stacks.resolve(stack, {"Fn::GetAtt": [id, "Arn"]}))
-    for stack, id, _ in stacks.of_type("AWS::SecretsManager::Secret"):
-        if HASH.sub("", id) == name:
-            return str(stacks.resolve(stack, {"Ref": id}))
+    for kind in ("AWS::S3::Bucket", "AWS::KMS::Key", "AWS::IAM::Role", "AWS::SecretsManager::Secret"):
+        for stack, id, _ in stacks.of_type(kind):
+            if HASH.sub("", id) == name:
+                return str(stacks.resolve(stack, {"Ref": id} if kind in REF_IS_ARN else {"Fn::GetAtt": [id, "Arn"]}))
     raise KeyError(f"no bucket, key, role or secret is named {name}")
