@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from botocore.exceptions import ClientError
+
 from tests.emulated_account.account import Account, Door
-from tests.emulated_account.changed import Announced, Changed, announce, change
+from tests.emulated_account.changed import SPLIT, Announced, Changed, announce, change, watched
 from tests.emulated_account.command import ROOT, Cdk, Done
 from tests.emulated_account.inventory import inventory
 from tests.emulated_account.sight import Sight, look, statuses
@@ -26,7 +28,7 @@ class One:
     empty: set[str]
     refused: Done
     refused_stacks: dict[str, str]
-    deployed: Done
+    deployed: Changed
     first: Sight
     same: Done
     changes: list[dict[str, Any]]
@@ -35,9 +37,9 @@ class One:
     moved: dict[str, Changed]
     changed: Done
     second: Sight
-    destroyed: Done
+    destroyed: Changed
     after: set[str]
-    rebuilt: Done
+    rebuilt: Changed
     third: Sight | None  # None: it was not rebuilt
 
 
@@ -51,17 +53,18 @@ def play_one(door: Door, folder: Path) -> One:
     succeeded(cdk.bootstrap())
     empty = inventory(account, HOME)
     refused, refused_stacks = _meet_foreign_database(cdk, assembly)
-    deployed, first = succeeded(cdk.deploy(assembly)), look(account, HOME, "dev")
+    deployed, first = watched(cdk, lambda: succeeded(cdk.deploy(assembly))), look(account, HOME, "dev")
     put_objects(account, HOME, first)
     same = cdk.diff(assembly)
     changes = change_set(account, HOME, other / "lake-dev-connect.template.json")
-    differs, announced = cdk.diff(other), announce(door, cdk, folder / "announced", "a second job")
+    differs, announced = cdk.diff(other), announce(door, cdk, folder / "announced", SPLIT)
     moved = change(door, cdk, folder)
     changed, second = succeeded(cdk.deploy(other)), look(account, HOME, "dev")
-    destroyed, after = succeeded(cdk.destroy(other)), inventory(account, HOME)
-    rebuilt = cdk.deploy(assembly)
+    destroyed, after = watched(cdk, lambda: succeeded(cdk.destroy(other))), inventory(account, HOME)
+    rebuilt = watched(cdk, lambda: cdk.deploy(assembly))
     third = look(account, HOME, "dev") if rebuilt.code == 0 else None
     succeeded(cdk.destroy(assembly))
+    moved |= {"deploy": deployed, "teardown": destroyed, "rebuild": rebuilt}
     before = (empty, refused, refused_stacks, deployed, first, same, changes)
     return One(*before, differs, announced, moved, changed, second, destroyed, after, rebuilt, third)
 
@@ -78,7 +81,8 @@ class Two:
     demo_destroyed: Done
     prod_after: dict[str, str]
     demo_left: set[str]
-    kept: Done
+    kept: Changed
+    refusing: set[str]
     kept_stacks: dict[str, str]
     lost: set[str]
     protected: Done
@@ -100,14 +104,15 @@ def play_two(account: Account, folder: Path) -> Two:
     same = together(lambda: home.diff(demo), lambda: away.diff(prod))
     demo_destroyed, prod_after = succeeded(home.destroy(demo)), statuses(account, AWAY, "lake-prod")
     demo_left = inventory(account, HOME)
-    before_all, kept = inventory(account, AWAY), away.destroy(prod)
+    before_all, kept = inventory(account, AWAY), watched(away, lambda: away.destroy(prod))
+    refusing = stacks_that_refuse(account)
     kept_stacks, lost = statuses(account, AWAY, "lake-prod"), before_all - inventory(account, AWAY)
     unprotect_stacks(account)
     protected, protected_stacks = away.destroy(prod), statuses(account, AWAY, "lake-prod")
     unprotect(account)
     prod_destroyed, prod_left = succeeded(away.destroy(prod)), inventory(account, AWAY)
     forget_automatic_snapshots(account)
-    before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left, kept, kept_stacks, lost)
+    before = (empty, deployed, *sights, same, demo_destroyed, prod_after, demo_left, kept, refusing, kept_stacks, lost)
     return Two(*before, protected, protected_stacks, prod_destroyed, prod_left, away.deploy(prod))
 
 
@@ -115,6 +120,18 @@ def together(*tasks: Callable[[], T]) -> list[T]:
     """The results of commands that have nothing to do with each other, in the order of the commands."""
     with ThreadPoolExecutor(len(tasks)) as pool:
         return [started.result() for started in [pool.submit(task) for task in tasks]]
+
+
+def stacks_that_refuse(account: Account) -> set[str]:
+    """Each is asked to go by itself: `cdk destroy` gives up at the first one that refuses."""
+    cloudformation, refusing = account.client("cloudformation", AWAY), set()
+    for name in statuses(account, AWAY, "lake-prod"):
+        try:
+            cloudformation.delete_stack(StackName=name)
+        except ClientError as error:
+            assert "TerminationProtection is enabled" in str(error)
+            refusing.add(name)
+    return refusing
 
 
 def unprotect_stacks(account: Account) -> None:

@@ -55,8 +55,14 @@ def test_a_protected_environment_loses_nothing(two: Two) -> None:
     """`cdk destroy --all` ends at the first stack, and that is refused as a whole."""
     assert two.kept.code == 1
     assert "cannot be deleted while TerminationProtection is enabled" in two.kept.text
+    kept = two.kept
+    assert (kept.removed, kept.replaced, kept.updated, kept.added) == ([], [], [], [])
     assert two.kept_stacks == two.prod.stacks
     assert two.lost == set()
+
+
+def test_each_protected_stack_refuses_by_itself(two: Two) -> None:
+    assert two.refusing == set(two.prod.stacks)
 
 
 def test_a_protected_database_stops_its_destruction(two: Two) -> None:

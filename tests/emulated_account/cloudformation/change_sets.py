@@ -104,6 +104,7 @@ class ChangeSets:
         if change_set.execution != "AVAILABLE":
             raise refuse("InvalidChangeSetStatus", f"ChangeSet [{change_set.id}] cannot be executed")
         stack.change_sets.clear()
+        stack.executed.append(change_set)
         Deployment(self._world, stack, change_set).run()
         return {}
 

@@ -71,6 +71,7 @@ class Stack:
     imports: set[str] = field(default_factory=set)
     events: list[Event] = field(default_factory=list)
     change_sets: dict[str, ChangeSet] = field(default_factory=dict)
+    executed: list[ChangeSet] = field(default_factory=list)
     protected: bool = False  # from its deletion
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
 
