@@ -19,7 +19,7 @@ from lake_constructs.pod_role import PodRole
 from lake_constructs.private_bucket import answer_requests, write_objects
 from lake_constructs.service_login import ServiceLogin
 
-from lake.aws.images import Name, chart_values
+from lake.aws.images import Name, chart_values, needed
 from lake.aws.rendering import (
     REGISTRY_DATABASE,
     REQUESTS,
@@ -94,6 +94,7 @@ class Charts:
         self._logins, self._authorities, self._networks = logins, authorities, networks
         self._blueprint, self._settings = blueprint, blueprint.environment
         self._databases, self._root, self._region = blueprint.databases, blueprint.root, stack.region
+        self._needed = {one.name: one for one in needed(self._root, self._settings.images)}
 
     def preparation(self) -> Chart:
         """The chart that prepares users, databases and publications in PostgreSQL for the other two charts."""
@@ -211,7 +212,7 @@ class Charts:
         return dict(sink_connector(self._root, one, **places) for one in databases)
 
     def _images(self, main: Name) -> dict[str, object]:
-        return chart_values(self._root, self._settings.images, main)
+        return chart_values(self._needed, self._settings.images, main)
 
     def _role(self, id: str, account: str, statements: list[iam.PolicyStatement]) -> PodRole:
         place = {"cluster": self._kubernetes.cluster, "namespace": NAMESPACE, "service_account": account}

@@ -66,9 +66,8 @@ def _version(root: Path, name: str) -> str:
     return versions.POSTGRESQL if name == "postgresql" else versions.from_pom(root, own[name])
 
 
-def chart_values(root: Path, settings: Images, main: Name) -> dict[str, Any]:
+def chart_values(images: Mapping[Name, Image], settings: Images, main: Name) -> dict[str, Any]:
     """`image`, and where the environment says something of them `tools`, of the chart whose main image is this."""
-    images = {one.name: one for one in needed(root, settings)}
     tools = {"awsCli": images["aws-cli"], "python": images["python"]}
     given = {key: _differing(one, settings) for key, one in tools.items()}
     changed = {key: value for key, value in given.items() if value}

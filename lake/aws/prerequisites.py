@@ -31,7 +31,7 @@ def cluster_jars(root: Path, environment: AwsEnvironment) -> list[Path]:
 def _fetched(root: Path, folder: Path) -> Iterator[Path]:
     """The listed jars below a folder, relative to the project."""
     names = (line.split(maxsplit=1)[1] for line in (root / FETCHED).read_text(encoding="utf-8").splitlines())
-    return (Path(name) for name in names if folder in Path(name).parents)
+    return (Path(name) for name in names if name.startswith(f"{folder.as_posix()}/"))
 
 
 def check_build(root: Path, environment: AwsEnvironment) -> None:

@@ -15,7 +15,7 @@ from tests.clocks import HANG_S
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed
 
 SOURCES = ("app.py", "cdk.json", "pom.xml", "jars", "databases", "environments", "connector_configs", "helm", "data")
-CODE = ("lake", "stacks", "constructs", "spark_jobs")
+CODE = ("lake", "stacks", "constructs", "spark_jobs", "tools")
 BUILDERS = ("java", "javac", "mvn")
 
 

@@ -1,7 +1,8 @@
-"""When a measured freshness meets its bars."""
+"""When measured figures meet their bars."""
 
 import pytest
 
+from benchmarks import synth
 from benchmarks.freshness import met
 
 BAR = {"p50": 1.5, "p95": 2.5}
@@ -21,3 +22,9 @@ def test_both_bars_count(visible: tuple[float, float], status: dict[str, float],
     seen = dict(zip(BAR, visible, strict=True))
     figures = {"visible_s": seen, "status_s": {**status, "silent": 0}, "bar_s": BAR}
     assert met(figures) is is_met
+
+
+@pytest.mark.parametrize(("here", "is_met"), [((8.0, 7.9, 30.0), True), ((8.1, 8.1, 1.0), False)])
+def test_a_synth_is_compared_by_medians(here: tuple[float, ...], is_met: bool) -> None:
+    """One run beside a busy neighbour does not decide."""
+    assert synth.compared(here, (10.0, 10.0, 2.0))["met"] is is_met
