@@ -28,7 +28,7 @@ def numeric(precision: int, scale: int) -> list[Any]:
 NAMES = ["null", {"type": "array", "items": "string"}]
 GRID = {"type": "array", "items": ["null", "string"], "connect.parameters": {SOURCE + "type": "_INT4"}}
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": numeric(6, 0)}]}
-OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE, TOLD = 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE, TOLD, RUN = 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 SCHEMAS: dict[int, dict[str, Any]] = {
     OURS: record(("id", "int"), ("name", ["null", "string"])),
     LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
@@ -46,6 +46,7 @@ SCHEMAS: dict[int, dict[str, Any]] = {
         "namespace": "lake",
         "fields": [{"name": "key", "type": "string"}, *({"name": name, "type": "long"} for name in ("bytes", "limit"))],
     },
+    RUN: record(("id", "int"), ("name", ["null", "string"]), ("__run", ["null", "long"])),
     BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
 }
 

@@ -13,7 +13,7 @@ from lake.config.report import Report, silent
 from lake.config.waiting import POLL_S
 
 # The streaming job (spark_jobs/streaming/control.py) knows these verbs.
-COMPACT, DELETE_ORPHANS, REPLAY, DROP = "compact", "delete-orphans", "replay", "drop"
+COMPACT, DELETE_ORPHANS, REREAD, REPLAY, DROP = "compact", "delete-orphans", "reread", "replay", "drop"
 KEPT_S = 24 * 3600.0  # an answer that came after the time of its command
 
 

@@ -66,6 +66,7 @@ class Table:
     replica_identity: Literal["full", "default"] = "full"
     on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
+    freshness_s: Annotated[float, Field(ge=0, le=3600)] | None = None  # where it is not that of the environment
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
     bronze: BronzeForm = BronzeForm()

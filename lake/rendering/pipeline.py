@@ -66,6 +66,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         **({"format": captured.format, "avsc": table.avsc} if captured.format == "json" else {}),
         "topic": table.topic(database),
         "epoch": table.epoch,
+        **({} if table.freshness_s is None else {"freshness_s": table.freshness_s}),
         "keys": list(table.key),
         "partition": _partition(table.partition),
         "delete": table.delete,

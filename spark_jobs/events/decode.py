@@ -28,9 +28,9 @@ class Decoder:
         columns = toast.lake_columns(writer_schema, "row", engine(table.engine).convert)
         self._columns = [F.expr(sql) for sql in [*columns, order(table.epoch, "offset")]]
 
-    def rows(self, messages: DataFrame) -> DataFrame:
-        """One row per message. messages: value binary, offset long (other columns are ignored)."""
-        return messages.select(self._row, "offset").select(*self._columns)
+    def rows(self, messages: DataFrame, *more: str) -> DataFrame:
+        """One row per message. messages: value binary, offset long (others are ignored). more: SQL over `row`."""
+        return messages.select(self._row, "offset").select(*self._columns, *map(F.expr, more))
 
 
 def sender(schemas: Schemas) -> Column:

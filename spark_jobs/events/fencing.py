@@ -36,9 +36,18 @@ class StaleGeneration(NamedTuple):
 
 def generations_after(batch: Batch, known: Generations, schemas: WriterSchemas) -> Generations:
     """All generations that are known after a batch. The batch is read only if it has a new one."""
-    if all(set(row["streaming"]) <= set(known.get(str(row["partition"]), {})) for row in batch.partitions):
+    if not _has_new(batch, known):
         return known
     return with_generations_of(batch.messages, decode.sender(schemas.known), known)
+
+
+def needs_nothing(batch: Batch, known: Generations) -> bool:
+    """True if the batch has no new generation, and no message of a stale one."""
+    return not (_has_new(batch, known) or in_batch(stale_generations(known), batch.partitions))
+
+
+def _has_new(batch: Batch, known: Generations) -> bool:
+    return any(set(row["streaming"]) - set(known.get(str(row["partition"]), {})) for row in batch.partitions)
 
 
 def drop_stale(batch: Batch, known: Generations, schemas: WriterSchemas) -> Batch:

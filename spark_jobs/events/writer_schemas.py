@@ -33,11 +33,11 @@ class WriterSchemas:
             with suppress(validate.UnknownWriter):
                 self.learn([writer])
 
-    def rows(self, messages: DataFrame, writer: int) -> DataFrame:
-        """The decoded messages of one writer."""
+    def rows(self, messages: DataFrame, writer: int, *more: str) -> DataFrame:
+        """The decoded messages of one writer. more: other columns, as SQL over the record `row`."""
         if writer not in self._decoders:
             self._decoders[writer] = decode.Decoder(self.known[writer], self.table)
-        return self._decoders[writer].rows(messages)
+        return self._decoders[writer].rows(messages, *more)
 
     def required(self, writer: int) -> List[str]:
         """The columns that are NOT NULL for a writer, known or not."""

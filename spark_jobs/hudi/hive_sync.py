@@ -35,6 +35,11 @@ class MetastoreSync:
         self._changed = False  # True: the metastore is certainly out of date
         self.failure = ""
 
+    @property
+    def is_due(self) -> bool:
+        """True if sync() would do something."""
+        return self._due or self._changed
+
     def note_change(self) -> None:
         """Records that columns or partitions are new. Call it after the commit: a later sync then includes them."""
         self._changed = True
@@ -56,7 +61,7 @@ class MetastoreSync:
     def sync(self) -> None:
         """Registers columns and partitions that may be new."""
         with self._lock:
-            if not (self._due or self._changed):
+            if not self.is_due:
                 return
             self._due = self._changed = False
             try:

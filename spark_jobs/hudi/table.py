@@ -2,8 +2,8 @@
 
 import threading
 import time
-from contextlib import closing
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from contextlib import closing, contextmanager
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -12,6 +12,7 @@ from spark_jobs.events.batch import Batch
 from spark_jobs.events.decode_and_fit import Stored
 from spark_jobs.events.fencing import Generations
 from spark_jobs.hudi import source_offsets, timeline
+from spark_jobs.hudi.appender import Appender, NotPlain
 from spark_jobs.hudi.hive_sync import MetastoreSync
 from spark_jobs.hudi.service_schedule import ServiceSchedule, Unserved
 from spark_jobs.hudi.write_client import write_client
@@ -29,6 +30,10 @@ class Commit(NamedTuple):
     position: Dict[str, Any]
     committed_ms: List[int]
     at: float
+
+
+class Busy(Exception):
+    """Another thread has the table for a moment; nothing was written."""
 
 
 class HudiTable:
@@ -51,6 +56,7 @@ class HudiTable:
         self._broken_off = timeline.unfinished(line)
         self._topic_id: Optional[str] = self.reached.get("topic_id")
         self._columns = stored_columns(spark, target.path, self.position)
+        self._appender: Optional[Appender] = None
         commits, size = timeline.since_service(spark, line, target.type), self.position.get("bytes_since_service", 0)
         committed_at = time.time() if self.position else 0.0
         self.schedule = ServiceSchedule(target.type, bool(source.partition), Unserved(commits, size), committed_at)
@@ -93,6 +99,19 @@ class HudiTable:
             self.metastore.note_change()
         return Commit(entries, committed_ms, time.time())
 
+    def append(self, rows: Any, position: Dict[str, Any], size: int, committed_ms: List[int]) -> Commit:
+        """Like commit(), but without a Spark job. rows: a Java iterator of InternalRow, one row per key.
+
+        Raises NotPlain where only commit() can write them, and Busy where a table service is planning.
+        """
+        entries = dict(position, bytes_since_service=self.schedule.unserved.size + size)
+        with _at_once(self.lock):
+            if self._broken_off:
+                raise NotPlain("a commit was broken off, which is rolled back first")
+            self._append(rows, entries)
+        self.schedule.committed(size, has_rows=True)
+        return Commit(entries, committed_ms, time.time())
+
     def commit_offsets(self, offsets: Dict[str, int]) -> Optional[Commit]:
         """A commit without rows, for a batch that ended with messages that were set aside.
 
@@ -117,6 +136,18 @@ class HudiTable:
             last = timeline.last_position(timeline.timeline(self.spark, self.path))
             self._save(rows(), source_offsets.without_messages(last))
         self.schedule.committed(0, has_rows=True)
+
+    def _append(self, rows: Any, entries: Dict[str, Any]) -> None:
+        if self._appender is None or self._appender.columns != self._columns:
+            self._appender = Appender(self.spark, self.target, self._columns)
+        self._broken_off = True
+        try:
+            self._appender.commit(rows, timeline.metadata_options(entries))
+        except NotPlain:
+            self._broken_off = False
+            raise
+        self._broken_off = False
+        self.position = entries
 
     def _save(self, rows: DataFrame, entries: Dict[str, Any]) -> None:
         if self._broken_off and self._columns.fields:
@@ -147,6 +178,17 @@ class HudiTable:
         """
         with closing(write_client(self.spark, self.target)) as client:
             client.rollbackFailedWrites()
+
+
+@contextmanager
+def _at_once(lock: threading.Lock) -> Iterator[None]:
+    """Holds the lock. Raises Busy if another thread has it."""
+    if not lock.acquire(blocking=False):
+        raise Busy()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def target_name(source: Table, target: Target) -> str:

@@ -17,6 +17,13 @@ LOG = logging.getLogger("services")
 COMPACT, DELETE_ORPHANS = "compact", "delete-orphans"  # services that operators may request
 
 
+def is_due(table: HudiTable, every: int, now: float) -> bool:
+    """True if attend() would do something without a request. It costs nothing to know."""
+    schedule = table.schedule
+    due = table.metastore.is_due or schedule.is_due(every) or schedule.is_count_due(now)
+    return due and schedule.may_try(now)
+
+
 def attend(table: HudiTable, progress: Progress, every: int, compact: bool, bounds: Sequence[int]) -> Set[str]:
     """Runs the services of one table that are due or requested, and returns the names of those that did not fail.
 

@@ -90,6 +90,11 @@ def _settings(spark: SparkSession) -> Any:
     return wrap(settings) if wrap else settings
 
 
+def is_hudi_0_14(spark: SparkSession) -> bool:
+    """False with Hudi 0.15, whose classes below its client are others."""
+    return _wrapper(spark._sc._gateway) is None
+
+
 @lru_cache(maxsize=None)
 def _wrapper(gateway: Any) -> Optional[Callable[[Any], Any]]:
     try:

@@ -2,7 +2,7 @@
 
 import threading
 from contextlib import closing
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -52,20 +52,25 @@ class Broker:
 
     def topic(self, name: str) -> Topic:
         """The topic that has the name now."""
-        found = self._description(name)
-        if found is None:
-            return Topic("", 0)
-        known = str(found.topicId().toString())
-        return Topic(known if known != NO_ID else "", found.partitions().size())
+        return self.topics([name])[name]
+
+    def topics(self, names: Iterable[str]) -> Dict[str, Topic]:
+        """The topics that have these names now, in one request."""
+        return {name: _topic(found) for name, found in self._descriptions(names).items()}
 
     def offsets(self, topic: str) -> Offsets:
         """The offsets as they are now; none for a topic that does not exist."""
-        partitions = self._partitions(topic)
-        return Offsets(self._listed(partitions, "earliest"), self._listed(partitions, "latest"))
+        partitions = self._partitions([topic])
+        begin, end = self._listed(partitions, "earliest"), self._listed(partitions, "latest")
+        return Offsets(begin.get(topic, {}), end.get(topic, {}))
 
     def ends(self, topic: str) -> Dict[int, int]:
         """The next offset of each partition; none for a topic that does not exist."""
-        return self._listed(self._partitions(topic), "latest")
+        return self.ends_of([topic]).get(topic, {})
+
+    def ends_of(self, topics: Iterable[str]) -> Dict[str, Dict[int, int]]:
+        """The same of several topics, in two requests; without those that do not exist."""
+        return self._listed(self._partitions(topics), "latest")
 
     def create(self, name: str, partitions: int) -> None:
         """Creates a topic unless there is one of that name; all else is the broker's default."""
@@ -85,26 +90,46 @@ class Broker:
                 self._made = java(self._spark, ADMIN + "AdminClient").create(properties)
             return self._made
 
-    def _partitions(self, topic: str) -> List[Any]:
-        found = self._description(topic)
+    def _partitions(self, topics: Iterable[str]) -> List[Any]:
         partition = java(self._spark, "org.apache.kafka.common.TopicPartition")
-        return [partition(topic, info.partition()) for info in found.partitions()] if found is not None else []
+        known = {topic: found for topic, found in self._descriptions(topics).items() if found is not None}
+        return [partition(topic, info.partition()) for topic, found in known.items() for info in found.partitions()]
 
-    def _description(self, topic: str) -> Optional[Any]:
-        names = java(self._spark, "java.util.Collections").singleton(topic)
-        try:
-            return self._admin().describeTopics(names).allTopicNames().get().get(topic)
-        except Py4JJavaError as error:
-            if UNKNOWN in str(error.java_exception):
-                return None
-            raise
+    def _descriptions(self, names: Iterable[str]) -> Dict[str, Optional[Any]]:
+        wanted = java(self._spark, "java.util.HashSet")()
+        for name in names:
+            wanted.add(name)
+        answers = self._admin().describeTopics(wanted).topicNameValues()
+        return {name: _present(answers.get(name)) for name in names}
 
-    def _listed(self, partitions: List[Any], which: str) -> Dict[int, int]:
+    def _listed(self, partitions: List[Any], which: str) -> Dict[str, Dict[int, int]]:
         wanted = java(self._spark, "java.util.HashMap")()
         for partition in partitions:
             wanted.put(partition, getattr(java(self._spark, ADMIN + "OffsetSpec"), which)())
-        found = self._admin().listOffsets(wanted).all().get()
-        return {int(partition.partition()): int(found.get(partition).offset()) for partition in partitions}
+        answers = self._admin().listOffsets(wanted).all().get()
+        found: Dict[str, Dict[int, int]] = {}
+        for partition in partitions:
+            found.setdefault(str(partition.topic()), {})[int(partition.partition())] = int(
+                answers.get(partition).offset()
+            )
+        return found
+
+
+def _present(answer: Any) -> Optional[Any]:
+    """The description of a topic (a Java KafkaFuture); None if there is no such topic."""
+    try:
+        return answer.get()
+    except Py4JJavaError as error:
+        if UNKNOWN in str(error.java_exception):
+            return None
+        raise
+
+
+def _topic(found: Optional[Any]) -> Topic:
+    if found is None:
+        return Topic("", 0)
+    known = str(found.topicId().toString())
+    return Topic(known if known != NO_ID else "", found.partitions().size())
 
 
 def topic_offsets(spark: SparkSession, pipeline: Pipeline, topic: str) -> Offsets:

@@ -18,9 +18,14 @@ def read_range(
     before: Optional[Offsets] = None,
     *,
     is_json: bool = False,
+    options: Optional[Dict[str, str]] = None,
 ) -> DataFrame:
-    """The messages from an offset of each partition on, to the end of the topic or to those before another offset."""
+    """The messages from an offset of each partition on, to the end of the topic or to those before another offset.
+
+    options: others of Spark's Kafka source
+    """
     options = {
+        **(options or {}),
         "assign": json.dumps({topic: [int(partition) for partition in begins]}),
         "startingOffsets": json.dumps({topic: begins}),
         "endingOffsets": json.dumps({topic: before}) if before else "latest",

@@ -1,7 +1,7 @@
 """The JVM of the session: its classes, and ways to save time in each call and task of a small commit."""
 
 import logging
-from typing import Any, Dict
+from typing import Any, Iterable, Mapping
 
 from py4j.java_gateway import JavaClass, get_method
 from py4j.protocol import Py4JJavaError
@@ -22,11 +22,19 @@ def java(spark: SparkSession, name: str) -> Any:
     return JavaClass(name, spark._sc._gateway._gateway_client)
 
 
-def java_map(spark: SparkSession, kind: str, values: Dict[str, str]) -> Any:
+def java_map(spark: SparkSession, kind: str, values: Mapping[str, Any]) -> Any:
     """A Java map of that class (Properties are one, too)."""
     made = java(spark, kind)()
     for name, value in values.items():
         made.put(name, value)
+    return made
+
+
+def java_list(spark: SparkSession, values: Iterable[str]) -> Any:
+    """A Java list of texts."""
+    made = java(spark, "java.util.ArrayList")()
+    for value in values:
+        made.add(value)
     return made
 
 

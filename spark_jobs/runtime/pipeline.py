@@ -47,6 +47,7 @@ class Table:
     lake_name: str = ""  # where the table has another name in the lake
     format: str = "avro"  # of the messages
     avsc: Any = None  # the declared schema of the messages, as parsed JSON
+    freshness_s: Any = None  # where it is not that of the environment
     bronze: Any = None  # the form of the archive, where it is not the usual one
 
     @property

@@ -10,6 +10,7 @@ from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.scheduling.commit_slots import CommitSlots
+from spark_jobs.streaming.loop import Loop
 
 
 class Application(NamedTuple):
@@ -22,5 +23,6 @@ class Application(NamedTuple):
     quarantines: Quarantines
     progress: Progress
     slots: CommitSlots
+    loop: Loop
     archives: Background
     services: Background

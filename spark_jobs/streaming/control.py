@@ -16,8 +16,9 @@ from spark_jobs.runtime import storage
 ENDING = ".json"
 DONE, FAILED, WRONG = 0, 1, 2
 REPLAY, DROP = "replay", "drop"  # quarantine_requests.py serves them
-# The arguments of the other two are {"table"} and {"table", "bound"}.
-VERBS = (COMPACT, DELETE_ORPHANS, REPLAY, DROP)
+REREAD = "reread"  # reads the topic of a table again from some offsets on
+# The arguments of the others: {"table"}, {"table", "bound"}, {"table", "offsets"}.
+VERBS = (COMPACT, DELETE_ORPHANS, REREAD, REPLAY, DROP)
 
 
 class Request(NamedTuple):

@@ -1,6 +1,7 @@
 """What the streaming job does for its tables between commits: table services, and requests about the quarantine."""
 
 import logging
+import time
 from typing import List
 
 from spark_jobs.hudi import table_services
@@ -10,28 +11,59 @@ from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Pipeline
 from spark_jobs.streaming import quarantine_requests
 from spark_jobs.streaming.application import Application
-from spark_jobs.streaming.control import DONE, Control
+from spark_jobs.streaming.control import DONE, REREAD, WRONG, Control, Request
+from spark_jobs.streaming.managed_queries import ManagedQueries
 from spark_jobs.streaming.table_writer import TableWriter
 
 LOG = logging.getLogger("services")
 
 
+def reread(control: Control, queries: ManagedQueries) -> None:
+    """Serves the requests to read topics again."""
+    feeds = {managed.name: managed.query for managed, _ in queries.of_tables()}
+    for one in _requests(control, REREAD):
+        feed = feeds.get(str(one.arguments.get("table")))
+        try:
+            if feed is not None:  # else it waits for the start of the table
+                feed.rewind(one.arguments["offsets"])
+                control.answer(one, DONE, {})
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            control.answer(one, WRONG, {"error": "offsets must be given by partition: {}".format(error)})
+
+
 def serve(app: Application, pipeline: Pipeline, writers: List[TableWriter]) -> None:
-    """One round over all tables, one after the other. Requests about the quarantine wait for one table at most."""
-    control, tables = Control(app.spark, pipeline.requests), [writer.table for writer in writers]
+    """One round over all tables, one after the other. Requests about the quarantine wait for one table at most.
+
+    A table for which nothing is due costs nothing: requests are listed once a round, and after each table that had
+    something to do.
+    """
+    control, tables, every = Control(app.spark, pipeline.requests), [one.table for one in writers], _every(pipeline)
+    requests = _requests(control, COMPACT, DELETE_ORPHANS)
     quarantine_requests.serve(control, app.quarantines, pipeline, writers)
     for table in tables:
-        table_services.sync_overdue(tables, app.progress)
-        with app.services.turn():
-            if app.leases.holds(table.path):
-                _attend(app, table, control, pipeline.silver["service_commits"])
-        quarantine_requests.serve(control, app.quarantines, pipeline, writers)
+        own = [one for one in requests if one.arguments.get("table") == table.name]
+        if own or table_services.is_due(table, every, time.time()):
+            table_services.sync_overdue(tables, app.progress)
+            with app.services.turn():
+                if app.leases.holds(table.path):
+                    _attend(app, table, control, own, every)
+            quarantine_requests.serve(control, app.quarantines, pipeline, writers)
 
 
-def _attend(app: Application, table: HudiTable, control: Control, every: int) -> None:
+def _every(pipeline: Pipeline) -> int:
+    return int(pipeline.silver["service_commits"])
+
+
+def _requests(control: Control, *verbs: str) -> List[Request]:
     try:
-        found = control.pending(COMPACT, DELETE_ORPHANS)
-        requests = [one for one in found if one.arguments.get("table") == table.name]
+        return control.pending(*verbs)
+    except Exception as error:  # py4j: the storage does not answer, and the requests stay
+        LOG.warning("requests are not served: %s", root_cause(error))
+        return []
+
+
+def _attend(app: Application, table: HudiTable, control: Control, requests: List[Request], every: int) -> None:
+    try:
         compact = any(one.verb == COMPACT for one in requests)
         bounds = [int(one.arguments["bound"]) for one in requests if one.verb == DELETE_ORPHANS]
         done = table_services.attend(table, app.progress, every, compact, bounds)

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from functools import partial
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -20,10 +20,13 @@ from spark_jobs.runtime.pipeline import Pipeline, Table, Target, read_pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.scheduling.commit_slots import CommitSlots
-from spark_jobs.streaming import service_loop, table_query
+from spark_jobs.streaming import service_loop, table_feed
 from spark_jobs.streaming.application import Application
 from spark_jobs.streaming.control import Control
+from spark_jobs.streaming.feed import Feed
+from spark_jobs.streaming.loop import Loop
 from spark_jobs.streaming.managed_queries import ManagedQueries, ManagedQuery, Start
+from spark_jobs.streaming.table_feed import NoTopic
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
@@ -58,15 +61,22 @@ class StreamingJob:
         self.failed = False
         context = spark.sparkContext
         slots = CommitSlots(context.defaultParallelism)
+        broker = Broker(spark, self._pipeline().kafka)
+        loop = Loop(Feed(spark, self._pipeline().kafka), broker)
+
+        def busy() -> bool:
+            return slots.busy() or loop.is_any_behind()
+
         self._app = Application(
             spark,
-            Broker(spark, self._pipeline().kafka),
+            broker,
             Leases(spark, "stream {}".format(context.applicationId), self._lose),
             Quarantines(spark),
             Progress(spark.version),
             slots,
-            archives=Background(context, slots.busy),
-            services=Background(context, slots.busy),
+            loop,
+            archives=Background(context, busy),
+            services=Background(context, busy),
         )
         self._queries = ManagedQueries(self._app)
 
@@ -76,6 +86,7 @@ class StreamingJob:
 
     def run(self) -> None:
         """Runs until stop(); looks at the pipeline file and at every query once a second."""
+        self.repeat("loop", self._app.loop.round, 0)
         self.repeat("table services", self._serve, LOOK_EVERY_S)
         # In a separate thread: Kafka may take long to answer.
         self.repeat("lags", lambda: note_lags(self._app, self._queries, time.monotonic()), LAGS_EVERY_S)
@@ -118,7 +129,7 @@ class StreamingJob:
         """Spec and start of each query by name: one per Hudi table, and one per archived topic."""
         found: Dict[str, Tuple[Any, Start]] = {}
         for source, target in self._targets(pipeline):
-            start = partial(table_query.start, self._app, pipeline, source, target)
+            start = partial(table_feed.start, self._app, pipeline, source, target)
             found[target_name(source, target)] = (source, target), start
         for table in pipeline.tables if self._tables_first.over and "bronze" in self._layers else ():
             spec = table.topic, pipeline.bronze["max_records"], table.bronze, table.avsc
@@ -137,8 +148,10 @@ class StreamingJob:
         storage.write_text(self._spark, pipeline.status, self._app.progress.to_json(time.time()))
 
     def _serve(self) -> None:
+        pipeline = self._pipeline()
         if self._tables_first.over:
-            service_loop.serve(self._app, self._pipeline(), [writer for _, writer in self._queries.of_tables()])
+            service_loop.reread(Control(self._spark, pipeline.requests), self._queries)
+            service_loop.serve(self._app, pipeline, [writer for _, writer in self._queries.of_tables()])
 
     def _lose(self, reason: str) -> None:
         """Stops everything after a lost claim or a dead thread; the supervisor restarts this job."""
@@ -148,18 +161,21 @@ class StreamingJob:
 
 
 def note_lags(app: Application, queries: ManagedQueries, now: float) -> None:
-    """Notes how far each table is behind its topic. Kafka gets one request for each topic."""
-    ends: Dict[str, Dict[int, int]] = {}
-    for managed, writer in queries.of_tables():
-        topic = writer.table.source.topic
-        if topic not in ends:
-            ends[topic] = _ends(app.broker, topic)
-        app.progress.note(managed.name, behind_s=managed.lag.age_s(managed.reached(), ends[topic], now))
+    """Notes how far each table is behind its topic; one whose topic is gone stops. Kafka is asked for all at once."""
+    tables = [(managed, managed.query, writer.table.source.topic) for managed, writer in queries.of_tables()]
+    ends = _ends(app.broker, {topic for _, _, topic in tables})
+    for managed, query, topic in tables:
+        app.progress.note(managed.name, behind_s=managed.lag.age_s(managed.reached(), ends.get(topic) or {}, now))
+        if query is not None and ends.get(topic, {}) is None:
+            query.fail(NoTopic(topic))
 
 
-def _ends(broker: Broker, topic: str) -> Dict[int, int]:
+def _ends(broker: Broker, topics: Set[str]) -> Dict[str, Optional[Dict[int, int]]]:
+    """The next offsets by topic: None for a topic that does not exist; without those that Kafka says nothing of."""
     try:
-        return broker.ends(topic)
-    except Exception as error:  # py4j: for any error, the other topics continue
-        LOG.warning("Kafka does not say what %s holds: %s", topic, root_cause(error))
-        return {}
+        found = broker.ends_of(topics)
+        return {topic: found.get(topic) for topic in topics}
+    except Exception as error:  # py4j: one of them is refused, or Kafka does not answer
+        LOG.warning("Kafka does not say what %s holds: %s", ", ".join(sorted(topics)), root_cause(error))
+        each = [_ends(broker, {topic}) for topic in topics] if len(topics) > 1 else []
+        return {topic: ends for one in each for topic, ends in one.items()}

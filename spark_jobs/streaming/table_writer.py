@@ -14,13 +14,16 @@ from spark_jobs.events.fencing import drop_stale_ahead
 from spark_jobs.events.schema_evolution import SchemaRefused
 from spark_jobs.events.toast_from_table import Unfillable, later
 from spark_jobs.events.writer_schemas import WriterSchemas
-from spark_jobs.hudi.table import Commit, HudiTable
+from spark_jobs.hudi.appender import NotPlain
+from spark_jobs.hudi.table import Busy, Commit, HudiTable
 from spark_jobs.kafka.messages import end_offsets, latest_message_per_key, split_by_bytes, start_offsets
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.quarantine.table import Quarantine
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming.apply_batch import Oversized, apply_batch
+from spark_jobs.streaming.plain_road import PlainRoad
 
 LOG = logging.getLogger("table_writer")
 STOP = "stop"  # on_bad_message of a table; the other is "quarantine"
@@ -44,6 +47,7 @@ class TableWriter:
 
     read_range: messages of the topic from an offset of each partition on, to those before another offset or to its end
     may_write: raises when another job may write the table
+    can_append: True if plain batches of this table can be written without a Spark job
     """
 
     table: HudiTable
@@ -53,9 +57,11 @@ class TableWriter:
     read_range: ReadRange
     may_write: Callable[[], None]
     part_bytes: int = PART_BYTES
+    can_append: bool = False
 
     def __post_init__(self) -> None:
         self._schemas = WriterSchemas(self.registry, self.table.source)
+        self._plain = PlainRoad(self.table, self._schemas)
         self._lock = threading.Lock()  # the query or a replay: only one at a time may change the state of the table
         self._retired = False
 
@@ -76,6 +82,28 @@ class TableWriter:
                 # Each part is read from Kafka: most of a read of the whole batch would be thrown away each time.
                 self._write(self.read_range({str(partition): first}, {str(partition): last + 1}))
 
+    def prepare(self) -> None:
+        """Prepares append() for the messages that the table got last. It may ask the registry, and takes a moment."""
+        if self.can_append:
+            try:
+                self._plain.prepare()
+            except Exception as error:  # the registry, or py4j: until the next time all goes the general road
+                LOG.warning("%s: takes the general road: %s", self.table.name, root_cause(error))
+
+    def append(self, messages: Any) -> Optional[Dict[str, int]]:
+        """Commits a plain batch without a Spark job, and returns the offsets after it; None where only write() can.
+
+        messages: a Java list of ConsumerRecords. Nothing is written, and nothing returned, while there are none yet, or
+        while another thread has the table.
+        """
+        if not messages.size() or not self._lock.acquire(blocking=False):
+            return {}
+        try:
+            self._check()
+            return self._append(messages)
+        finally:
+            self._lock.release()
+
     def replay(self, messages: DataFrame) -> None:
         """Commits single old messages. Their offsets give them their place in the order."""
         with self._lock:
@@ -87,6 +115,20 @@ class TableWriter:
         """Waits for the present write to end. After this the writer writes nothing more."""
         with self._lock:
             self._retired = True
+
+    def _append(self, messages: Any) -> Optional[Dict[str, int]]:
+        try:
+            commit, ends = self._plain.apply(messages)
+        except NotPlain as reason:
+            LOG.debug("%s: not plain: %s", self.table.name, reason)
+            return None
+        except Busy:
+            return {}
+        except Exception as error:  # py4j: the general road meets it again, and knows what to do
+            LOG.warning("%s: left to the general road: %s", self.table.name, root_cause(error))
+            return None
+        self._report(commit)
+        return ends
 
     def _write(self, messages: DataFrame, limit: Optional[int] = None) -> None:
         try:

@@ -5,7 +5,6 @@ Two source databases hold the same rows: moma under REPLICA IDENTITY FULL, moma_
 
 import json
 import re
-import shutil
 import time
 from argparse import Namespace
 from dataclasses import dataclass, field
@@ -16,11 +15,11 @@ from pyspark.sql import Row, SparkSession
 
 from lake.clients import stream_status
 from lake.clients.kafka import Broker
-from lake.local.stack import Stack
 from spark_jobs import query
 from spark_jobs.hudi import time_travel, timeline
 from spark_jobs.runtime.pipeline import read_pipeline
 from tests.clocks import HANG_S
+from tests.rereading import read_again
 
 if TYPE_CHECKING:
     from tests.running_lake import RunningLake
@@ -144,13 +143,9 @@ class Museum:
         return changed
 
     def replay(self) -> Replayed:
-        """Takes the checkpoints of the artists away, so that the streaming job reads their topics from offset 0."""
-        stack = Stack(self.lake.home)
-        stack.supervisors["stream"].stop()
+        """The streaming job reads the topics of the artists from offset 0 again."""
         stopped = {table: self.last_instant(table) for table in TABLES}
-        for table in TABLES:
-            shutil.rmtree(self.lake.home.data / "checkpoints" / "silver" / table)
-        stack.start("stream")
+        read_again(self.lake.home, *TABLES)
         batches = {table: self._await_replay(table, stopped[table]) for table in TABLES}
         return Replayed(self.read(*map(view_of, TABLES)), batches)
 

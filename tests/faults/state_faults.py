@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from lake.clients import stream_status
 from tests.faults.rig import Rig
+from tests.rereading import read_again
 
 
 @dataclass
 class Rewind:
     """Duplicated delivery: the streaming job forgets its last batches, or all, and reads them again."""
 
-    batches: int | None = None  # None: from offset 0
+    batches: int | None = None  # None: from offset 0; of tables, a batch counts as a hundred messages
     layers: tuple[str, ...] = ("silver",)
     only: str = ""  # a part of the name
 
@@ -22,10 +23,9 @@ class Rewind:
 
     def inject(self, rig: Rig) -> None:
         rig.stack.supervisors["stream"].stop()
-        for layer in self.layers:
-            for folder in (rig.home.data / "checkpoints" / layer).rglob("offsets"):
-                if self.only in str(folder):
-                    self._forget(folder)
+        for folder in (rig.home.data / "checkpoints" / "bronze").rglob("offsets") if "bronze" in self.layers else ():
+            if self.only in str(folder):
+                self._forget(folder)
 
     def _forget(self, offsets: os.PathLike[str]) -> None:
         folder = os.fspath(offsets)
@@ -39,6 +39,10 @@ class Rewind:
 
     def heal(self, rig: Rig) -> None:
         rig.stack.start("stream")
+        if "silver" in self.layers:
+            for name, table in stream_status.reported(rig.home).items():
+                end = table.get("offsets", {}).get("0", 0)
+                read_again(rig.home, name, offset=0 if self.batches is None else max(0, end - 100 * self.batches))
 
     def seen(self, rig: Rig) -> bool:
         return True

@@ -73,7 +73,7 @@ def test_retention(rig: Rig, entry: Entry, small: str, kept: bool) -> None:
             shutil.rmtree(rig.home.data / "checkpoints")
     finally:
         stop.heal(rig)
-    told = "" if kept else "deleted before they were read"  # who has a checkpoint is told by Spark
+    told = "deleted before they were read"
     for name, why in zip(names(small), (told, told, ""), strict=True):
         until(lambda: stopped_by(rig, name, why), f"{name} goes on", TOLD_WITHIN_S)  # noqa: B023
     read_anew(rig, small)

@@ -12,13 +12,24 @@ from spark_jobs.hudi.table import HudiTable
 from spark_jobs.quarantine import table
 from spark_jobs.quarantine.table import Quarantines
 from spark_jobs.quarantined import facts
+from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.runtime.status import Progress
 from spark_jobs.streaming import quarantine_requests
 from spark_jobs.streaming.table_writer import PART_BYTES, TableWriter
-from tests.poisoned import Schemas, batch
+from tests.poisoned import TOPIC, Schemas, batch
 
 END = 2**62
+
+
+def records(spark: SparkSession, *values: bytes, first: int = 0) -> Any:
+    """Messages of partition 0 as the feed has them: a Java list of ConsumerRecords."""
+    record, made = java(spark, "org.apache.kafka.clients.consumer.ConsumerRecord"), java(spark, "java.util.ArrayList")()
+    for offset, value in enumerate(values, first):
+        made.add(record(TOPIC, 0, offset, None, bytearray(value)))
+    return made
+
+
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 
 
@@ -53,6 +64,13 @@ class Lab:
     def read_range(self, begins: dict[str, int], before: dict[str, int] | None) -> DataFrame:
         """Of self.topic, whose only partition is 0."""
         return self.topic.where(f"offset >= {begins['0']} AND offset < {before['0'] if before else END}")
+
+    def append(self, *values: bytes, first: int = 0) -> dict[str, int] | None:
+        """The short road of the first table: the offsets after the messages; None if they are not plain."""
+        writer = self.writers[0]
+        writer.can_append = True
+        writer.prepare()
+        return writer.append(records(self.spark, *values, first=first))
 
     def write(self, *values: bytes, first: int = 0) -> None:
         for writer in self.writers:

@@ -94,7 +94,13 @@ def control_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Control:
 
 
 def test_both_sides_know_the_same_verbs() -> None:
-    ours = {stream_control.COMPACT, stream_control.DELETE_ORPHANS, stream_control.REPLAY, stream_control.DROP}
+    ours = {
+        stream_control.COMPACT,
+        stream_control.DELETE_ORPHANS,
+        stream_control.REPLAY,
+        stream_control.DROP,
+        stream_control.REREAD,
+    }
     assert ours == set(control.VERBS)
     assert {table_services.COMPACT, table_services.DELETE_ORPHANS} < ours
 

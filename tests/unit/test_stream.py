@@ -31,7 +31,7 @@ def broken(_: ManagedQuery) -> Any:
 
 def application(release: Callable[[str], None] = lambda path: None, ends: Any = None) -> Any:
     """What the queries need of one: one archive may be in its first batch."""
-    leases, broker = SimpleNamespace(release=release), SimpleNamespace(ends=ends)
+    leases, broker = SimpleNamespace(release=release), SimpleNamespace(ends_of=ends)
     return SimpleNamespace(progress=Progress(), archives=SimpleNamespace(at_once=1), leases=leases, broker=broker)
 
 
@@ -147,14 +147,18 @@ def test_how_far_a_table_is() -> None:
     assert managed.reached() == {"0": 7, "1": 2}
 
 
-def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
-    def ends(topic: str) -> dict[int, int]:
-        if topic == "gone":
-            raise RuntimeError("no leader")
-        return {0: 5}
+def test_a_table_whose_topic_is_gone_stops_and_the_others_go_on() -> None:
+    stopped: list[str] = []
+
+    def ends(topics: set[str]) -> dict[str, dict[int, int]]:
+        return {topic: {0: 5} for topic in topics - {"gone"}}
 
     def start(topic: str) -> Start:
-        return lambda managed: running(None)(written(managed, {}, topic))
+        def begin(managed: ManagedQuery) -> Any:
+            written(managed, {}, topic)
+            return SimpleNamespace(lastProgress=None, isActive=True, fail=lambda error: stopped.append(str(error)))
+
+        return begin
 
     app = application(ends=ends)
     made = ManagedQueries(app)
@@ -163,6 +167,18 @@ def test_a_topic_that_kafka_says_nothing_of_is_no_obstacle() -> None:
         note_lags(app, made, now)
     tables = json.loads(app.progress.to_json(0))["tables"]
     assert {name: tables[name]["behind_s"] for name in tables} == {"gone": 0, "there": 7}
+    assert set(stopped) == {"topic gone does not exist"}
+
+
+def test_a_kafka_that_does_not_answer_is_asked_again() -> None:
+    def ends(topics: set[str]) -> dict[str, dict[int, int]]:
+        raise RuntimeError("no leader")
+
+    app = application(ends=ends)
+    made = ManagedQueries(app)
+    made.reconcile({"there": ("spec", lambda managed: running(None)(written(managed, {}, "there")))})
+    note_lags(app, made, 100.0)
+    assert json.loads(app.progress.to_json(0))["tables"]["there"]["behind_s"] == 0
 
 
 @pytest.mark.parametrize("stopping", [False, True])

@@ -1,0 +1,53 @@
+"""Commits without a Spark job: lake.hudi.Appender, for the tables and batches that it can write."""
+
+from contextlib import closing, contextmanager
+from typing import Any, Dict, Iterator
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.write_client import write_client
+from spark_jobs.runtime.jvm import java, java_map
+from spark_jobs.runtime.pipeline import Table, Target
+
+CLASS = "lake.hudi.Appender"
+REASONS = ("lake.stream.NotPlain", "lake.hudi.NotPlain")
+
+
+class NotPlain(Exception):
+    """Only the general road (apply_batch.py) can apply a batch. Nothing of it was written."""
+
+
+class Appender:
+    """The appender of one table, as long as it has these columns."""
+
+    def __init__(self, spark: SparkSession, target: Target, columns: StructType) -> None:
+        self.columns = columns
+        self._spark = spark
+        kind = spark._jvm.org.apache.spark.sql.types.DataType.fromJson(columns.json())
+        with closing(write_client(spark, target)) as client:
+            self._java = java(spark, CLASS)(client.getConfig(), spark._jsc.hadoopConfiguration(), kind)
+
+    def commit(self, rows: Any, metadata: Dict[str, str]) -> str:
+        """The instant of a commit of these rows (a Java iterator of InternalRow, one per key). Raises NotPlain."""
+        with plain_only():
+            return str(self._java.commit(rows, java_map(self._spark, "java.util.HashMap", metadata)))
+
+
+@contextmanager
+def plain_only() -> Iterator[None]:
+    """Raises NotPlain for Java's exception of that name."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        if error.java_exception.getClass().getName() in REASONS:
+            raise NotPlain(str(error.java_exception.getMessage())) from None
+        raise
+
+
+def is_appendable(spark: SparkSession, source: Table, target: Target) -> bool:
+    """True if batches of the table may be plain. With Hudi 0.15 there is no appender."""
+    plain = target.type == "mor" and not source.partition and not source.is_json
+    return plain and timeline.is_hudi_0_14(spark)
