@@ -11,6 +11,7 @@ from lake.config.environment import PROJECT
 from tests.runbooks import FOLDER, WALKS, Block, as_told, blocks, inline, pages, split
 
 TOOLS = {"aws", "cp", "git", "grep", "kubectl", "lake", "make", "npx", "printf", "psql", "python3", "sed", "sleep"}
+OF_WALKS = {"date", "export"}
 ALL = [*pages(), *pages(WALKS)]
 MAKE = (PROJECT / "Makefile").read_text(encoding="utf-8")
 USAGE_ERROR = typer.BadParameter.__mro__[1]  # of the click that typer brings
@@ -64,7 +65,7 @@ def test_every_lake_command_exists_with_its_options(page: Path) -> None:
 @pytest.mark.parametrize("page", ALL, ids=lambda path: path.stem)
 def test_every_other_command_is_known(page: Path) -> None:
     for words in commands(page):
-        assert words[0] in TOOLS, words
+        assert words[0] in TOOLS | OF_WALKS, words
         assert words[0] != "make" or f"\n{words[1]}:" in MAKE, words
         assert words[:2] != ["npx", "cdk"] or "-c" in words, f"{words}: of which environment?"
 
@@ -97,3 +98,11 @@ def test_an_output_is_compared_but_for_what_differs_each_time() -> None:
 @pytest.mark.parametrize("page", pages(WALKS), ids=lambda path: path.stem)
 def test_a_walk_shows_what_its_blocks_print(page: Path) -> None:
     assert [block.text for block in blocks(page) if block.here and block.output]
+
+
+@pytest.mark.parametrize("page", pages(WALKS), ids=lambda path: path.stem)
+def test_a_walk_ends_with_the_same_steps_on_aws(page: Path) -> None:
+    last = blocks(page)[-1]
+    assert not last.here
+    lake = [words for words in last.commands if words[0] == "lake"]
+    assert lake and all(words[-2:] == ["--env", "E"] for words in lake)
