@@ -19,3 +19,14 @@ class Database(Kind):
 
     def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
         self.client.delete_database(Name=made.id)
+
+
+class Table(Kind):
+    type, service = "AWS::Glue::Table", "glue"
+
+    def create(self, properties: Properties) -> Made:
+        self.call("create_table", properties.rest())
+        return Made(properties["TableInput"]["Name"])
+
+    def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
+        self.client.delete_table(DatabaseName=properties["DatabaseName"], Name=made.id)
