@@ -1,6 +1,7 @@
 """Helpers of all commands: options, two consoles, JSON, tables and progress."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +26,8 @@ STREAM_TIMEOUT = typer.Option(300, "--timeout", min=1, help="Seconds to wait for
 VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to stop changing.")
 RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each step: reading, catching up, deleting.")
 
-out = Console(highlight=False)
+# No terminal, no end of a line: who pipes a table looks for whole cells. rich takes 80 columns there.
+out = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200)
 err = Console(stderr=True, highlight=False)
 
 
