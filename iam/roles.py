@@ -27,6 +27,8 @@ ARNS = {
     "AWS::Logs::LogGroup": "arn:aws:logs:{region}:{account}:log-group:{id}:*",
     "AWS::MSK::Cluster": "arn:aws:kafka:{region}:{account}:cluster/{id}/0-1",
     "AWS::MSK::ServerlessCluster": "arn:aws:kafka:{region}:{account}:cluster/{id}/0-s1",
+    "AWS::ECS::Cluster": "arn:aws:ecs:{region}:{account}:cluster/{id}",
+    "AWS::ECS::TaskDefinition": "arn:aws:ecs:{region}:{account}:task-definition/{id}:1",
     "AWS::EKS::Cluster": "arn:aws:eks:{region}:{account}:cluster/{id}",
     "AWS::S3::Bucket": "arn:aws:s3:::{id}",
     "AWS::SNS::Topic": "arn:aws:sns:{region}:{account}:{id}",
@@ -34,7 +36,10 @@ ARNS = {
 }
 # Attributes of which not any text will do.
 ATTRIBUTES = {"BootstrapBrokerStringSaslIam": "b-1.{id}:9098", "Endpoint.Port": "5432"}
-REF_IS_ARN = ("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster", "AWS::SNS::Topic", "AWS::SecretsManager::Secret")
+REF_IS_ARN = (
+    *("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster", "AWS::SNS::Topic", "AWS::SecretsManager::Secret"),
+    "AWS::ECS::TaskDefinition",
+)
 ATTACHMENT = "AWS::SecretsManager::SecretTargetAttachment"
 KAFKA = ("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster")
 NAMES = ("RoleName", "ClusterName", "BucketName", "Name")  # of resources whose name is chosen

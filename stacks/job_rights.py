@@ -1,5 +1,7 @@
 """What the Spark jobs may do, on a cluster and on EMR Serverless."""
 
+from collections.abc import Sequence
+
 from aws_cdk import aws_iam as iam
 from lake_constructs import kafka_statements
 from lake_constructs.catalog import write_tables
@@ -27,9 +29,9 @@ class JobRights:
         self._processing = blueprint.environment.processing
         self.may_load = not blueprint.environment.keep_data and not blueprint.environment.source.existing
 
-    def statements(self, code: JobCode) -> list[iam.PolicyStatement]:
-        """Of all jobs but those about sales."""
-        storage, source, databases = self._storage, self._source, self._blueprint.databases
+    def statements(self, own: Sequence[iam.PolicyStatement]) -> list[iam.PolicyStatement]:
+        """Of all jobs but those about sales. own: what is added where they run, on_nodes or on_serverless."""
+        storage, databases = self._storage, self._blueprint.databases
         catalog = write_tables(list(glue_databases(databases)), replaced=REFINED)
         groups = [consumer_group(name) for name in self._processing.layered]
         return [
@@ -37,14 +39,29 @@ class JobRights:
             *write_objects(storage.bronze, "bronze"),
             *([read_objects(storage.bronze, SINK)] if self._reads_sink else []),
             *write_objects(storage.artifacts, STATE),
-            *write_objects(storage.logs, EMR_LOGS),
-            read_asset(*code.parts),
-            *read_secret(source.users[roles.VERIFY], source.secrets_key),
-            *(read_secret(source.admin, source.admin_key) if self.may_load else []),
+            *own,
             use_key(storage.key),
             kafka_statements.connect(self._kafka, produce=False),
             *kafka_statements.read(self._kafka, captured_topics(databases), groups),
             *(catalog if self._processing.metastore == "glue" else []),
+        ]
+
+    def on_nodes(self, code: JobCode) -> list[iam.PolicyStatement]:
+        """What start scripts and EMR do on a cluster: they read code and passwords, and archive logs."""
+        source = self._source
+        return [
+            *write_objects(self._storage.logs, EMR_LOGS),
+            read_asset(*code.parts),
+            *read_secret(source.users[roles.VERIFY], source.secrets_key),
+            *(read_secret(source.admin, source.admin_key) if self.may_load else []),
+        ]
+
+    def on_serverless(self, code: JobCode) -> list[iam.PolicyStatement]:
+        """EMR Serverless reads code and archives logs. For passwords it has rights of its own: stacks/source.py."""
+        scripts = [url for name, url in code.scripts.items() if name != STREAMER]
+        return [
+            code.read([code.package, code.pools, *code.jars, *scripts]),
+            write_below(self._storage.logs, EMR_LOGS),
         ]
 
     @property

@@ -52,7 +52,8 @@ class SparkCluster:
         self.number = CfnParameter(stack, steps.NUMBER, type="Number", default=1, min_value=1).value_as_string
         groups = EmrSecurityGroups(stack, "Groups", vpc=network.vpc)
         self.group = groups.nodes
-        self.role = NodeRole(stack, "Nodes", statements=[*rights.statements(code), *self._of_nodes()])
+        statements = [*rights.statements(rights.on_nodes(code)), *self._of_nodes()]
+        self.role = NodeRole(stack, "Nodes", statements=statements)
         self.id = self._cluster(groups, network.vpc.private_subnets[0].subnet_id).ref
         publish_id(stack, self._settings.name, self.id)
 

@@ -45,7 +45,7 @@ class SparkServerless:
         self._settings, self._processing = blueprint.environment, blueprint.environment.processing
         self._tag = (LAKE_TAG, self._settings.name)
         self.group = ec2.SecurityGroup(stack, "Jobs", vpc=network.vpc)
-        self.role: iam.Role = JobRole(stack, "JobRole", statements=rights.statements(code))
+        self.role: iam.Role = JobRole(stack, "JobRole", statements=rights.statements(rights.on_serverless(code)))
         self.service_role = self.role.role_arn
         subnets = [one.subnet_id for one in network.vpc.private_subnets]
         self._application = SparkApplication(
@@ -74,7 +74,7 @@ class SparkServerless:
             role=self.role,
             bucket=self._storage.artifacts,
             pipelines=[remembered_key(name, "pipeline.json") for name in jobs],
-            templates=self._code.read_templates(jobs),
+            templates=self._code.read(self._code.templates[name] for name in jobs),
             logs=self._storage.log_settings,
         )
         for name, run in runs_of.items():

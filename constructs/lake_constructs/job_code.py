@@ -44,9 +44,9 @@ class JobCode(Construct):
         self.reporter = self._url("Reporter", SCRIPTS / "report_freshness.py") if starters else ""
         self.bootstrap = self._url("Bootstrap", SCRIPTS / "report_on_primary.sh") if starters else ""
 
-    def read_templates(self, names: Iterable[str]) -> iam.PolicyStatement:
-        """Read the templates of these names, and nothing else."""
-        wanted = [self.templates[name] for name in names]
+    def read(self, urls: Iterable[str]) -> iam.PolicyStatement:
+        """Read these files, and nothing else."""
+        wanted = list(urls)
         return read_asset(*(part for part in self.parts if part.s3_object_url in wanted))
 
     def _url(self, id: str, path: Path) -> str:

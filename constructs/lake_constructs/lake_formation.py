@@ -44,15 +44,22 @@ class LakeFormation(Construct):
             role_arn=role.role_arn,
         )
         self.location.node.add_dependency(role)
-        revoked = {name: self._revoke(name) for name in databases}
-        handler = next(iter(revoked.values())).grant_principal
+        revoked: dict[str, custom.AwsCustomResource] = {}
+        handler = None
+        for name in databases:
+            revoked[name] = self._revoke(name, handler)
+            handler = handler or revoked[name].grant_principal
         assert isinstance(handler, iam.Role)
         self.settings = administrators(self, "Administrators", [deployer(self), handler.role_arn])
+        first = next(iter(revoked.values()))
         for name, call in revoked.items():
-            call.node.add_dependency(databases[name], self.settings)
+            call.node.add_dependency(databases[name], self.settings, *([] if call is first else [first]))
 
-    def _revoke(self, database: str) -> custom.AwsCustomResource:
-        """A database that never had this permission is no failure."""
+    def _revoke(self, database: str, handler: iam.IRole | None) -> custom.AwsCustomResource:
+        """handler: the role of all these calls, which gets its right with the first one.
+
+        A database that never had this permission is no failure.
+        """
         call = custom.AwsSdkCall(
             service="LakeFormation",
             action="revokePermissions",
@@ -64,12 +71,12 @@ class LakeFormation(Construct):
             physical_resource_id=custom.PhysicalResourceId.of(database),
             ignore_error_codes_matching="InvalidInputException",
         )
-        statement = iam.PolicyStatement(actions=["lakeformation:RevokePermissions"], resources=["*"])
+        right = iam.PolicyStatement(actions=["lakeformation:RevokePermissions"], resources=["*"])
         return custom.AwsCustomResource(
             self,
             f"Close-{database}",
             on_update=call,  # on_create, too
-            policy=custom.AwsCustomResourcePolicy.from_statements([statement]),
+            **({"role": handler} if handler else {"policy": custom.AwsCustomResourcePolicy.from_statements([right])}),
             install_latest_aws_sdk=False,
         )
 

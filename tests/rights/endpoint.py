@@ -18,20 +18,30 @@ from tests.rights import s3_calls
 from tests.rights.judge import Call
 
 LOGIN = {"username": "u", "password": "p"}
-SERVICES = {"monitoring": "cloudwatch"}  # signed for -> the name of its API
+Rights = list[tuple[str, str, dict[str, str]]]  # action, resource, context: what AWS checks for a request
+SERVICES = {"monitoring": "cloudwatch", "elasticmapreduce": "emr"}  # signed for -> the name of its API
 
 
 class Endpoint:
-    """A WSGI application. files: what is on S3 from the beginning, by bucket/key. parameters: of Systems Manager."""
+    """A WSGI application. files: what is on S3 from the beginning, by bucket/key. parameters: of Systems Manager.
 
-    def __init__(self, files: Mapping[str, Path], parameters: Mapping[str, str]) -> None:
+    answers: more operations, each a function from the parameters to what AWS checks and the result.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, Path],
+        parameters: Mapping[str, str],
+        answers: Mapping[str, Callable[[dict[str, Any]], tuple[Rights, dict[str, Any]]]] | None = None,
+    ) -> None:
         self.calls: list[Call] = []
         self.objects: dict[str, bytes] = {}
         self._files, self._parameters = files, parameters
-        self._answers: dict[str, Callable[[dict[str, Any]], tuple[str, dict[str, str], dict[str, Any]]]] = {
+        self._answers: dict[str, Callable[[dict[str, Any]], tuple[Rights, dict[str, Any]]]] = {
             "GetSecretValue": self._secret,
             "GetParameter": self._parameter,
             "PutMetricData": self._metrics,
+            **(answers or {}),
         }
 
     def __call__(self, environ: wire.Environ, start: Callable[..., Any]) -> Iterable[bytes]:
@@ -45,20 +55,21 @@ class Endpoint:
         call = wire.read(environ, SERVICES.get(service, service), region)
         if call is None or call.operation.name not in self._answers:
             return wire.error(environ, f"nobody wrote an answer for {environ['PATH_INFO']} of {service}")
-        resource, context, result = self._answers[call.operation.name](call.parameters)
-        action = f"{call.service}:{call.operation.name}"
-        self.calls.append(Call(role, action, resource.format(region=region), tuple(context.items())))
+        rights, result = self._answers[call.operation.name](call.parameters)
+        for action, resource, context in rights:
+            self.calls.append(Call(role, action, resource.format(region=region), tuple(context.items())))
         return call.answer(result)
 
-    def _secret(self, wish: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, Any]]:
-        return wish["SecretId"], {}, {"SecretString": json.dumps(LOGIN)}
+    def _secret(self, wish: dict[str, Any]) -> tuple[Rights, dict[str, Any]]:
+        return [("secretsmanager:GetSecretValue", wish["SecretId"], {})], {"SecretString": json.dumps(LOGIN)}
 
-    def _parameter(self, wish: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, Any]]:
+    def _parameter(self, wish: dict[str, Any]) -> tuple[Rights, dict[str, Any]]:
         found = {"Name": wish["Name"], "Value": self._parameters[wish["Name"]]}
-        return f"arn:aws:ssm:{{region}}:123456789012:parameter{wish['Name']}", {}, {"Parameter": found}
+        resource = f"arn:aws:ssm:{{region}}:123456789012:parameter{wish['Name']}"
+        return [("ssm:GetParameter", resource, {})], {"Parameter": found}
 
-    def _metrics(self, wish: dict[str, Any]) -> tuple[str, dict[str, str], dict[str, Any]]:
-        return "*", {"cloudwatch:namespace": wish["Namespace"]}, {}
+    def _metrics(self, wish: dict[str, Any]) -> tuple[Rights, dict[str, Any]]:
+        return [("cloudwatch:PutMetricData", "*", {"cloudwatch:namespace": wish["Namespace"]})], {}
 
     def _s3(self, role: str, environ: wire.Environ) -> Response:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"].lstrip("/")

@@ -32,4 +32,6 @@ def right(call: dict[str, Any]) -> tuple[str, str]:
         case "CloudWatchLogs", "deleteLogGroup":
             group = f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{parameters['logGroupName']}"
             return "logs:DeleteLogGroup", f"{group}:*"
+        case "LakeFormation", "revokePermissions":
+            return "lakeformation:RevokePermissions", "*"  # no resource restricts it
     raise KeyError(f"the right for {call['service']}.{call['action']}: add it to tests/rights/handlers.py")

@@ -12,8 +12,8 @@ from pathlib import Path
 import yaml
 
 from iam.roles import ACCOUNT, HASH, REF_IS_ARN, REGION, Account, Stacks
-from lake.aws.processing import Processing
 from tests.rights.judge import Call
+from tests.rights.lakes import Lake
 
 FOLDER = Path(__file__).parent
 RECORDED, PLATFORM = FOLDER / "recorded_calls.json", FOLDER / "platform_calls.yaml"
@@ -22,23 +22,35 @@ KAFKA = ("cluster", "topic", "group", "transactional-id")
 GLUE = ("catalog", "database", "table")
 Line = tuple[str, str, str, dict[str, str]]  # role, action, resource, context
 GROUP = "group/lake_stream"  # of the job that was recorded
+# On MSK Connect these of Connect have other names (its guide, "Internal topics"). That of the offsets is ours.
+MANAGED = {
+    "topic/connect-configs": "topic/__amazon_msk_connect_configs_x",
+    "topic/connect-status": "topic/__amazon_msk_connect_status_x",
+    "group/connect": "group/__amazon_msk_connect_x",
+}
 
 
-def listed(stacks: Stacks, account: Account, processing: Processing) -> Iterator[Call]:
-    """Of both files, for an environment with this processing."""
-    jobs = [stacks.resolve(stack, one["Name"]) for stack, _, one in stacks.of_type("AWS::EMR::Step")]
-    for role, action, resource, context in (*recorded(), *of_platform(processing)):
-        for named in [f"group/lake_{job}" for job in jobs] if resource == GROUP else [resource]:
-            yield Call(role, action, arn(named, stacks, account), tuple(context.items()))
+def listed(lake: Lake) -> Iterator[Call]:
+    """Of both files, for this lake."""
+    for role, action, resource, context in (*recorded(), *of_platform(lake.choices)):
+        for named in named_here(resource, lake):
+            yield Call(lake.role(role), action, arn(named, lake.stacks, lake.account), tuple(context.items()))
+
+
+def named_here(resource: str, lake: Lake) -> list[str]:
+    """What is called so in the recording has other names in some lakes, or several."""
+    if resource == GROUP:
+        return [f"group/lake_{job}" for job in lake.environment.processing.layered]
+    return [MANAGED.get(resource, resource) if "msk_connect" in lake.choices else resource]
 
 
 def recorded() -> Iterator[Line]:
     yield from ((*one, {}) for one in json.loads(RECORDED.read_text()))
 
 
-def of_platform(processing: Processing) -> Iterator[Line]:
+def of_platform(choices: set[str]) -> Iterator[Line]:
     for one in yaml.safe_load(PLATFORM.read_text()):
-        if "only" not in one or getattr(processing, one["only"]):
+        if "only" not in one or one["only"] in choices:
             for resource in one.get("resources") or [one["resource"]]:
                 yield from ((one["role"], action, resource, one.get("context", {})) for action in one["actions"])
 

@@ -8,13 +8,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from iam.roles import Account, Stacks, account, read
-from lake.aws.environment import load_aws_environment
+from iam.roles import Account
+from lake.aws.stack_outputs import remembered_key
 from tests.rights.endpoint import Endpoint, serving
 from tests.rights.handlers import called
 from tests.rights.implied import implied
 from tests.rights.judge import Call
+from tests.rights.lakes import Lake, lake
 from tests.rights.listed import listed
+from tests.rights.managed import fetched_by_runs, logged, run_functions, run_tasks
 from tests.rights.programs import (
     Failed,
     Machines,
@@ -25,7 +27,7 @@ from tests.rights.programs import (
     parameters,
     speaking_pods,
 )
-from tests.synth.synthesis import ROOT, synthesize
+from tests.rights.services import Services
 
 REQUEST = json.dumps({"id": "1", "verb": "status", "arguments": {"names": []}}).encode()
 
@@ -42,29 +44,35 @@ class Recorded:
 @cache
 def record(name: str) -> Recorded:
     """Runs what can be run in seconds; the calls of Connect and of Spark's jobs were recorded (listed.py)."""
-    folder = synthesize(name).folder
-    stacks = read(folder)
-    found = account(stacks)
-    endpoint = Endpoint(assets(folder), parameters(stacks))
+    here = lake(name)
+    services = Services(here.stacks, list(here.environment.processing.layered), here.environment.name)
+    endpoint = Endpoint(assets(here.folder), parameters(here.stacks), services.answers())
     with serving(endpoint) as url, TemporaryDirectory() as home:
-        failed = run_all(Machines(endpoint, url, Path(home)), endpoint, stacks, folder, name)
+        failed = run_all(Machines(endpoint, url, Path(home)), endpoint, here)
     made = {
         *endpoint.calls,
-        *listed(stacks, found, load_aws_environment(ROOT, name).processing),
-        *called(stacks, found),
+        *listed(here),
+        *called(here.stacks, here.account),
+        *fetched_by_runs(here),
+        *logged(here),
     }
-    return Recorded(found, sorted({*made, *implied(stacks, made)}), failed)
+    return Recorded(here.account, sorted({*made, *implied(here.stacks, made)}), failed)
 
 
-def run_all(machines: Machines, endpoint: Endpoint, stacks: Stacks, folder: Path, name: str) -> list[str]:
+def run_all(machines: Machines, endpoint: Endpoint, here: Lake) -> list[str]:
     """The failures, one text each."""
+    stacks, artifacts = here.stacks, next(one for one in here.stacks.ids("AWS::S3::Bucket") if "artifacts" in one)
     deployed = deployed_steps(stacks)
-    wanted = [*deployed, *operated_steps(stacks, deployed[0].jar, name)]
+    operated = operated_steps(stacks, deployed[0].jar, here.environment.name) if deployed else []
     found = [attempt(machines.boot, *action) for action in bootstrap_actions(stacks)]
-    found += [attempt(machines.run, step) for step in wanted]
-    artifacts = next(one for one in stacks.ids("AWS::S3::Bucket") if "artifacts" in one)
+    found += [attempt(machines.run, step) for step in (*deployed, *operated)]
     endpoint.objects[f"{artifacts}/connectors/requests/1.json"] = REQUEST
-    found += [attempt(machines.run_pod, *pod) for pod in speaking_pods(stacks, folder)]
+    found += [attempt(machines.run_pod, *pod) for pod in speaking_pods(stacks, here.folder)]
+    for job in (
+        here.environment.processing.layered if "serverless" in here.choices else ()
+    ):  # on a cluster they are silent
+        endpoint.objects[f"{artifacts}/{remembered_key(job, 'status.json')}"] = b"{}"
+    found += [*run_functions(here, machines), *run_tasks(here, machines)]
     return [failure for failure in found if failure]
 
 

@@ -16,7 +16,7 @@ from tests.synth.test_cost import read
 
 DEV = load_aws_environment(ROOT, "dev")
 KIND = {"kind": "serverless", "release": "emr-7.10.0", "sales": {"executors": 1}}
-NODES_ALONE = {"ssm", "cloudwatch"}  # the reporter on the primary node
+NODES_ALONE = {"ssm", "cloudwatch", "secretsmanager"}  # the reporter on the primary node; start scripts
 # Options of spark-submit that only one of the two has: where the driver runs, and the sizes of workers.
 OF_ITS_PLACE = ("spark.driver.cores", "spark.executor.cores")
 
@@ -108,12 +108,13 @@ def test_the_pipeline_file_is_filled_in_with_every_place(lake: Synthesized) -> N
 
 
 def test_the_jobs_have_the_rights_that_they_have_on_a_cluster(lake: Synthesized, dev: Synthesized) -> None:
-    """Less those of the nodes themselves, and the files of a cluster."""
+    """Less those of the nodes themselves, the files of a cluster, and a look at the logs."""
     here = actions(lake, "JobRole")
     there = {one: found for one, found in actions(dev, "Nodes").items() if one.partition(":")[0] not in NODES_ALONE}
     disks = {"kms:Encrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"}
     assert set(here) == set(there) - disks
-    for action in set(here) - {"s3:GetObject", "kms:Decrypt", "kms:GenerateDataKey"}:
+    of_logs = {"s3:ListBucket", "s3:GetBucketLocation"}
+    for action in set(here) - {"s3:GetObject", "kms:Decrypt", "kms:GenerateDataKey", *of_logs}:
         assert here[action] == there[action], action
 
 
