@@ -121,9 +121,9 @@ def test_the_rest_interface_finds_workers_not_the_hook() -> None:
     assert not service["spec"]["selector"].items() <= hook.items()
 
 
-def options() -> list[str]:
+def options(scenario: str = "prod") -> list[str]:
     """What the worker's JVM is started with: it also says which providers of settings there may be."""
-    worker = only(rendered(SCENARIOS["prod"]), "Deployment")["spec"]["template"]["spec"]["containers"][0]
+    worker = only(rendered(SCENARIOS[scenario]), "Deployment")["spec"]["template"]["spec"]["containers"][0]
     (found,) = [variable["value"] for variable in worker["env"] if variable["name"] == "KAFKA_OPTS"]
     return str(found).split()
 
