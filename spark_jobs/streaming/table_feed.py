@@ -154,9 +154,9 @@ class TableFeed(Follower):
             end = self._batch_end(self._app.broker.ends(self.topic))
             self._writer.write(self._writer.read_range(self.reached, end))
         self._table.read_from(self._app.broker.topic(self.topic))  # else the messages may be of another topic
-        self._writer.prepare()
         self._table.metastore.after_commit()
         self._app.progress.note(self.name, sync_failure=self._table.metastore.failure)
+        self._writer.prepare()
         self._reach(end)
 
     def _batch_end(self, ends: Dict[int, int]) -> Offsets:
