@@ -3,7 +3,7 @@
 The rows are those of decode_and_fit.py: the same SQL, which lake.stream.Rows compiles.
 """
 
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, DoubleType, FloatType, IntegerType, LongType, StructField, StructType
@@ -21,16 +21,8 @@ MESSAGES = StructType(
 )
 
 
-class PlainRows(NamedTuple):
-    """The compiled rows (a Java lake.stream.Rows) of one writer for a table with these columns."""
-
-    writer: int
-    columns: StructType
-    compiled: Any
-
-
-def plain_rows(spark: SparkSession, schemas: WriterSchemas, writer: int, stored: Stored) -> Optional[PlainRows]:
-    """The compiled rows; None if the writer does not write exactly the columns that the table has.
+def plain_rows(spark: SparkSession, schemas: WriterSchemas, writer: int, stored: Stored) -> Optional[Any]:
+    """The compiled rows, a Java lake.stream.Rows; None if the writer does not write exactly the table's columns.
 
     Also None for keys of floats: for Spark 0.0 and -0.0 are one key, and their bytes differ.
     """
@@ -38,10 +30,7 @@ def plain_rows(spark: SparkSession, schemas: WriterSchemas, writer: int, stored:
         return None
     schemas.learn([writer])
     rows = _as_stored(spark, schemas, writer, stored.columns)
-    if rows is None:
-        return None
-    compiled = java(spark, "lake.stream.Rows")(rows._jdf)
-    return PlainRows(writer, stored.columns, compiled)
+    return None if rows is None else java(spark, "lake.stream.Rows")(rows._jdf)
 
 
 def _as_stored(spark: SparkSession, schemas: WriterSchemas, writer: int, columns: StructType) -> Optional[DataFrame]:

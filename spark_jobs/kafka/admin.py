@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Pipeline
 
+PREFIX = "kafka."
 ADMIN = "org.apache.kafka.clients.admin."
 NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"  # Kafka's Uuid of zeros, from a broker that gives topics no id
 UNKNOWN = "UnknownTopicOrPartitionException"
@@ -85,8 +86,7 @@ class Broker:
     def _admin(self) -> Any:
         with self._lock:
             if self._made is None:
-                settings = {name[len("kafka.") :]: value for name, value in self._settings.items()}
-                properties = java_map(self._spark, "java.util.Properties", settings)
+                properties = client_settings(self._spark, "java.util.Properties", self._settings)
                 self._made = java(self._spark, ADMIN + "AdminClient").create(properties)
             return self._made
 
@@ -113,6 +113,11 @@ class Broker:
                 answers.get(partition).offset()
             )
         return found
+
+
+def client_settings(spark: SparkSession, kind: str, settings: Dict[str, str]) -> Any:
+    """Settings of Spark's Kafka source ("kafka.<name>") as a client of Kafka takes them: a Java map of that class."""
+    return java_map(spark, kind, {name[len(PREFIX) :]: value for name, value in settings.items()})
 
 
 def _present(answer: Any) -> Optional[Any]:

@@ -6,11 +6,11 @@ from typing import Any, Dict, NamedTuple
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.kafka.admin import client_settings
 from spark_jobs.runtime.jvm import java, java_map
 
 HELD_BYTES = 64 * 1024 * 1024  # of messages that no table has taken yet, of all topics
 BATCH_BYTES = 8 * 1024 * 1024  # of messages of one turn: the other tables wait for it
-PREFIX = "kafka."
 Offsets = Dict[str, int]  # the next offset of each partition
 
 
@@ -59,10 +59,7 @@ class Feed:
     def _consumer(self) -> Any:
         with self._lock:
             if self._made is None:
-                named = {
-                    name[len(PREFIX) :]: value for name, value in self._settings.items() if name.startswith(PREFIX)
-                }
-                settings = java_map(self._spark, "java.util.HashMap", named)
+                settings = client_settings(self._spark, "java.util.HashMap", self._settings)
                 self._made = java(self._spark, "lake.stream.Feed")(settings, HELD_BYTES)
             return self._made
 

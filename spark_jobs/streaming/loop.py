@@ -69,7 +69,7 @@ class Loop:
         with self._lock:
             if not table.ended:
                 self._tables[table.name] = table
-                self._ends[table.topic] = _furthest(self._ends.get(table.topic, {}), end)
+                self._ends[table.topic] = _furthest(self._end(table.topic), end)
                 self._follow(table.topic)
 
     def remove(self, table: Follower) -> None:
@@ -91,7 +91,7 @@ class Loop:
 
     def is_behind(self, table: Follower) -> bool:
         """True if the topic was read further than the table."""
-        return table.is_behind(self._ends.get(table.topic, {}))
+        return table.is_behind(self._end(table.topic))
 
     def is_any_behind(self) -> bool:
         """True if some table has something to do."""
@@ -117,7 +117,7 @@ class Loop:
 
     def _due(self) -> List[Follower]:
         now = time.monotonic()
-        return [table for table in self._all() if table.is_due(now, self._ends.get(table.topic, {}))]
+        return [table for table in self._all() if table.is_due(now, self._end(table.topic))]
 
     def _described(self, names: Set[str]) -> Dict[str, Topic]:
         """The topics after their messages were read, so they are those that the messages come from."""
@@ -145,7 +145,7 @@ class Loop:
         with self._lock:
             for topic, ends in arrivals.ends.items():
                 if self._of_topic(topic):
-                    self._ends[topic] = _furthest(self._ends.get(topic, {}), ends)
+                    self._ends[topic] = _furthest(self._end(topic), ends)
             failed = [(table, reason) for topic, reason in arrivals.failures.items() for table in self._of_topic(topic)]
         for table, reason in failed:
             table.fail(OSError(reason))
@@ -153,6 +153,10 @@ class Loop:
     def _follow(self, topic: str) -> None:
         keeping = any(table.keeps for table in self._of_topic(topic))
         self._feed.follow(topic, self._begin(topic) if keeping else self._ends[topic], keeping)
+
+    def _end(self, topic: str) -> Offsets:
+        """How far the topic goes, as far as it is known."""
+        return self._ends.get(topic, {})
 
     def _begin(self, topic: str) -> Offsets:
         """From where on some table needs the messages."""

@@ -4,15 +4,25 @@ It ends in the same table as the general road (apply_batch.py), which takes ever
 """
 
 import json
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from pyspark.sql.types import StructType
 
 from spark_jobs.events import fencing
 from spark_jobs.events.batch import Batch
-from spark_jobs.events.plain import PlainRows, plain_rows
+from spark_jobs.events.plain import plain_rows
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.hudi.appender import NotPlain, plain_only
 from spark_jobs.hudi.table import Commit, HudiTable
 from spark_jobs.runtime.jvm import java, java_list
+
+
+class Prepared(NamedTuple):
+    """rows: the compiled ones (a Java lake.stream.Rows) of a writer and of these columns; None if there are none."""
+
+    writer: int
+    columns: StructType
+    rows: Optional[Any]
 
 
 class PlainRoad:
@@ -21,15 +31,14 @@ class PlainRoad:
     def __init__(self, table: HudiTable, schemas: WriterSchemas) -> None:
         self._table = table
         self._schemas = schemas
-        self._prepared: Tuple[Any, ...] = ()  # for which writer, and which columns of the table
-        self._rows: Optional[PlainRows] = None
+        self._prepared: Optional[Prepared] = None
 
     def prepare(self) -> None:
         """Compiles the rows of the writer of the last commit. It may ask the registry, and takes a moment."""
         stored, writer = self._table.stored, self._table.reached.get("schema_id")
-        if writer is not None and self._prepared != (writer, stored.columns):
-            self._rows = plain_rows(self._table.spark, self._schemas, writer, stored)
-            self._prepared = writer, stored.columns
+        if writer is not None and not self._is_prepared():
+            rows = plain_rows(self._table.spark, self._schemas, writer, stored)
+            self._prepared = Prepared(writer, stored.columns, rows)
 
     def apply(self, messages: Any) -> Tuple[Commit, Dict[str, int]]:
         """Commits the messages (a Java list of ConsumerRecords), with their position in the same commit.
@@ -37,26 +46,25 @@ class PlainRoad:
         Returns the next offset of each of their partitions, too. Raises NotPlain before anything is written; and Busy.
         """
         table, generations = self._table, self._table.reached["runs"]
-        rows = self._prepared_rows()
-        found = self._decoded(messages, rows)
-        batch = Batch(None, _partitions(found, rows.writer))  # type: ignore[arg-type]
+        if not self._is_prepared() or self._prepared is None or self._prepared.rows is None:
+            raise NotPlain("the first batch of a writer, or one with other columns than the table")
+        found = self._decoded(messages, self._prepared)
+        batch = Batch(None, _partitions(found, self._prepared.writer))  # type: ignore[arg-type]
         if not fencing.needs_nothing(batch, generations):
             raise NotPlain("messages of another generation of the connector")
         position = table.position_after(batch, batch, generations)
         return table.append(found.rows(), position, batch.value_bytes, batch.committed_ms), batch.next_offsets
 
-    def _prepared_rows(self) -> PlainRows:
-        prepared = self._prepared == (self._table.reached.get("schema_id"), self._table.stored.columns)
-        if not prepared or self._rows is None:
-            raise NotPlain("the first batch of a writer, or one with other columns than the table")
-        return self._rows
+    def _is_prepared(self) -> bool:
+        now = self._table.reached.get("schema_id"), self._table.stored.columns
+        return self._prepared is not None and self._prepared[:2] == now
 
-    def _decoded(self, messages: Any, rows: PlainRows) -> Any:
+    def _decoded(self, messages: Any, prepared: Prepared) -> Any:
         """A Java lake.stream.PlainBatch."""
         spark = self._table.spark
         keys = java_list(spark, self._table.source.keys)
         with plain_only():
-            return java(spark, "lake.stream.PlainBatch")(messages, rows.compiled, rows.writer, keys)
+            return java(spark, "lake.stream.PlainBatch")(messages, prepared.rows, prepared.writer, keys)
 
 
 def _partitions(found: Any, writer: int) -> List[Dict[str, Any]]:

@@ -13,35 +13,24 @@ from spark_jobs.streaming import quarantine_requests
 from spark_jobs.streaming.application import Application
 from spark_jobs.streaming.control import DONE, REREAD, WRONG, Control, Request
 from spark_jobs.streaming.managed_queries import ManagedQueries
-from spark_jobs.streaming.table_writer import TableWriter
 
 LOG = logging.getLogger("services")
 
 
-def reread(control: Control, queries: ManagedQueries) -> None:
-    """Serves the requests to read topics again."""
-    feeds = {managed.name: managed.query for managed, _ in queries.of_tables()}
-    for one in _requests(control, REREAD):
-        feed = feeds.get(str(one.arguments.get("table")))
-        try:
-            if feed is not None:  # else it waits for the start of the table
-                feed.rewind(one.arguments["offsets"])
-                control.answer(one, DONE, {})
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            control.answer(one, WRONG, {"error": "offsets must be given by partition: {}".format(error)})
-
-
-def serve(app: Application, pipeline: Pipeline, writers: List[TableWriter]) -> None:
+def serve(app: Application, pipeline: Pipeline, queries: ManagedQueries) -> None:
     """One round over all tables, one after the other. Requests about the quarantine wait for one table at most.
 
-    A table for which nothing is due costs nothing: requests are listed once a round, and after each table that had
-    something to do.
+    A table for which nothing is due costs nothing. Requests for tables are listed once a round, those about the
+    quarantine also after each table that had something to do.
     """
-    control, tables, every = Control(app.spark, pipeline.requests), [one.table for one in writers], _every(pipeline)
-    requests = _requests(control, COMPACT, DELETE_ORPHANS)
+    control, every = Control(app.spark, pipeline.requests), int(pipeline.silver["service_commits"])
+    writers = [writer for _, writer in queries.of_tables()]
+    tables = [writer.table for writer in writers]
+    requests = _requests(control)
+    _reread(control, [one for one in requests if one.verb == REREAD], queries)
     quarantine_requests.serve(control, app.quarantines, pipeline, writers)
     for table in tables:
-        own = [one for one in requests if one.arguments.get("table") == table.name]
+        own = [one for one in requests if one.verb != REREAD and one.arguments.get("table") == table.name]
         if own or table_services.is_due(table, every, time.time()):
             table_services.sync_overdue(tables, app.progress)
             with app.services.turn():
@@ -50,16 +39,25 @@ def serve(app: Application, pipeline: Pipeline, writers: List[TableWriter]) -> N
             quarantine_requests.serve(control, app.quarantines, pipeline, writers)
 
 
-def _every(pipeline: Pipeline) -> int:
-    return int(pipeline.silver["service_commits"])
-
-
-def _requests(control: Control, *verbs: str) -> List[Request]:
+def _requests(control: Control) -> List[Request]:
     try:
-        return control.pending(*verbs)
+        return control.pending(COMPACT, DELETE_ORPHANS, REREAD)
     except Exception as error:  # py4j: the storage does not answer, and the requests stay
         LOG.warning("requests are not served: %s", root_cause(error))
         return []
+
+
+def _reread(control: Control, requests: List[Request], queries: ManagedQueries) -> None:
+    """Serves the requests to read topics again."""
+    feeds = {managed.name: managed.query for managed, _ in queries.of_tables()}
+    for one in requests:
+        feed = feeds.get(str(one.arguments.get("table")))
+        try:
+            if feed is not None:  # else it waits for the start of the table
+                feed.rewind(one.arguments["offsets"])
+                control.answer(one, DONE, {})
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            control.answer(one, WRONG, {"error": "offsets must be given by partition: {}".format(error)})
 
 
 def _attend(app: Application, table: HudiTable, control: Control, requests: List[Request], every: int) -> None:

@@ -61,8 +61,9 @@ class StreamingJob:
         self.failed = False
         context = spark.sparkContext
         slots = CommitSlots(context.defaultParallelism)
-        broker = Broker(spark, self._pipeline().kafka)
-        loop = Loop(Feed(spark, self._pipeline().kafka), broker)
+        kafka = self._pipeline().kafka
+        broker = Broker(spark, kafka)
+        loop = Loop(Feed(spark, kafka), broker)
 
         def busy() -> bool:
             return slots.busy() or loop.is_any_behind()
@@ -148,10 +149,8 @@ class StreamingJob:
         storage.write_text(self._spark, pipeline.status, self._app.progress.to_json(time.time()))
 
     def _serve(self) -> None:
-        pipeline = self._pipeline()
         if self._tables_first.over:
-            service_loop.reread(Control(self._spark, pipeline.requests), self._queries)
-            service_loop.serve(self._app, pipeline, [writer for _, writer in self._queries.of_tables()])
+            service_loop.serve(self._app, self._pipeline(), self._queries)
 
     def _lose(self, reason: str) -> None:
         """Stops everything after a lost claim or a dead thread; the supervisor restarts this job."""
