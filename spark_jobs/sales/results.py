@@ -28,9 +28,9 @@ def keep_each(folder: str, form: str) -> Callable[[DataFrame, int], None]:
     def write(batch: DataFrame, number: int) -> None:
         if number == 0:
             storage.delete(batch.sparkSession, folder)
-        # Kept before they are sorted: to sample what it sorts, and for each action, Spark would read all again.
-        totals = batch.persist()
-        keep(largest_first(totals), "{}/batch={:09d}".format(folder, number), form)
+        # Persisted: for each action, Spark would read all messages again.
+        totals = largest_first(batch.coalesce(1)).persist()
+        keep(totals, "{}/batch={:09d}".format(folder, number), form)
         totals.unpersist()
 
     return write
