@@ -35,7 +35,11 @@ ARNS = {
     "AWS::SecretsManager::Secret": "arn:aws:secretsmanager:{region}:{account}:secret:{id}-abcdef",
 }
 # Attributes of which not any text will do.
-ATTRIBUTES = {"BootstrapBrokerStringSaslIam": "b-1.{id}:9098", "Endpoint.Port": "5432"}
+ATTRIBUTES = {
+    "BootstrapBrokerStringSaslIam": "b-1.{id}:9098",
+    "BootstrapBrokerStringSaslScram": "b-1.{id}:9096",
+    "Endpoint.Port": "5432",
+}
 REF_IS_ARN = (
     *("AWS::MSK::Cluster", "AWS::MSK::ServerlessCluster", "AWS::SNS::Topic", "AWS::SecretsManager::Secret"),
     "AWS::ECS::TaskDefinition",

@@ -21,17 +21,20 @@ from lake_constructs.service_login import ServiceLogin
 
 from lake.aws.images import Name, chart_values, needed
 from lake.aws.rendering import (
+    INTERNAL_TOPICS,
     REGISTRY_DATABASE,
     REQUESTS,
     SINK,
     Address,
     captured_topics,
+    rights_of_users,
     sink_connector,
     source_connector,
     source_sql,
     written_topics,
 )
 from lake.aws.source import roles
+from lake.aws.streaming import CONNECT as KAFKA_CONNECT
 from lake.config.definition import Database
 from stacks.part import Blueprint
 from stacks.source import SourceStack
@@ -39,13 +42,13 @@ from stacks.storage import StorageStack
 
 # Charts, releases and service accounts.
 PREPARATION, REGISTRY, CONNECT = "source-database", "apicurio-registry", "kafka-connect"
-REQUESTER, HOOK = "kafka-connect-requests", "kafka-connect-hook"  # further accounts of the chart of Connect
+# Further accounts of the chart of Connect.
+REQUESTER, HOOK, GIVER = "kafka-connect-requests", "kafka-connect-hook", "kafka-connect-rights"
 REGISTRY_PORT, CONNECT_PORT = 8080, 8083
 REGISTRY_URL = f"http://{REGISTRY}.{NAMESPACE}.svc:{REGISTRY_PORT}"
-# Names from helm/kafka-connect: how the worker's own topics end, after its group, and where its connectors find things.
-INTERNAL_TOPICS = ("configs", "offsets", "status")
 # The classes of load balancers that EKS Auto Mode and the AWS Load Balancer Controller make.
 NLB_CLASSES = {"auto_mode": "eks.amazonaws.com/nlb", "controller": "service.k8s.aws/nlb"}
+# Names from helm/kafka-connect: where its connectors find things.
 PASSWORD = "${secrets:database:password}"
 CA_FILE = "/etc/lake/worker/database.pem"
 
@@ -160,6 +163,7 @@ class Charts:
         group = self._settings.connect_group
         own = [f"{group}-{name}" for name in INTERNAL_TOPICS]
         rights = capture_rights(self._kafka, self._databases, self._source, own, group)
+        security, giver = self._login(bundle)
         rights += sink_rights(self._kafka, self._databases, sinks, self._storage) if sinks else []
         key = self._source.secrets_key
         may_call = read_secret(self._logins.operators, key)
@@ -180,7 +184,7 @@ class Charts:
                 "sha256": bundle.sha256,
                 "region": self._region,
             },
-            "security": {"protocol": "MSK_IAM"},
+            **security,
             "databaseSecret": self._source.users[roles.CAPTURE].secret_arn,
             "registrySecret": self._logins.writer.secret_arn,
             "restSecret": self._logins.operators.secret_arn,
@@ -197,7 +201,17 @@ class Charts:
             "vpcCidrs": self._networks,
             "resources": {"requests": {"cpu": "500m", "memory": memory}, "limits": {"memory": memory}},
         }
-        return self._chart("Connect", CONNECT, values, [*rights, read_asset(bundle)], requester, hook)
+        return self._chart("Connect", CONNECT, values, [*rights, read_asset(bundle)], requester, hook, *giver)
+
+    def _login(self, bundle: PluginBundle) -> tuple[dict[str, object], list[PodRole]]:
+        """How the workers log in to Kafka. Its users get their rights from a pod with a role of its own."""
+        if self._kafka.users is None:
+            return {"security": {"protocol": "MSK_IAM"}}, []
+        secret = self._kafka.users.secrets[KAFKA_CONNECT].secret_arn
+        granted = rights_of_users(self._databases, self._settings)
+        rights = {"bootstrapServers": self._kafka.iam_brokers, "serviceAccount": GIVER, "granted": granted}
+        giver = self._role("Rights", GIVER, [kafka_statements.give_rights(self._kafka), read_asset(bundle)])
+        return {"security": {"protocol": "SCRAM", "scramSecret": secret}, "rights": rights}, [giver]
 
     def _connector(self, database: Database) -> dict[str, str]:
         address, checked = Address(self._source.host, self._source.port, PASSWORD), tls(self._authorities)
@@ -245,11 +259,14 @@ def capture_rights(
     kafka: Kafka, databases: list[Database], source: SourceStack, own: Sequence[str], group: str
 ) -> list[iam.PolicyStatement]:
     """own: the topics of the workers themselves; group: theirs."""
+    password = read_secret(source.users[roles.CAPTURE], source.secrets_key)
+    if kafka.users:
+        return [*kafka.users.read(KAFKA_CONNECT), *password]
     return [
         kafka_statements.connect(kafka, produce=True),
         kafka_statements.write(kafka, written_topics(databases)),
         *kafka_statements.keep_state(kafka, own, group),
-        *read_secret(source.users[roles.CAPTURE], source.secrets_key),
+        *password,
     ]
 
 
@@ -258,7 +275,7 @@ def sink_rights(
 ) -> list[iam.PolicyStatement]:
     groups = [f"connect-{name}" for name in sinks]  # Connect's own naming
     return [
-        *kafka_statements.read(kafka, captured_topics(databases), groups),
+        *([] if kafka.users else kafka_statements.read(kafka, captured_topics(databases), groups)),
         *write_objects(storage.bronze, SINK),
         use_key(storage.key),
     ]

@@ -11,7 +11,7 @@ from lake_constructs.container_logs import ContainerLogs, CountedFailures, log_g
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.existing_kubernetes import ExistingKubernetes
 from lake_constructs.ingress_rule import IngressRule
-from lake_constructs.kafka import PORT as KAFKA_PORT
+from lake_constructs.kafka import BY_IAM
 from lake_constructs.kubernetes_cluster import KubernetesCluster
 from lake_constructs.service_login import ServiceLogin
 
@@ -52,7 +52,9 @@ class ConnectStack(CaptureStack):
         self.failures = CountedFailures(self, "Failures", group=self._kubernetes.logs, lake=blueprint.name)
         workers, kafka = self._kubernetes.cluster.cluster_security_group, streaming.kafka
         to_database = IngressRule(self, "ToDatabase", source=workers, target=source.group, port=source.port)
-        IngressRule(self, "ToKafka", source=workers, target=kafka.security_group, port=KAFKA_PORT)
+        IngressRule(self, "ToKafka", source=workers, target=kafka.security_group, port=kafka.port)
+        if kafka.users:  # the pod that gives them their rights logs in by IAM
+            IngressRule(self, "ToKafkaByIam", source=workers, target=kafka.security_group, port=BY_IAM)
         # Who may connect to the load balancer of the registry: those who add themselves.
         self.registry_group = ec2.SecurityGroup(self, "RegistryGroup", vpc=network.vpc, allow_all_outbound=False)
         inside = ec2.Peer.ipv4(self.settings.network.lake_cidr)

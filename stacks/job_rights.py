@@ -15,6 +15,7 @@ from lake_constructs.private_bucket import read_objects, write_below, write_obje
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import REFINED, SINK, STATE, captured_topics, consumer_group, glue_databases
 from lake.aws.source import roles
+from lake.aws.streaming import JOBS
 from lake.rendering import sales
 from stacks.part import Blueprint
 from stacks.source import SourceStack
@@ -33,7 +34,6 @@ class JobRights:
         """Of all jobs but those about sales. own: what is added where they run, on_nodes or on_serverless."""
         storage, databases = self._storage, self._blueprint.databases
         catalog = write_tables(list(glue_databases(databases)), replaced=REFINED)
-        groups = [consumer_group(name) for name in self._processing.layered]
         return [
             *write_objects(storage.silver, "silver", STREAMER, REFINED),
             *write_objects(storage.bronze, "bronze"),
@@ -41,9 +41,18 @@ class JobRights:
             *write_objects(storage.artifacts, STATE),
             *own,
             use_key(storage.key),
-            kafka_statements.connect(self._kafka, produce=False),
-            *kafka_statements.read(self._kafka, captured_topics(databases), groups),
+            *self._to_kafka(),
             *(catalog if self._processing.metastore == "glue" else []),
+        ]
+
+    def _to_kafka(self) -> list[iam.PolicyStatement]:
+        """Where there are users, rights are theirs, and a job needs the password of its own."""
+        if self._kafka.users:
+            return self._kafka.users.read(JOBS)
+        groups = [consumer_group(name) for name in self._processing.layered]
+        return [
+            kafka_statements.connect(self._kafka, produce=False),
+            *kafka_statements.read(self._kafka, captured_topics(self._blueprint.databases), groups),
         ]
 
     def on_nodes(self, code: JobCode) -> list[iam.PolicyStatement]:
@@ -71,8 +80,8 @@ class JobRights:
     def on_sales(self) -> list[iam.PolicyStatement]:
         """What the jobs of docs/sales.md may do, in a policy of their own: in one, the CDK would find all too long."""
         groups = [consumer_group(name) for name in sales.GROUPS]
-        return [
-            write_below(self._storage.silver, sales.FOLDER),
+        exchange = [
             kafka_statements.produce(self._kafka),
             *kafka_statements.exchange(self._kafka, sales.TOPICS, groups),
         ]
+        return [write_below(self._storage.silver, sales.FOLDER), *([] if self._kafka.users else exchange)]

@@ -7,7 +7,6 @@ from lake_constructs import metrics
 from lake_constructs.container_logs import CountedFailures
 from lake_constructs.database_users import read_secret
 from lake_constructs.ingress_rule import IngressRule
-from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.managed_connectors import OWN, ManagedConnectors
 from lake_constructs.plugin_bundle import PluginBundle
 from lake_constructs.service_log_group import ServiceLogGroup
@@ -79,7 +78,7 @@ class ManagedConnectStack(CaptureStack):
         return [
             IngressRule(self, "TasksToDatabase", source=tasks, target=source.group, port=source.port),
             IngressRule(self, "ToDatabase", source=connectors, target=source.group, port=source.port),
-            IngressRule(self, "ToKafka", source=connectors, target=kafka.security_group, port=KAFKA_PORT),
+            IngressRule(self, "ToKafka", source=connectors, target=kafka.security_group, port=kafka.port),
             IngressRule(self, "ToRegistry", source=connectors, target=self.registry_group, port=REGISTRY_PORT),
         ]
 

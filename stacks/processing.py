@@ -9,7 +9,6 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 from lake_constructs.ingress_rule import IngressRule
 from lake_constructs.job_code import JobCode
-from lake_constructs.kafka import PORT as KAFKA_PORT
 from lake_constructs.lake_formation import Grants
 from lake_constructs.own_function import JOB
 
@@ -17,6 +16,7 @@ from lake.aws import steps
 from lake.aws.processing import STREAMER
 from lake.aws.rendering import REFINED, glue_databases
 from lake.aws.source import roles
+from lake.aws.streaming import JOBS, secret_name
 from lake.aws.table_jobs import table_jobs
 from stacks.capture import CaptureStack
 from stacks.charts import REGISTRY_PORT
@@ -54,7 +54,7 @@ class ProcessingStack(Part):
         self.spark: Spark = kind(self, blueprint, network=network, storage=storage, code=self._code, rights=rights)
         self._grant(rights)
         group = self.spark.group
-        IngressRule(self, "ToKafka", source=group, target=self._kafka.security_group, port=KAFKA_PORT)
+        IngressRule(self, "ToKafka", source=group, target=self._kafka.security_group, port=self._kafka.port)
         IngressRule(self, "ToDatabase", source=group, target=source.group, port=source.port)
         IngressRule(self, "ToRegistry", source=group, target=connect.registry_group, port=REGISTRY_PORT)
         outputs = self._outputs(connect.registry_url)
@@ -121,6 +121,7 @@ class ProcessingStack(Part):
             source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
             secret=self._source.users[roles.VERIFY].secret_arn,
             admin=self._source.admin.secret_arn if self._may_load else "",
+            kafka_secret=secret_name(self.settings.name, JOBS) if self._kafka.users else "",
         )
 
     def _reporter(self, artifacts: str) -> Mapping[str, str | list[str]]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aws_cdk import RemovalPolicy
 from constructs import Construct
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.existing_kafka import ExistingKafka
@@ -10,6 +11,7 @@ from lake_constructs.provisioned_kafka import ProvisionedKafka
 from lake_constructs.serverless_kafka import ServerlessKafka
 
 from lake.aws.rendering import broker_settings
+from lake.aws.streaming import USERS, secret_name
 from lake.config import versions
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
@@ -41,5 +43,13 @@ class StreamingStack(Part):
             max_volume_gb=self.settings.streaming.disk_limit_gb,
             server_properties=broker_settings(self.settings),
             key=EncryptionKey(self, "Key", purpose="streaming", removal_policy=blueprint.removal),
+            **self._users(),
             **place,
         )
+
+    def _users(self) -> dict[str, Any]:
+        """Those who log in by name and password, if the environment wants that."""
+        if self.settings.streaming.auth == "iam":
+            return {}
+        key = EncryptionKey(self, "UsersKey", purpose="Kafka users", removal_policy=RemovalPolicy.DESTROY)
+        return {"users": {user: secret_name(self.settings.name, user) for user in USERS}, "users_key": key}

@@ -7,14 +7,19 @@ from aws_cdk import aws_msk as msk
 from aws_cdk import custom_resources as custom
 from constructs import Construct
 
+from lake_constructs.kafka_users import KafkaUsers
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
-PORT = 9098  # IAM over TLS, the only listener
-ADDRESSES = "BootstrapBrokerStringSaslIam"
+BY_IAM, BY_SCRAM = 9098, 9096  # the listeners, both over TLS
+ADDRESSES = {BY_IAM: "BootstrapBrokerStringSaslIam", BY_SCRAM: "BootstrapBrokerStringSaslScram"}
 
 
 class Kafka(Construct):
-    """The base of the provisioned, the serverless and the existing cluster; the lake logs in by IAM."""
+    """The base of the provisioned, the serverless and the existing cluster.
+
+    The lake logs in by IAM. Where there are users, its clients do so by name and password, and IAM is for the Job that
+    gives them their rights.
+    """
 
     def __init__(
         self, scope: Construct, id: str, *, vpc: ec2.IVpc, log_settings: LogSettings, security_group: str = ""
@@ -28,7 +33,23 @@ class Kafka(Construct):
             else ec2.SecurityGroup(self, "Group", vpc=vpc, allow_all_outbound=False)
         )
         self.arn = ""
-        self.bootstrap_brokers = ""
+        self.users: KafkaUsers | None = None
+        self._addresses: dict[int, str] = {}
+
+    @property
+    def port(self) -> int:
+        """Of the listener for the clients of the lake."""
+        return BY_SCRAM if self.users else BY_IAM
+
+    @property
+    def bootstrap_brokers(self) -> str:
+        """The addresses for the clients of the lake."""
+        return self._addresses[self.port]
+
+    @property
+    def iam_brokers(self) -> str:
+        """The addresses for those who log in by IAM."""
+        return self._addresses[BY_IAM]
 
     @staticmethod
     def subnet_ids(vpc: ec2.IVpc, subnets: ec2.SubnetSelection) -> list[str]:
@@ -48,12 +69,13 @@ class Kafka(Construct):
         CloudFormation has no attribute for the addresses of the brokers, so a custom resource queries them.
         """
         self.arn = arn
+        ports = [BY_IAM, BY_SCRAM] if self.users else [BY_IAM]
         call = custom.AwsSdkCall(
             service="Kafka",
             action="getBootstrapBrokers",
             parameters={"ClusterArn": arn},
             physical_resource_id=custom.PhysicalResourceId.of(arn),
-            output_paths=[ADDRESSES],
+            output_paths=[ADDRESSES[port] for port in ports],
         )
         # By AWS's reference the action knows no resource, so a statement that names one allows nothing.
         statement = iam.PolicyStatement(actions=["kafka:GetBootstrapBrokers"], resources=["*"])
@@ -65,7 +87,7 @@ class Kafka(Construct):
             install_latest_aws_sdk=False,
             log_group=self._call_log,
         )
-        self.bootstrap_brokers = brokers.get_response_field(ADDRESSES)
+        self._addresses = {port: brokers.get_response_field(ADDRESSES[port]) for port in ports}
 
     def topic(self, name: str) -> str:
         """The ARN of one topic."""

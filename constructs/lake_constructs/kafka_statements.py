@@ -57,3 +57,8 @@ def keep_state(kafka: Kafka, topics: Sequence[str], group: str) -> list[iam.Poli
         _allow(actions, [kafka.topic(name) for name in topics]),
         _join(kafka, [group]),
     ]
+
+
+def give_rights(kafka: Kafka) -> iam.PolicyStatement:
+    """Look at Kafka's own ACLs and change them, which are for users with passwords: IAM decides about roles."""
+    return _allow(["Connect", "DescribeCluster", "AlterCluster"], [kafka.arn])

@@ -1,4 +1,6 @@
-"""MSK with provisioned brokers: KRaft, IAM only, encrypted, logged."""
+"""MSK with provisioned brokers: KRaft, encrypted, logged; login by IAM, or by name and password beside it."""
+
+from collections.abc import Mapping
 
 from aws_cdk import aws_applicationautoscaling as scaling
 from aws_cdk import aws_ec2 as ec2
@@ -7,11 +9,10 @@ from aws_cdk import aws_msk as msk
 from constructs import Construct
 
 from lake_constructs.kafka import Kafka
+from lake_constructs.kafka_users import KafkaUsers
 from lake_constructs.log_group import EncryptedLogGroup, LogSettings
 
-# No anonymous and no password logins.
 DISK_USED_PERCENT = 60  # a disk that is fuller grows
-IAM_ONLY = {"sasl": {"iam": {"enabled": True}, "scram": {"enabled": False}}, "unauthenticated": {"enabled": False}}
 
 
 class ProvisionedKafka(Kafka):
@@ -33,7 +34,10 @@ class ProvisionedKafka(Kafka):
         server_properties: dict[str, str],
         key: kms.IKey,
         log_settings: LogSettings,
+        users: Mapping[str, str] | None = None,
+        users_key: kms.IKey | None = None,
     ) -> None:
+        """users: the names of the secrets of those who log in by name and password; under users_key."""
         super().__init__(scope, id, vpc=vpc, log_settings=log_settings)
         lines = (f"{key}={value}" for key, value in sorted(server_properties.items()))
         # For all versions of Kafka: a list of versions could not be changed, and so the cluster could not be upgraded.
@@ -52,7 +56,11 @@ class ProvisionedKafka(Kafka):
                 "storageInfo": {"ebsStorageInfo": {"volumeSize": volume_gb}},
             },
             configuration_info={"arn": configuration.attr_arn, "revision": configuration.attr_latest_revision_revision},
-            client_authentication=IAM_ONLY,
+            # No anonymous logins.
+            client_authentication={
+                "sasl": {"iam": {"enabled": True}, "scram": {"enabled": bool(users)}},
+                "unauthenticated": {"enabled": False},
+            },
             encryption_info={
                 "encryptionAtRest": {"dataVolumeKmsKeyId": key.key_arn},
                 "encryptionInTransit": {"clientBroker": "TLS", "inCluster": True},
@@ -60,6 +68,8 @@ class ProvisionedKafka(Kafka):
             enhanced_monitoring="DEFAULT",  # free, and enough for all alarms
             logging_info={"brokerLogs": {"cloudWatchLogs": {"enabled": True, "logGroup": log_group.log_group_name}}},
         )
+        if users and users_key:
+            self.users = KafkaUsers(self, "Users", cluster=cluster.attr_arn, names=users, key=users_key)
         self.opened(cluster)
         grow_disks(self, cluster, max_volume_gb)
 

@@ -97,6 +97,18 @@ class AwsEnvironment(Part):
         return self
 
     @model_validator(mode="after")
+    def _clients_know_the_login(self) -> "AwsEnvironment":
+        if self.streaming.auth == "iam":
+            return self
+        if self.connect.kind == "msk_connect":
+            what = "streaming.auth scram with connect.kind msk_connect, which logs in by IAM or not at all"
+            raise ValueError(f"{what} | take auth: iam, or connect.kind eks")
+        if self.processing.serverless:
+            what = "streaming.auth scram with processing.kind serverless, whose workers lack the AWS CLI that reads it"
+            raise ValueError(f"{what} | take auth: iam, or processing.kind ec2")
+        return self
+
+    @model_validator(mode="after")
     def _streamer_reads_what_connect_writes(self) -> "AwsEnvironment":
         if self.processing.streamer.source == "s3_sink" and not self.connect.s3_sink:
             what = "processing.streamer.source is s3_sink, but no sink connector writes it"

@@ -5,16 +5,19 @@ script of a job fills in its pipeline file; the job of HoodieStreamer fills in i
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
 from lake.aws.processing import STREAMER
+from lake.aws.streaming import secret_name
 from lake.config.definition import Database
 from lake.config.environment import CONNECT_OPERATOR as CONNECT_OPERATOR
 from lake.config.environment import Environment, Kafka
 from lake.config.errors import BadInput
 from lake.config.refinement import REFINED as REFINED
+from lake.rendering import sales
 from lake.rendering.bronze_table import BRONZE, has_bronze_tables
 from lake.rendering.bronze_table import SERDES as SERDES
 from lake.rendering.bronze_table import avro_schema as avro_schema
@@ -24,7 +27,9 @@ from lake.rendering.bronze_table import partition_keys as partition_keys
 from lake.rendering.bronze_table import projection as projection
 from lake.rendering.connector import REGISTRY_WRITER as REGISTRY_WRITER
 from lake.rendering.connector import registry_login, render
-from lake.rendering.kafka_login import IAM_LOGIN
+from lake.rendering.kafka_acls import INTERNAL_TOPICS as INTERNAL_TOPICS
+from lake.rendering.kafka_acls import JOBS, Acl, of_connect, of_jobs, of_sales
+from lake.rendering.kafka_login import IAM_LOGIN, by_secret, for_spark
 from lake.rendering.kafka_login import consumer_group as consumer_group
 from lake.rendering.message_form import in_form
 from lake.rendering.pipeline import pipeline
@@ -80,7 +85,10 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
 
 def broker_settings(environment: AwsEnvironment) -> dict[str, str]:
     """The defaults of a provisioned cluster."""
+    # MSK's own default lets every user do what no ACL speaks of.
+    strict = {} if environment.streaming.auth == "iam" else {"allow.everyone.if.no.acl.found": "false"}
     return {
+        **strict,
         "auto.create.topics.enable": "false",
         "default.replication.factor": str(REPLICATION_FACTOR),
         "min.insync.replicas": str(MIN_INSYNC_REPLICAS),
@@ -167,11 +175,9 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
     state = f"s3://@ARTIFACTS@/{STATE}"
     return {
         **content,
-        "kafka": {
-            "kafka.bootstrap.servers": "@BROKERS@",
-            "kafka.group.id": consumer_group(name),
-            **{f"kafka.{key}": value for key, value in IAM_LOGIN.items()},
-        },
+        "kafka": for_spark(
+            {"bootstrap.servers": "@BROKERS@", "group.id": consumer_group(name), **job_login(environment)}
+        ),
         "registry": "@REGISTRY@/apis/ccompat/v7",
         "checkpoints": f"{state}/checkpoints",
         "status": f"{state}/{name}/status.json",  # one file per job: two jobs must not write the same
@@ -184,6 +190,31 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
             for table in content["tables"]
         ],
     }
+
+
+def job_login(environment: AwsEnvironment) -> dict[str, str]:
+    """How the jobs log in at MSK."""
+    if environment.streaming.auth == "iam":
+        return IAM_LOGIN
+    return by_secret(environment.region, secret_name(environment.name, JOBS))
+
+
+def rights_of_users(databases: list[Database], environment: AwsEnvironment) -> list[dict[str, Any]]:
+    """What the users of Kafka may do, as the chart of Connect takes it, whose Job gives them these rights."""
+    processing = environment.processing
+    sinks = [sink_name(one) for one in databases] if environment.connect.s3_sink else []
+    acls = [
+        *of_connect(databases, environment.connect_group, sinks),
+        *of_jobs(databases, [consumer_group(name) for name in processing.layered]),
+        *(of_sales(sales.TOPICS, [consumer_group(name) for name in sales.GROUPS]) if processing.sales else []),
+    ]
+    return [_right(one) for one in acls]
+
+
+def _right(acl: Acl) -> dict[str, Any]:
+    """Operations as kafka-acls.sh spells them: IDEMPOTENT_WRITE is IdempotentWrite there."""
+    spelt = [one.title().replace("_", "") for one in acl.operations]
+    return {**asdict(acl), "operations": spelt}
 
 
 def _target(target: dict[str, Any], bucket: str) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class StackOutputs:
     admin: str
     role: str = ""
     name: str = ""  # of the environment
+    kafka_secret: str = ""  # the name of the secret with which jobs log in to Kafka; "" if they do so by IAM
 
     @property
     def serverless(self) -> bool:

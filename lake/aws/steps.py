@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from lake.aws.processing import STREAMER, Job, Processing, Size, Streamer
-from lake.aws.rendering import IAM_LOGIN, STATE, consumer_group
+from lake.aws.rendering import STATE
 from lake.aws.stack_outputs import StackOutputs as StackOutputs
 from lake.aws.stack_outputs import parameter as parameter
 from lake.aws.stack_outputs import remembered as remembered
@@ -16,6 +16,7 @@ from lake.aws.stack_outputs import remembered_key as remembered_key
 from lake.aws.table_jobs import TableJob
 from lake.config.refinement import REFINE, REFINED, Refinement
 from lake.rendering import sales
+from lake.rendering.kafka_login import IAM_LOGIN, by_secret, consumer_group, for_spark
 from lake.rendering.spark import Place, continuous_arguments, kept_by_yarn, name_tag, spark_submit
 from lake.rendering.streamer import STATUS, RunOptions, job_arguments
 from lake.sources.postgres import roles
@@ -114,9 +115,10 @@ def sales_words(
 ) -> list[str]:
     """The arguments of a job about sales on EMR, except --output. uris: of its files, on S3."""
     address = {"bootstrap.servers": outputs.places["brokers"], "group.id": consumer_group(sales.group(name))}
+    login = by_secret(outputs.region, outputs.kafka_secret) if outputs.kafka_secret else IAM_LOGIN
     artifacts = outputs.places["artifacts"]
     places = sales.SalesPlaces(
-        kafka={f"kafka.{key}": value for key, value in {**address, **IAM_LOGIN}.items()},
+        kafka=for_spark({**address, **login}),
         partitions=partitions,
         registry=f"{outputs.places['registry']}/apis/ccompat/v7",
         results=f"s3://{outputs.places['silver']}/{sales.FOLDER}",

@@ -5,8 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
 from lake.aws.part import Count, GroupId, Part
+from lake.rendering.kafka_acls import CONNECT as CONNECT
+from lake.rendering.kafka_acls import JOBS as JOBS
 
 PROVISIONED_ONLY = ("broker", "brokers_per_zone", "volume_gb", "max_volume_gb")
+USERS = (CONNECT, JOBS)  # of Kafka, where clients log in by name and password
 
 
 class ExistingKafka(Part):
@@ -46,8 +49,21 @@ class Streaming(Part):
     max_volume_gb: Annotated[StrictInt, Field(ge=10, le=16384)] | None = None
     # A week: after a longer outage of the readers changes are lost, and tables need a new snapshot.
     retention_hours: Annotated[StrictInt, Field(ge=168, le=8760)] = 168
+    # How Connect and the jobs log in. scram: by name and password, with rights in Kafka's own ACLs.
+    auth: Literal["iam", "scram"] = "iam"
     partitions: Count = 1  # fixed for the life of a topic: a key must stay in one partition
     existing: ExistingKafka | None = None
+
+    @model_validator(mode="after")
+    def _login_is_known(self) -> "Streaming":
+        if self.auth == "iam":
+            return self
+        if self.kind == "serverless":
+            raise ValueError("auth: scram with kind: serverless, which knows no login but IAM | remove one of them")
+        if self.existing:
+            what = "auth: scram with existing: who logs in to a cluster of others, and how, is up to its owner"
+            raise ValueError(f"{what} | take auth: iam")
+        return self
 
     @model_validator(mode="after")
     def _fits(self) -> "Streaming":
@@ -71,3 +87,8 @@ class Streaming(Part):
     @property
     def disk_limit_gb(self) -> int:
         return self.max_volume_gb or min(2 * self.volume_gb, 16384)
+
+
+def secret_name(environment: str, user: str) -> str:
+    """The secret of a user of Kafka. MSK asks for the prefix."""
+    return f"AmazonMSK_lake-{environment}-{user}"

@@ -46,8 +46,9 @@ class Kafka(_Part):
     replication_factor: Count = 1
     min_insync_replicas: Count = 1
     retention_hours: Count = 168
-    # iam: Connect and the jobs log in as at MSK, each with the rights of its role in the stacks of AWS.
-    auth: Literal["none", "iam"] = "none"
+    # How Connect and the jobs log in. iam: as at MSK, each with the rights of its role in the stacks of AWS. scram: by
+    # user name and password, each with the rights of its user in Kafka's own ACLs.
+    auth: Literal["none", "iam", "scram"] = "none"
 
     @model_validator(mode="after")
     def _writes_can_succeed(self) -> "Kafka":
@@ -121,7 +122,7 @@ class Ports:
     registry_management: int
     s3: int
     metastore: int
-    kafka_iam: int
+    kafka_login: int
 
     @classmethod
     def from_base(cls, base: int) -> "Ports":
@@ -229,14 +230,24 @@ class Environment(_Part):
         return self.kafka.auth == "iam"
 
     @property
-    def kafka_iam(self) -> str:
-        """Where clients with a role reach the broker, if has_roles."""
-        return f"{LOOPBACK}:{self.ports.kafka_iam}"
+    def has_users(self) -> bool:
+        """True if the programs have users in Kafka, with passwords and ACLs: kafka.auth is scram."""
+        return self.kafka.auth == "scram"
+
+    @property
+    def kafka_login(self) -> str:
+        """Where clients that log in reach the broker."""
+        return f"{LOOPBACK}:{self.ports.kafka_login}"
 
     @property
     def iam(self) -> Path:
         """Roles, keys and certificate of a broker with kafka.auth: iam."""
         return self.data / "iam"
+
+    @property
+    def scram(self) -> Path:
+        """Certificate and logins of a broker with kafka.auth: scram: a folder for each user, with the file jaas."""
+        return self.data / "scram"
 
     @property
     def connect(self) -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 from lake.config.errors import BadInput
 from lake.config.files import replace_json
 
-LATER = ("registry_writer", "connect_operator")  # a lake that was made before them gets them when it is started
+# A lake that was made before them gets them when it is started.
+LATER = ("registry_writer", "connect_operator", "kafka_connect", "kafka_jobs")
 
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """One password per PostgreSQL role, those of the registry's writer and of Connect's operators, and the keys of S3.
+    """One password per PostgreSQL role and per user of Kafka, those of the registry's writer and Connect's operators,
+    and the keys of S3.
 
     Letters, digits, - and _ only.
     """
@@ -25,6 +27,8 @@ class Secrets:
     registry: str
     registry_writer: str
     connect_operator: str
+    kafka_connect: str
+    kafka_jobs: str
     s3_access_key: str
     s3_secret_key: str
 

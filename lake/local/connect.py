@@ -4,12 +4,13 @@ from pathlib import Path
 
 from lake.clients.rest import answers
 from lake.config import files
-from lake.config.environment import LOOPBACK
+from lake.config.environment import LOOPBACK, Environment
 from lake.config.files import replace_file
 from lake.local import iam, java
 from lake.local.service import Program, Service
 from lake.rendering.connector import REGISTRY_WRITER, client_overrides
-from lake.rendering.kafka_login import PREFIXES, local_clients
+from lake.rendering.kafka_acls import CONNECT
+from lake.rendering.kafka_login import PREFIXES, directory, local_clients
 from lake.sources.postgres import roles
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -19,6 +20,11 @@ class Connect(Service):
     """Plug-ins are in build/connect. Connectors get passwords by ${file:...} references."""
 
     name = "connect"
+
+    def __init__(self, home: Environment) -> None:
+        super().__init__(home)
+        # The broker must know its user first: a worker whose login is refused ends.
+        self.needs = ("kafka",) if home.has_users else ()
 
     @property
     def config(self) -> Path:
@@ -33,7 +39,7 @@ class Connect(Service):
 
     def settings(self) -> dict[str, object]:
         return {
-            **{f"{prefix}{key}": value for prefix in PREFIXES for key, value in local_clients(self.home).items()},
+            **self._clients(),
             "group.id": "connect",
             # A killed worker's group membership blocks its successor until it expires.
             "session.timeout.ms": 6000,
@@ -62,10 +68,20 @@ class Connect(Service):
             "lake.rest.login.file": self.home.connect_login_path,
             # A connector may use a reference in any setting, such as its user name: whoever may call REST can read
             # these files. So only this folder is allowed.
-            "config.providers": "file",
+            **self._own_login(),
             "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
             "config.providers.file.param.allowed.paths": self.home.capture_secrets_path.parent,
         }
+
+    def _clients(self) -> dict[str, str]:
+        wanted = local_clients(self.home, CONNECT)
+        return {f"{prefix}{key}": value for prefix in PREFIXES for key, value in wanted.items()}
+
+    def _own_login(self) -> dict[str, str]:
+        """Providers of settings: files for connectors, and another folder if the worker itself has a password."""
+        if not self.home.has_users:
+            return {"config.providers": "file"}
+        return {**directory(self.home.scram / CONNECT), "config.providers": "file,directory"}
 
     def prepare(self) -> list[str]:
         files.write_properties(self.config, self.settings())

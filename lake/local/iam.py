@@ -1,4 +1,4 @@
-"""MSK's login by IAM on this machine: which key belongs to which role, TLS, and the policies that decide.
+"""MSK's login by IAM on this machine: which key belongs to which role, and the policies that decide.
 
 It is for tests of the policies of AWS. The policies are those of the stacks of environments/dev.yaml, with the tables
 that are defined now; iam/ reads and evaluates them.
@@ -11,9 +11,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from lake.config.environment import ENVIRONMENTS_VARIABLE, LOOPBACK, Environment
-from lake.config.files import read_json, replace_file, replace_json
-from lake.local import java
+from lake.config.environment import ENVIRONMENTS_VARIABLE, Environment
+from lake.config.files import read_json, replace_json
+from lake.local.certificate import certify, listener
 from lake.local.service import run_tool
 
 LIKE = "dev"  # the environment on AWS whose roles the programs have
@@ -27,13 +27,11 @@ def establish(home: Environment) -> None:
     """Keys of the roles and a certificate of the broker, made once; nothing without kafka.auth: iam."""
     if not home.has_roles:
         return
-    home.iam.mkdir(mode=0o700, parents=True, exist_ok=True)
+    certify(home.iam)
     if not _keys(home).exists():
         roles = {JOBS: (home.secrets.s3_access_key, home.secrets.s3_secret_key), CONNECT: (_new(), _new())}
         table = {key: {"secret": secret, "token": _new(), "role": role} for role, (key, secret) in roles.items()}
         replace_json(_keys(home), table)
-    if not (home.iam / "broker.pem").exists():
-        _certify(home)
 
 
 def variables(home: Environment, role: str) -> dict[str, str]:
@@ -69,13 +67,8 @@ def broker_settings(home: Environment) -> dict[str, object]:
         ),
         f"{LISTENER}.oauthbearer.sasl.server.callback.handler.class": "lake.iam.TokenLogin",
         f"{LISTENER}.connections.max.reauth.ms": REAUTHENTICATE_MS,
-        f"{LISTENER}.ssl.keystore.type": "PKCS12",
-        f"{LISTENER}.ssl.keystore.location": home.iam / "broker.p12",
-        f"{LISTENER}.ssl.keystore.password": f"${{file:{_password(home)}:password}}",
+        **listener(LISTENER, home.iam),
         "authorizer.class.name": "lake.iam.PolicyAuthorizer",
-        "config.providers": "file",
-        "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
-        "config.providers.file.param.allowed.paths": home.iam,
     }
 
 
@@ -91,19 +84,6 @@ def write_policies(home: Environment) -> None:
     new.replace(_account(home))  # the broker looks at it at any time
 
 
-def _certify(home: Environment) -> None:
-    """A key of the broker, and the certificate that clients trust."""
-    replace_file(home.iam / "password.txt", _new())
-    replace_file(_password(home), f"password={(home.iam / 'password.txt').read_text()}\n")
-    store = ["-keystore", str(home.iam / "broker.p12"), "-storepass:file", str(home.iam / "password.txt")]
-    names = ["-dname", "CN=localhost", "-ext", f"san=dns:localhost,ip:{LOOPBACK}"]
-    kind = ["-storetype", "PKCS12", "-keyalg", "EC", "-groupname", "secp256r1", "-validity", "3650"]
-    export = ["-exportcert", "-rfc", "-file", str(home.iam / "broker.pem")]
-    for words in (["-genkeypair", *names, *kind], export):
-        command = [java.jdk_tool("keytool"), *words, "-alias", "broker", *store]
-        run_tool(command, "the broker got no certificate", home.iam)
-
-
 def _new() -> str:
     return secrets.token_hex(20)
 
@@ -114,7 +94,3 @@ def _keys(home: Environment) -> Path:
 
 def _account(home: Environment) -> Path:
     return home.iam / "account.json"
-
-
-def _password(home: Environment) -> Path:
-    return home.iam / "password.properties"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lake.config import files
 from lake.config.environment import LOOPBACK
-from lake.local import disk_space, iam, java
+from lake.local import disk_space, iam, java, scram
 from lake.local.service import Program, Service, run_tool
 
 METADATA_TIMEOUT_S = 1.0
@@ -31,7 +31,8 @@ class Kafka(Service):
 
     def settings(self) -> dict[str, object]:
         broker, controller = self.home.kafka_bootstrap, f"{LOOPBACK}:{self.home.ports.kafka_controller}"
-        third, protocol = (f",IAM://{self.home.kafka_iam}", ",IAM:SASL_SSL") if self.home.has_roles else ("", "")
+        name, login = self._login()
+        third, protocol = (f",{name}://{self.home.kafka_login}", f",{name}:SASL_SSL") if name else ("", "")
         return {
             "process.roles": "broker,controller",
             "node.id": 1,
@@ -51,8 +52,14 @@ class Kafka(Service):
             "share.coordinator.state.topic.replication.factor": 1,
             "share.coordinator.state.topic.min.isr": 1,
             "group.initial.rebalance.delay.ms": 0,
-            **(iam.broker_settings(self.home) if self.home.has_roles else {}),
+            **login,
         }
+
+    def _login(self) -> tuple[str, dict[str, object]]:
+        """The name and the settings of the listener for clients that log in, if they do."""
+        if self.home.has_roles:
+            return "IAM", iam.broker_settings(self.home)
+        return ("SCRAM", scram.broker_settings(self.home)) if self.home.has_users else ("", {})
 
     def prepare(self) -> list[str]:
         if self.home.has_roles:
@@ -90,3 +97,7 @@ class Kafka(Service):
         from lake.clients.kafka import Broker
 
         return Broker(self.home.kafka_bootstrap).answers(METADATA_TIMEOUT_S)
+
+    def initialise(self) -> None:
+        if self.home.has_users:
+            scram.admit(self.home)

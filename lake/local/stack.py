@@ -14,7 +14,7 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.lock import locked
 from lake.config.names import refuse_unknown
-from lake.local import iam, preflight, processes
+from lake.local import iam, preflight, processes, scram
 from lake.local.connect import Connect
 from lake.local.guardian import Guardian
 from lake.local.kafka import Kafka
@@ -73,6 +73,7 @@ class Stack:
         with _alone(self.home):
             secrets.load_or_create(self.home.secrets_path)
             iam.establish(self.home)
+            scram.establish(self.home)
             return self._start([service for service in self.services if service.wanted()])
 
     def revive(self) -> bool:

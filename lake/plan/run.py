@@ -3,7 +3,7 @@
 from lake.config.definition import Database, load_databases
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.report import Report
-from lake.local import iam
+from lake.local import iam, scram
 from lake.local.stack import Stack
 from lake.plan.apply import apply, validate
 from lake.plan.diff import Change, changes
@@ -17,6 +17,8 @@ def apply_all(environment: str, report: Report) -> list[Change]:
     if place.has_roles:
         iam.write_policies(place)  # as cdk deploy: a new table is a new topic
     validate(found, databases, place)
+    if place.has_users:
+        scram.grant(place, databases)
     apply(found, databases, place, facts, report=report)
     for service in ("stream", "guardian"):  # before the first apply they had nothing to do
         Stack(place).start_if_idle(service)

@@ -146,9 +146,9 @@ class Client:
         variables = {**iam.variables(lake.home, role), **other}
         names = ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN")
         self._keys = Credentials(*(variables[f"AWS_{one}"] for one in names))
-        self._host = lake.home.kafka_iam.partition(":")[0]
+        self._host = lake.home.kafka_login.partition(":")[0]
         self._settings = {
-            "bootstrap.servers": lake.home.kafka_iam,
+            "bootstrap.servers": lake.home.kafka_login,
             "security.protocol": "SASL_SSL",
             "ssl.ca.location": str(lake.home.iam / "broker.pem"),
             "sasl.mechanisms": "OAUTHBEARER",

@@ -1,4 +1,4 @@
-"""Connect's login by user name and password: the settings of the chart, at a real broker that asks for it over TLS."""
+"""Login by user name and password as the chart of Connect has it, and the rights that it gives, at a real broker."""
 
 import json
 import signal
@@ -7,92 +7,68 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 
+from lake.aws.environment import load_aws_environment
+from lake.aws.rendering import rights_of_users
+from lake.clients.kafka_users import Users, bindings
 from lake.config import secrets
-from lake.config.environment import LOOPBACK, PROJECT, Environment
-from lake.local import java
+from lake.config.definition import load_databases
+from lake.config.environment import PROJECT, Environment
+from lake.config.environment import Kafka as EnvironmentKafka
+from lake.local import scram
 from lake.local.kafka import Kafka
-from tests.charts.test_worker import options, settings
+from lake.rendering.kafka_acls import Acl
+from tests.charts.rendering import only, rendered
+from tests.charts.test_worker import SCENARIOS, options, settings
 from tests.clocks import HANG_S, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PORTS = 28400
 USER, PASSWORD = "connect", 'of a "test"\\ only'
 READ = "${directory:/run/lake/kafka:jaas}"  # the worker reads it before a client sees it: tests/charts/test_worker.py
-LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+JARS = f"{PROJECT}/build/kafka/*"
 CLIENTS = ["", "producer.", "consumer.", "admin."]
-
-
-class PasswordKafka(Kafka):
-    """With one listener more, like that of MSK on port 9096: SCRAM-SHA-512 over TLS."""
-
-    @property
-    def address(self) -> str:
-        return f"{LOOPBACK}:{self.home.ports.kafka_iam}"
-
-    def settings(self) -> dict[str, object]:
-        before, listener = super().settings(), f",SCRAM://{self.address}"
-        more = {name: f"{before[name]}{listener}" for name in ("listeners", "advertised.listeners")}
-        protocols = "listener.security.protocol.map"
-        return {
-            **before,
-            **more,
-            protocols: f"{before[protocols]},SCRAM:SASL_SSL",
-            "listener.name.scram.sasl.enabled.mechanisms": "SCRAM-SHA-512",
-            "listener.name.scram.scram-sha-512.sasl.jaas.config": LOGIN,
-            "listener.name.scram.ssl.keystore.type": "PKCS12",
-            "listener.name.scram.ssl.keystore.location": self.home.data / "broker.p12",
-            "listener.name.scram.ssl.keystore.password": "of-a-test",
-        }
 
 
 @dataclass(frozen=True)
 class Broker:
-    """One that runs. certificate: which clients trust."""
+    """One that runs. plain: where everything is allowed. certificate: which clients trust."""
 
     address: str
+    plain: str
     certificate: Path
 
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     folder = tmp_path_factory.mktemp("scram")
-    home = Environment(name="local", root=PROJECT, data_dir=str(folder / "lake"), port_base=PORTS)
+    login = EnvironmentKafka(auth="scram")
+    home = Environment(name="local", root=PROJECT, data_dir=str(folder / "lake"), port_base=PORTS, kafka=login)
     secrets.load_or_create(home.secrets_path)
-    kafka = PasswordKafka(home)
-    certify(home.data)
+    scram.establish(home)
+    kafka = Kafka(home)
     kafka.prepare()
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(kafka.program().command, stdout=log, stderr=log, cwd=home.data)
     try:
         until(kafka.ready, "the broker does not answer")
-        admit(home.kafka_bootstrap)
-        yield Broker(kafka.address, home.data / "broker.pem")
+        Users(home.kafka_bootstrap).admit({USER: PASSWORD})
+        yield Broker(home.kafka_login, home.kafka_bootstrap, home.scram / "broker.pem")
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(HANG_S)
-
-
-def certify(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    store = ["-alias", "broker", "-keystore", str(folder / "broker.p12"), "-storepass", "of-a-test"]
-    names = ["-dname", "CN=localhost", "-ext", f"san=dns:localhost,ip:{LOOPBACK}", "-storetype", "PKCS12"]
-    for words in (
-        ["-genkeypair", "-keyalg", "EC", *names],
-        ["-exportcert", "-rfc", "-file", str(folder / "broker.pem")],
-    ):
-        subprocess.run([java.jdk_tool("keytool"), *words, *store], check=True, capture_output=True)
-
-
-def admit(bootstrap: str) -> None:
-    """MSK keeps the users in Secrets Manager; a broker of one's own keeps them itself."""
-    login = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
-    wish = UserScramCredentialUpsertion(USER, login, PASSWORD.encode())
-    client = AdminClient({"bootstrap.servers": bootstrap})
-    client.alter_user_scram_credentials([wish])[USER].result(HANG_S)
 
 
 def attempt(broker: Broker, client: str, password: str, folder: Path) -> "subprocess.CompletedProcess[str]":
@@ -104,7 +80,7 @@ def attempt(broker: Broker, client: str, password: str, folder: Path) -> "subpro
     subprocess.run([sys.executable, str(files / "write_credentials.py"), str(folder)], check=True)
     jaas = (folder / "kafka/jaas").read_text().replace("\\", "\\\\")  # a backslash of a file of properties
     (folder / "client.properties").write_text(properties(client, broker).replace(READ, jaas))
-    tool = ["java", *options("scram"), "-cp", f"{PROJECT}/build/kafka/*", "org.apache.kafka.tools.TopicCommand"]
+    tool = ["java", *options("scram"), "-cp", JARS, "org.apache.kafka.tools.TopicCommand"]
     wish = ["--bootstrap-server", broker.address, "--command-config", str(folder / "client.properties"), "--list"]
     return subprocess.run([*tool, *wish], capture_output=True, text=True, timeout=HANG_S)
 
@@ -128,3 +104,35 @@ def test_a_wrong_password_does_not_get_in(broker: Broker, tmp_path: Path) -> Non
     done = attempt(broker, "", "another", tmp_path)
     assert done.returncode != 0 and "SaslAuthenticationException" in done.stdout + done.stderr
     assert "another" not in done.stdout + done.stderr
+
+
+def test_the_rights_of_the_chart_are_granted(broker: Broker, tmp_path: Path) -> None:
+    """By the program of its Job, here as a client that may do everything; once more changes nothing."""
+    wanted = rights_of_users(load_databases(PROJECT), load_aws_environment(PROJECT, "dev"))
+    written = rendered(SCENARIOS["scram"], {"rights": {"granted": wanted}})
+    for name, text in only(written, "ConfigMap", "-rights")["data"].items():
+        (tmp_path / name).write_text(text)
+    tool = tmp_path / "kafka-acls.sh"
+    tool.write_text(f"#!/bin/sh\nexec java -cp '{JARS}' org.apache.kafka.tools.AclCommand \"$@\"\n")
+    tool.chmod(0o755)
+    (tmp_path / "client.properties").write_text("")
+    words = [str(tool), broker.plain, *(str(tmp_path / name) for name in ("client.properties", "rights"))]
+    for _ in range(2):
+        program = ["bash", str(tmp_path / "grant_rights.sh"), *words]
+        done = subprocess.run(program, capture_output=True, text=True, timeout=HANG_S)
+        assert done.returncode == 0, done.stderr
+        assert granted(broker) == {one for right in wanted for one in bindings(as_acl(right))}
+
+
+def as_acl(right: dict[str, Any]) -> Acl:
+    names = {name.title().replace("_", ""): name for name in AclOperation.__members__}
+    return Acl(**{**right, "operations": tuple(names[one] for one in right["operations"])})
+
+
+def granted(broker: Broker) -> set[AclBinding]:
+    every: Any = None
+    wish = AclBindingFilter(
+        *(ResourceType.ANY, every, ResourcePatternType.ANY, every, every), AclOperation.ANY, AclPermissionType.ANY
+    )
+    client = AdminClient({"bootstrap.servers": broker.plain})
+    return set(client.describe_acls(wish).result(HANG_S))

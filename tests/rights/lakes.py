@@ -16,6 +16,7 @@ LAKES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **{name: (name, {}) for name in ENVIRONMENTS},
     "EMR Serverless": ("dev", {"processing": SERVERLESS}),
     "MSK Connect": ("dev", {"connect.kind": "msk_connect"}),
+    "SCRAM": ("dev", {"streaming.auth": "scram"}),
     "Lake Formation": ("dev", {"catalog.lake_formation": True, "catalog.readers": ["Analysts"]}),
 }
 # The roles of the same programs, of which a lake has one.
@@ -36,7 +37,8 @@ class Lake:
         """What its file says, as `only` of platform_calls.yaml names it."""
         processing = self.environment.processing
         switches = {"sales": processing.sales, "lake_formation": self.environment.catalog.lake_formation}
-        return {processing.kind, self.environment.connect.kind, *(name for name, on in switches.items() if on)}
+        kinds = {processing.kind, self.environment.connect.kind, self.environment.streaming.auth}
+        return {*kinds, *(name for name, on in switches.items() if on)}
 
     def role(self, name: str) -> str:
         """The role that has this name, or another one where the platform is another."""

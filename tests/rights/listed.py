@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parent
 RECORDED, PLATFORM = FOLDER / "recorded_calls.json", FOLDER / "platform_calls.yaml"
 NAMED = re.compile(r"^\{(\w+)\}")  # a bucket or key of the stacks, by its logical id
 KAFKA = ("cluster", "topic", "group", "transactional-id")
+OF_KAFKA = "kafka-cluster:"
 GLUE = ("catalog", "database", "table")
 Line = tuple[str, str, str, dict[str, str]]  # role, action, resource, context
 GROUP = "group/lake_stream"  # of the job that was recorded
@@ -32,7 +33,7 @@ MANAGED = {
 
 def listed(lake: Lake) -> Iterator[Call]:
     """Of both files, for this lake."""
-    for role, action, resource, context in (*recorded(), *of_platform(lake.choices)):
+    for role, action, resource, context in (*recorded(lake.choices), *of_platform(lake.choices)):
         for named in named_here(resource, lake):
             yield Call(lake.role(role), action, arn(named, lake.stacks, lake.account), tuple(context.items()))
 
@@ -44,13 +45,15 @@ def named_here(resource: str, lake: Lake) -> list[str]:
     return [MANAGED.get(resource, resource) if "msk_connect" in lake.choices else resource]
 
 
-def recorded() -> Iterator[Line]:
-    yield from ((*one, {}) for one in json.loads(RECORDED.read_text()))
+def recorded(choices: set[str]) -> Iterator[Line]:
+    """Where users log in to Kafka by name and password, IAM is not asked."""
+    found = [(*one, {}) for one in json.loads(RECORDED.read_text())]
+    yield from (one for one in found if "iam" in choices or not one[1].startswith(OF_KAFKA))
 
 
 def of_platform(choices: set[str]) -> Iterator[Line]:
     for one in yaml.safe_load(PLATFORM.read_text()):
-        if "only" not in one or one["only"] in choices:
+        if set(one.get("only", "").split()) <= choices:
             for resource in one.get("resources") or [one["resource"]]:
                 yield from ((one["role"], action, resource, one.get("context", {})) for action in one["actions"])
 

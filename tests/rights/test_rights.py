@@ -15,7 +15,7 @@ from tests.rights.recorded import Recorded, record
 # Roles with policies of ours, as far as a lake has them; of the others, AWS and the CDK write the policies.
 OURS = (
     *("Nodes", "Service", "ConnectRole", "RequesterRole", "RegistryRole", "PreparationRole", "RestartsRole"),
-    *("JobRole", "JobRunsRole", "ReportsRole"),
+    *("HookRole", "RightsRole", "JobRole", "JobRunsRole", "ReportsRole"),
     *("MskConnectRole", "PreparationTaskRole", "PreparationExecutionRole", "RegistryTaskTaskRole"),
     *("RegistryTaskExecutionRole", "PreparedRole", "LakeFormationRole"),
 )

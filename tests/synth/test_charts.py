@@ -167,7 +167,8 @@ def test_a_row_is_told_of_that_its_topic_would_not_take(prod: Synthesized, demo:
 
 
 def test_the_rights_are_for_the_names_that_the_worker_uses() -> None:
-    from stacks.charts import INTERNAL_TOPICS, PASSWORD
+    from lake.rendering.kafka_acls import INTERNAL_TOPICS
+    from stacks.charts import PASSWORD
 
     worker = (ROOT / "helm/kafka-connect/templates/configmap-worker.yaml").read_text()
     assert "group.id={{ .Values.group }}\n" in worker

@@ -26,7 +26,7 @@ def test_nine_ports_follow_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = load_environment().ports
     assert (ports.postgres, ports.kafka, ports.kafka_controller) == (28000, 28001, 28002)
     assert (ports.connect, ports.registry, ports.registry_management) == (28003, 28004, 28005)
-    assert (ports.s3, ports.metastore, ports.kafka_iam) == (28006, 28007, 28008)
+    assert (ports.s3, ports.metastore, ports.kafka_login) == (28006, 28007, 28008)
 
 
 def test_another_folder_of_environments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who logs in at the local Kafka and how: nobody by default; with kafka.auth: iam, Connect and the jobs as at MSK."""
+"""Who logs in at the local Kafka and how: nobody by default; with kafka.auth: iam or scram, Connect and the jobs."""
 
 from pathlib import Path
 
@@ -70,8 +70,35 @@ def test_the_client_is_on_the_class_path_of_jobs_that_need_it(tmp_path: Path) ->
     assert jars["iam"] == f"{jars['none']}:{tmp_path}/build/aws/worker/*"
 
 
+def test_the_broker_has_users_who_may_do_what_an_acl_allows(tmp_path: Path) -> None:
+    settings = kafka.Kafka(lake(tmp_path, "scram")).settings()
+    assert settings["listeners"] == f"BROKER://{PLAIN},CONTROLLER://127.0.0.1:27002,SCRAM://{ROLES}"
+    assert str(settings["listener.security.protocol.map"]).endswith(",SCRAM:SASL_SSL")
+    assert settings["authorizer.class.name"] == "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    assert settings["allow.everyone.if.no.acl.found"] == "false"
+
+
+def test_each_program_has_the_login_of_its_own_user_and_no_setting_a_password(tmp_path: Path) -> None:
+    home = lake(tmp_path, "scram")
+    worker, job = connect.Connect(home).settings(), pipeline([SHOP], home)["kafka"]
+    for prefix in ("", "producer.", "consumer.", "admin."):
+        assert worker[f"{prefix}bootstrap.servers"] == ROLES
+        assert worker[f"{prefix}sasl.jaas.config"] == f"${{directory:{home.scram}/connect:jaas}}"
+    assert str(worker["config.providers.directory.param.allowed.paths"]) == f"{home.scram}/connect"
+    assert job["kafka.bootstrap.servers"] == ROLES and job["kafka.group.id"] == "lake_stream"
+    assert job["kafka.sasl.jaas.config"] == f"${{directory:{home.scram}/jobs:jaas}}"
+    assert job["kafka.config.providers.directory.param.allowed.paths"] == f"{home.scram}/jobs"
+
+
+def test_connect_starts_after_the_broker_that_must_know_it(tmp_path: Path) -> None:
+    assert {auth: connect.Connect(lake(tmp_path, auth)).needs for auth in ("none", "scram")} == {
+        "none": (),
+        "scram": ("kafka",),
+    }
+
+
 def test_another_login_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "local.yaml").write_text("name: local\nkafka:\n  auth: scram\n")
+    (tmp_path / "local.yaml").write_text("name: local\nkafka:\n  auth: kerberos\n")
     monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
     with pytest.raises(BadInput, match="auth"):
         load_environment()

@@ -19,6 +19,19 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: requests
 {{- end }}
 
+{{/* Labels that select the pod that gives the users of Kafka their rights. */}}
+{{- define "kafka-connect.rights" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: rights
+{{- end }}
+
+{{/* Made before the workers, which end without their rights. What was made the last time stays, so that a log can be read. */}}
+{{- define "kafka-connect.before" -}}
+helm.sh/hook: pre-install,pre-upgrade,pre-rollback
+helm.sh/hook-delete-policy: before-hook-creation
+{{- end }}
+
 {{- define "kafka-connect.common" -}}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
@@ -49,10 +62,7 @@ capabilities:
 {{/* How a Kafka client logs in, as lines of properties. */}}
 {{- define "kafka-connect.login" -}}
 {{- if eq .Values.security.protocol "MSK_IAM" -}}
-security.protocol=SASL_SSL
-sasl.mechanism=AWS_MSK_IAM
-sasl.jaas.config={{ include "kafka-connect.module" . }} required;
-sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler
+{{ include "kafka-connect.iam" . }}
 {{- else -}}
 security.protocol=SASL_SSL
 sasl.mechanism=SCRAM-SHA-512
@@ -60,10 +70,21 @@ sasl.jaas.config=${directory:/run/lake/kafka:jaas}
 {{- end }}
 {{- end }}
 
+{{- define "kafka-connect.iam" -}}
+security.protocol=SASL_SSL
+sasl.mechanism=AWS_MSK_IAM
+sasl.jaas.config={{ include "kafka-connect.iam-module" . }} required;
+sasl.client.callback.handler.class=software.amazon.msk.auth.iam.IAMClientCallbackHandler
+{{- end }}
+
+{{- define "kafka-connect.iam-module" -}}
+software.amazon.msk.auth.iam.IAMLoginModule
+{{- end }}
+
 {{/* The one JAAS login module that any client in the worker may use. */}}
 {{- define "kafka-connect.module" -}}
 {{- if eq .Values.security.protocol "MSK_IAM" -}}
-software.amazon.msk.auth.iam.IAMLoginModule
+{{ include "kafka-connect.iam-module" . }}
 {{- else -}}
 org.apache.kafka.common.security.scram.ScramLoginModule
 {{- end }}
