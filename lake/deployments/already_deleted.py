@@ -1,4 +1,6 @@
-"""Resources that AWS still lists after their deletion: keys with a waiting period, gateways, clusters."""
+"""Resources that AWS still lists after their deletion: keys with a waiting period, gateways, clusters, tasks."""
+
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -6,6 +8,7 @@ from lake.deployments.account import Account
 from lake.deployments.application import Application
 from lake.deployments.cluster import Cluster
 
+ACTIVE = "ACTIVE"
 ENDED = ("deleted", "deleting", "terminated", "shutting-down")
 
 
@@ -18,6 +21,8 @@ def is_already_deleted(account: Account, arn: str) -> bool:
         return Cluster(account, name).state() not in Cluster.alive
     if service == "emr-serverless":  # an application, or one of its job runs: /applications/<id>/jobruns/<id>
         return Application(account, arn.split("/")[2]).state() not in Application.alive
+    if service == "ecs":
+        return _inactive(account.client("ecs"), kind, arn)
     if service == "ec2":
         return _ended(account, kind, name)
     return service == "cloudformation"
@@ -37,3 +42,17 @@ def _ended(account: Account, kind: str, name: str) -> bool:
     except (ClientError, IndexError):
         return True  # unknown to AWS
     return state in ENDED
+
+
+def _inactive(ecs: Any, kind: str, arn: str) -> bool:
+    """ECS keeps clusters and services that were deleted for a while, and revisions of task definitions for good."""
+    try:
+        if kind == "task-definition":
+            found = [ecs.describe_task_definition(taskDefinition=arn)["taskDefinition"]]
+        elif kind == "service":
+            found = ecs.describe_services(cluster=arn.split("/")[1], services=[arn])["services"]
+        else:
+            found = ecs.describe_clusters(clusters=[arn])["clusters"]
+    except ClientError:
+        return True  # unknown to AWS, or its cluster is
+    return all(one["status"] != ACTIVE for one in found)

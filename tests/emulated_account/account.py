@@ -22,10 +22,12 @@ from tests.emulated_account.journal import Journal
 from tests.emulated_account.log_writers import LogWriters
 from tests.emulated_account.services.athena import Athena
 from tests.emulated_account.services.cloudtrail import CloudTrail
+from tests.emulated_account.services.ecs import Ecs
 from tests.emulated_account.services.eks import Eks
 from tests.emulated_account.services.emr import Emr
 from tests.emulated_account.services.emr_serverless import EmrServerless
 from tests.emulated_account.services.kafka import Kafka
+from tests.emulated_account.services.kafka_connect import KafkaConnect
 from tests.emulated_account.services.service import Service
 
 HOST = "127.0.0.1"
@@ -44,11 +46,14 @@ class Account:
         self.world = World(self.client, self.journal, logs)
         self.emr = Emr(self.client)
         self.emr_serverless = EmrServerless(self.client)
+        self.ecs, self.kafka_connect = Ecs(self.client), KafkaConnect(self.client)
         services = [service(self.client) for service in (Athena, CloudTrail, Kafka)]
         own: list[Service] = [
             CloudFormation(self.world),
             self.emr,
             self.emr_serverless,
+            self.ecs,
+            self.kafka_connect,
             Eks(self.client, logs),
             *services,
         ]

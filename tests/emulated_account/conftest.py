@@ -10,6 +10,7 @@ from tests.emulated_account.airy import Airy, be_airy
 from tests.emulated_account.command import CDK, ROOT
 from tests.emulated_account.ended import Ended, end
 from tests.emulated_account.guest import Guest, be_guest
+from tests.emulated_account.managed import Managed, be_managed
 from tests.emulated_account.operated import Operated, operate
 from tests.emulated_account.small_stacks import SmallStacks
 from tests.emulated_account.story import One, Two, play_one, play_two
@@ -58,6 +59,11 @@ def guest(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Guest:
 @pytest.fixture(scope="session")
 def airy(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Airy:
     return be_airy(account, tmp_path_factory.mktemp("airy"))
+
+
+@pytest.fixture(scope="session")
+def managed(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Managed:
+    return be_managed(account, tmp_path_factory.mktemp("managed"))
 
 
 @pytest.fixture(scope="session")

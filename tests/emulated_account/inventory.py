@@ -54,6 +54,12 @@ def _keys(kms: Any) -> list[str]:
     return [one["KeyId"] for one in found if one["KeyManager"] == "CUSTOMER" and one["KeyState"] == "Enabled"]
 
 
+def _tasks(ecs: Any) -> list[str]:
+    """ECS keeps a cluster that was deleted for a while."""
+    found = ecs.describe_clusters(clusters=ecs.list_clusters()["clusterArns"])["clusters"]
+    return [one["clusterName"] for one in found if one["status"] == "ACTIVE"]
+
+
 def _emr(emr: Any) -> list[str]:
     states = ["STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING"]
     return [one["Id"] for one in emr.list_clusters(ClusterStates=states)["Clusters"]]
@@ -109,7 +115,10 @@ KINDS: dict[tuple[str, str], Names] = {
     ("ec2", "nat"): _nats,
     ("ec2", "peering"): _peerings,
     ("ec2", "vpc"): _vpcs,
+    ("ecs", "cluster"): _tasks,
     ("eks", "cluster"): _list("list_clusters", "clusters"),
+    ("elbv2", "balancer"): _list("describe_load_balancers", "LoadBalancers", "LoadBalancerName"),
+    ("elbv2", "targets"): _list("describe_target_groups", "TargetGroups", "TargetGroupName"),
     ("emr", "cluster"): _emr,
     ("emr-serverless", "application"): _list("list_applications", "applications", "name"),
     ("emr", "security"): _list("list_security_configurations", "SecurityConfigurations", "Name"),
@@ -120,6 +129,9 @@ KINDS: dict[tuple[str, str], Names] = {
     ("iam", "role"): _roles,
     ("kafka", "cluster"): _list("list_clusters_v2", "ClusterInfoList", "ClusterName"),
     ("kafka", "configuration"): _list("list_configurations", "Configurations", "Arn"),
+    ("kafkaconnect", "connector"): _list("list_connectors", "connectors", "connectorName"),
+    ("kafkaconnect", "plugin"): _list("list_custom_plugins", "customPlugins", "name"),
+    ("kafkaconnect", "worker"): _list("list_worker_configurations", "workerConfigurations", "name"),
     ("kms", "key"): _keys,
     ("lambda", "function"): _list("list_functions", "Functions", "FunctionName"),
     ("lambda", "layer"): _layers,

@@ -22,7 +22,7 @@ def schema(region: str, kind: str) -> dict[str, Any]:
 def check(region: str, kind: str, properties: Mapping[str, Any]) -> None:
     """Refused when a property is unknown, missing, only for reading, or not as the schema wants it."""
     known = schema(region, kind)
-    unknown = sorted(set(properties) - set(known["properties"]))
+    unknown = [] if "patternProperties" in known else sorted(set(properties) - set(known["properties"]))
     if unknown and kind.startswith("AWS::"):
         raise Refused(f"Encountered unsupported property {unknown[0]}")
     missing = sorted(set(known.get("required", [])) - set(properties))

@@ -12,6 +12,7 @@ from tests.emulated_account.resources import (
     cloudwatch,
     ec2,
     ecr,
+    ecs,
     eks,
     emr,
     emr_serverless,
@@ -19,7 +20,9 @@ from tests.emulated_account.resources import (
     functions,
     glue,
     iam,
+    kafka_connect,
     kms,
+    load_balancing,
     logs,
     msk,
     rds,
@@ -31,8 +34,8 @@ from tests.emulated_account.resources import (
 from tests.emulated_account.resources.kind import Kind
 
 SERVICES = (
-    *(athena, autoscaling, budgets, cdk, cloudwatch, ec2, ecr, eks, emr, emr_serverless, events, functions, glue),
-    *(iam, kms, logs, msk, rds, s3, secretsmanager, sns, ssm),
+    *(athena, autoscaling, budgets, cdk, cloudwatch, ec2, ecr, ecs, eks, emr, emr_serverless, events, functions, glue),
+    *(iam, kafka_connect, kms, load_balancing, logs, msk, rds, s3, secretsmanager, sns, ssm),
     *(empty_bucket, helm_chart, job_run, manifest, object_value, sdk_call),
 )
 
