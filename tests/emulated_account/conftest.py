@@ -14,6 +14,7 @@ from tests.emulated_account.managed import Managed, be_managed
 from tests.emulated_account.operated import Operated, operate
 from tests.emulated_account.small_stacks import SmallStacks
 from tests.emulated_account.story import One, Two, play_one, play_two
+from tests.emulated_account.users import Users, be_users
 
 for needed in (CDK, HELM):
     if not needed.exists():
@@ -69,6 +70,11 @@ def managed(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Manag
 @pytest.fixture(scope="session")
 def two(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Two:
     return play_two(account, tmp_path_factory.mktemp("two"))
+
+
+@pytest.fixture(scope="session")
+def users(account: Account, tmp_path_factory: pytest.TempPathFactory) -> Users:
+    return be_users(account, tmp_path_factory.mktemp("users"))
 
 
 @pytest.fixture(autouse=True)

@@ -77,6 +77,20 @@ class ServerlessCluster(Kind):
         self.client.delete_cluster(ClusterArn=made.id)
 
 
+class BatchScramSecret(Kind):
+    """The users of a cluster."""
+
+    type, service = "AWS::MSK::BatchScramSecret", "kafka"
+
+    def create(self, properties: Properties) -> Made:
+        self.call("batch_associate_scram_secret", properties.rest())
+        return Made(properties["ClusterArn"])
+
+    def delete(self, made: Made, properties: Mapping[str, Any]) -> None:
+        arns = properties["SecretArnList"]
+        self.client.batch_disassociate_scram_secret(ClusterArn=made.id, SecretArnList=arns)
+
+
 def _groups(place: Mapping[str, Any]) -> dict[str, Any]:
     """The API says security group ids where CloudFormation says security groups."""
     return {"SubnetIds": place["SubnetIds"], "SecurityGroupIds": place.get("SecurityGroups", [])}

@@ -7,7 +7,8 @@ from uuid import uuid4
 from tests.emulated_account.clients import ACCOUNT
 from tests.emulated_account.services.service import Answer, Service, refuse
 
-IAM_PORT = 9098
+IAM_PORT, SCRAM_PORT = 9098, 9096
+OF_SCRAM = "AmazonMSK_"  # guide of MSK, "Sign-in credentials authentication with AWS Secrets Manager"
 SHOWN = 3  # brokers that MSK names to begin with
 
 
@@ -112,7 +113,29 @@ class Kafka(Service):
             name, count = cluster["ClusterName"].replace("-", ""), cluster["Provisioned"]["NumberOfBrokerNodes"]
             numbers = range(1, min(SHOWN, count) + 1)
             hosts = [f"b-{number}.{name}.{id}.c2.kafka.{region}.amazonaws.com" for number in numbers]
-        return {"BootstrapBrokerStringSaslIam": ",".join(f"{host}:{IAM_PORT}" for host in hosts)}
+        ports = {"BootstrapBrokerStringSaslIam": IAM_PORT}
+        if takes_passwords(cluster):
+            ports["BootstrapBrokerStringSaslScram"] = SCRAM_PORT
+        return {name: ",".join(f"{host}:{port}" for host in hosts) for name, port in ports.items()}
+
+    def batch_associate_scram_secret(self, region: str, wish: Answer) -> Answer:
+        cluster = self._cluster(wish["ClusterArn"])
+        if not takes_passwords(cluster):
+            raise refuse("BadRequestException", "SASL/SCRAM is not enabled on this cluster")
+        for arn in wish["SecretArnList"]:
+            secret = self.clients("secretsmanager", region).describe_secret(SecretId=arn)
+            if not secret["Name"].startswith(OF_SCRAM) or "KmsKeyId" not in secret:
+                raise refuse("BadRequestException", f"{secret['Name']} has another prefix, or the default key")
+        cluster["ScramSecrets"] = sorted({*cluster.get("ScramSecrets", []), *wish["SecretArnList"]})
+        return {"ClusterArn": wish["ClusterArn"], "UnprocessedScramSecrets": []}
+
+    def batch_disassociate_scram_secret(self, _: str, wish: Answer) -> Answer:
+        cluster = self._cluster(wish["ClusterArn"])
+        cluster["ScramSecrets"] = [one for one in cluster["ScramSecrets"] if one not in wish["SecretArnList"]]
+        return {"ClusterArn": wish["ClusterArn"], "UnprocessedScramSecrets": []}
+
+    def list_scram_secrets(self, _: str, wish: Answer) -> Answer:
+        return {"SecretArnList": self._cluster(wish["ClusterArn"]).get("ScramSecrets", [])}
 
     def update_cluster_configuration(self, _: str, wish: Answer) -> Answer:
         cluster = self._current(wish)
@@ -152,6 +175,11 @@ class Kafka(Service):
 def revision(number: int, wish: Answer) -> Answer:
     times = {"Revision": number, "CreationTime": datetime.now(UTC)}
     return {**times, "ServerProperties": wish["ServerProperties"], "KafkaVersions": wish.get("KafkaVersions", [])}
+
+
+def takes_passwords(cluster: Answer) -> bool:
+    login = cluster.get("Provisioned", {}).get("ClientAuthentication", {})
+    return bool(login.get("Sasl", {}).get("Scram", {}).get("Enabled"))
 
 
 def configuration_of(cluster: Answer) -> Answer:
