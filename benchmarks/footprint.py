@@ -14,7 +14,7 @@ BARS = {"up_s": 20.0, "down_s": 5.0, "resident_gb": 3.5}
 def measure() -> dict[str, Any]:
     """The time of a warm `lake up` and `lake down` in seconds, and resident memory in GB."""
     with bench_lake() as lake:
-        lake.capture({"orders": ddl("orders")}, {"key": ["id"]})
+        lake.capture({"orders": ddl("orders")}, {"key": ["id"], "types": ["cow", "mor"]})
         with lake.connect() as connection:
             connection.execute("INSERT INTO public.orders (id) SELECT generate_series(1, 20000)")
         wait_for_lake(lake.home, lake.databases, lambda _: None)

@@ -61,7 +61,7 @@ class Table:
     full_name: QualifiedName
     key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), AfterValidator(_distinct)]
     partition: Annotated[tuple[PartitionColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
-    types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("cow", "mor")
+    types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("mor",)
     delete: Literal["soft", "hard"] = "soft"
     replica_identity: Literal["full", "default"] = "full"
     on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had

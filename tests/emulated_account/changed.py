@@ -19,8 +19,9 @@ from tests.emulated_account.copies import in_copy
 from tests.synth.synthesis import changed, described, synthesize
 
 Edit = Callable[[Path], Path]  # an empty folder -> the assembly of the changed lake
-SECOND = {"database": "billing", "tables": {"public.invoices": {"key": ["id"]}}}  # sorts before moma
-WIDE = {"database": "wide", "tables": {f"public.table_{number:03}": {"key": ["id"]} for number in range(200)}}
+TWICE = {"key": ["id"], "types": ["cow", "mor"]}
+SECOND = {"database": "billing", "tables": {"public.invoices": TWICE}}  # sorts before moma
+WIDE = {"database": "wide", "tables": {f"public.table_{number:03}": TWICE for number in range(200)}}
 NEWER_KAFKA = "4.0.x.kraft"
 SPLIT = "one job split in two"
 NEVER_MIND = ("AWS::CloudFormation::Stack", "AWS::CDK::Metadata")  # the stack as a whole; a note of the command line

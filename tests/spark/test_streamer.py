@@ -37,7 +37,7 @@ from tests.poisoned import numeric
 LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 REGISTERED = "http://127.0.0.1:27004/apis/ccompat/v7/subjects/shop.public.pair-value/versions/latest"
 PLACES = local_places(LOCAL)
-SALE = {"key": ["id"], "partition": "status"}
+SALE = {"key": ["id"], "partition": "status", "types": ["cow", "mor"]}
 PAIR = {"key": ["a", "b"], "types": ["mor"], "delete": "hard"}
 SHOP = Database.model_validate({"database": "shop", "tables": {"public.sale": SALE, "public.pair": PAIR}})
 

@@ -45,7 +45,8 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "databases").mkdir()
     for number in range(DATABASES):
         name = f"operational_database_{number:02}"
-        tables = {f"customer_relations.monthly_statement_{one:03}": {"key": ["statement_id"]} for one in range(TABLES)}
+        settings = {"key": ["statement_id"], "types": ["cow", "mor"]}
+        tables = {f"customer_relations.monthly_statement_{one:03}": settings for one in range(TABLES)}
         content = {"database": name, "tables": tables}
         (root / f"databases/{name}.yaml").write_text(yaml.safe_dump(content))
     return root

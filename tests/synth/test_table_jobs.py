@@ -18,6 +18,7 @@ from tests.synth.synthesis import ROOT, Synthesized, changed, described, scrubbe
 
 ALL = [f"streamer.moma.{table}.{kind}" for table in ("artists", "artworks") for kind in ("cow", "mor")]
 JOBS = ["stream", "streamer"]
+TWICE = {"key": ["id"], "types": ["cow", "mor"]}
 LARGEST_PARAMETER = 8192  # bytes of an advanced parameter of Systems Manager
 LARGEST_ENVIRONMENT = 4096  # bytes of the variables of a Lambda function
 
@@ -92,7 +93,7 @@ def test_they_change_no_cluster_and_no_other_stack(followed: Synthesized, dev: S
 
 
 def test_as_many_as_possible_fit_into_the_parameter_and_the_variables(tmp_path: Path) -> None:
-    tables = {f"public.table_with_a_rather_long_name_{number}": {"key": ["id"]} for number in range(MOST // 2)}
+    tables = {f"public.table_with_a_rather_long_name_{number}": TWICE for number in range(MOST // 2)}
     for name in ("build", "jars", "node_modules", "helm", "connector_configs", "pom.xml", "spark_jobs"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "databases").mkdir()
@@ -132,7 +133,7 @@ def test_a_table_that_is_not_captured_is_refused() -> None:
 
 
 def test_more_applications_than_a_cluster_bears_are_refused() -> None:
-    tables = {f"public.t{number}": {"key": ["id"]} for number in range(MOST)}
+    tables = {f"public.t{number}": TWICE for number in range(MOST)}
     shop = Database.model_validate({"database": "shop", "tables": tables})
     with pytest.raises(BadInput, match=r"40 tables for the job streamer.* 1 to 20 are possible.*lake streamer run"):
         table_jobs(Processing.model_validate({"jobs": JOBS}), [shop])

@@ -41,7 +41,7 @@ FILES = [
     Case("system schema", ["'pg_catalog' is not captured"], SHOP + "  pg_catalog.b: {key: [id]}\n"),
     Case("own schema", ["'lake' is not captured"], SHOP + "  lake.signal: {key: [id]}\n"),
     Case("envelope is text", ["valid boolean", "key envelope"], f"envelope: maybe\n{SHOP}"),
-    Case("Hive collision", ["public.a and other.a", "shop_cow.a"], SHOP + "  other.a: {key: [id]}\n"),
+    Case("Hive collision", ["public.a and other.a", "shop_mor.a_rt"], SHOP + "  other.a: {key: [id]}\n"),
     Case("no tables", ["at least 1 item", "key tables"], "database: shop\ntables: {}\n"),
     Case("tables is a list", ["valid dictionary", "key tables"], "database: shop\ntables: [public.a]\n"),
     Case("other ending", ["not read", "shop.yml", "rename it to shop.yaml"], file="shop.yml"),

@@ -20,7 +20,7 @@ def artists(**settings: object) -> Table:
 
 def test_defaults_are_the_safe_ones() -> None:
     table = artists()
-    assert (table.partition, table.types, table.delete) == ((), ("cow", "mor"), "soft")
+    assert (table.partition, table.types, table.delete) == ((), ("mor",), "soft")
     assert (table.replica_identity, table.epoch) == ("full", 0)
     assert table.on_bad_message == "stop"
 

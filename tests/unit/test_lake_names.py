@@ -19,7 +19,8 @@ PLACES = Places("s3a://b/bronze/topics", "s3a://b/streamer", "file:///f", "http:
 
 
 def tickets(**settings: Any) -> Database:
-    content = {"database": "tickit", "tables": {"ecomm.sale": {"key": ["salesid"]}}, **settings}
+    sale = {"key": ["salesid"], "types": ["cow", "mor"]}
+    content = {"database": "tickit", "tables": {"ecomm.sale": sale}, **settings}
     return Database.model_validate(content)
 
 
@@ -75,7 +76,7 @@ SALE_RT = {"ecomm.sale": {"key": ["id"]}, "ecomm.sale_rt": {"key": ["id"], "type
         ({"lake_name": "t", "tables": SALE_RT}, "both become t.sale_rt"),
         (
             {"tables": {"a.sale": {"key": ["id"], "lake_name": "x"}, "b.x": {"key": ["id"]}}},
-            "both become tickit_cow.x | capture one of them, or give one a lake_name",
+            "both become tickit_mor.x_rt | capture one of them, or give one a lake_name",
         ),
     ],
 )
