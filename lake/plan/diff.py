@@ -87,9 +87,32 @@ def _is_applied(database: Database, table: Table, facts: Facts) -> bool:
 
 
 def _pipeline_changes(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[Change]:
+    yield from _left_behind(wanted, found)
     if wanted != found:
         detail = "; ".join(_pipeline_differences(wanted, found)) or "settings"
         yield Change("pipeline", "", FILE_NAME, "write", detail)
+
+
+def _left_behind(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[Change]:
+    """The Hudi tables of types that their definitions no longer name: whether their rows may go only a person knows."""
+    before = {table["topic"]: table for table in found.get("tables", [])}
+    for table in wanted["tables"]:
+        kept = {target["type"] for target in table["targets"]}
+        targets = before.get(table["topic"], {}).get("targets", [])
+        every = sorted({*kept, *(target["type"] for target in targets)})
+        for target in targets:
+            if target["type"] not in kept:
+                yield Change("pipeline", "", target["hive"][0], "stop writing", _what_stays(table, target, every))
+
+
+def _what_stays(table: dict[str, Any], target: dict[str, Any], every: list[str]) -> str:
+    names = " and ".join(target["hive"])
+    key = f"tables.{table['schema']}.{table['table']}.types of databases/{table['database']}.yaml"
+    return (
+        f"the Hudi table at {target['path']} stays as it is, in the catalog as {names}, and gets no more changes; "
+        f"to keep writing it: [{', '.join(every)}] for the key {key}; "
+        f"to delete it: drop {names} in the catalog, then remove the folder"
+    )
 
 
 def _pipeline_differences(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[str]:

@@ -55,7 +55,7 @@ def depot(**tables: Mapping[str, object]) -> Database:
 
 
 A = {"key": ["id"], "partition": "kind"}
-B = {"key": ["x", "y"]}
+B = {"key": ["x", "y"], "types": ["cow", "mor"]}
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +140,19 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
     assert lake.json("sql", question, "--as-of", datetime.fromtimestamp(loaded, UTC).isoformat())["rows"] == [{"n": 1}]
     assert pids(home) == before  # the table came, and is queried, without a restart of anything
 
+    once = applied(home, depot(a=A, b={**B, "types": ["mor"]}))
+    assert [(one.action, one.object) for one in once] == [("stop writing", f"{NAME}_cow.b"), ("write", "pipeline.json")]
+    written = settled(home, f"{NAME}_mor.b")
+    with psycopg.connect(home.dsn(NAME)) as connection:
+        connection.execute("UPDATE b SET n = 2 WHERE x = 1")
+    settled(home, f"{NAME}_mor.b", written)
+    assert lake.json("sql", question)["rows"] == [{"n": 0}]  # it stays as it was, and is still queried
+    assert lake.json("sql", f"SELECT n FROM {NAME}_mor.b_rt WHERE x = 1")["rows"] == [{"n": 2}]
+
     less = applied(home, depot(a=A))
     assert any("drop public.b" in change.action for change in less)
     assert applied(home, depot(a=A)) == []
-    assert end_of(home, f"{NAME}.public.b") == ROWS + 1
+    assert end_of(home, f"{NAME}.public.b") == ROWS + 2
 
 
 @pytest.mark.parametrize(

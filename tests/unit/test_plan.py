@@ -136,6 +136,28 @@ def test_a_topic_setting_that_drifted_is_set_again() -> None:
 
 def test_a_type_that_joins_is_read_from_the_source() -> None:
     database = shop(a={**A, "types": ["cow", "mor"]})
-    before = settled(shop(a={**A, "types": ["mor"]}))
+    before = settled(shop(a=A))
     assert ("snapshot", "read", "public.a") in kinds(database, before)
-    assert kinds(shop(a={**A, "types": ["mor"]}), settled(database)) == [("pipeline", "write", "pipeline.json")]
+
+
+def test_a_type_that_leaves_is_written_no_more_and_the_plan_says_what_stays() -> None:
+    before = settled(shop(a={**A, "types": ["cow", "mor"]}, b=A))
+    left, written = planned(shop(a=A, b=A), before)
+    assert (left.kind, left.action, left.object) == ("pipeline", "stop writing", "shop_cow.a")
+    assert left.detail == (
+        "the Hudi table at s3a://lake/silver/shop/a_cow stays as it is, in the catalog as shop_cow.a, and gets no more "
+        "changes; to keep writing it: [cow, mor] for the key tables.public.a.types of databases/shop.yaml; "
+        "to delete it: drop shop_cow.a in the catalog, then remove the folder"
+    )
+    assert (written.kind, written.object, written.detail) == ("pipeline", "pipeline.json", "change shop.public.a")
+
+
+def test_a_type_in_place_of_another_is_read_and_the_other_stays() -> None:
+    database = shop(a={**A, "types": ["cow"]})
+    assert kinds(database, settled(shop(a=A))) == [
+        ("snapshot", "read", "public.a"),
+        ("pipeline", "stop writing", "shop_mor.a_rt"),
+        ("pipeline", "write", "pipeline.json"),
+    ]
+    (left,) = [one for one in planned(database, settled(shop(a=A))) if one.action == "stop writing"]
+    assert "in the catalog as shop_mor.a_rt and shop_mor.a_ro," in left.detail
