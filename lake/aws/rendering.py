@@ -4,8 +4,7 @@ Addresses are known only at deployment, so they are CDK tokens (connectors) or @
 script of a job fills in its pipeline file; the job of HoodieStreamer fills in its own files.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -208,13 +207,23 @@ def rights_of_users(databases: list[Database], environment: AwsEnvironment) -> l
         *of_jobs(databases, [consumer_group(name) for name in processing.layered]),
         *(of_sales(sales.TOPICS, [consumer_group(name) for name in sales.GROUPS]) if processing.sales else []),
     ]
-    return [_right(one) for one in acls]
+    return rights(acls)
 
 
-def _right(acl: Acl) -> dict[str, Any]:
-    """Operations as kafka-acls.sh spells them: IDEMPOTENT_WRITE is IdempotentWrite there."""
-    spelt = [one.title().replace("_", "") for one in acl.operations]
-    return {**asdict(acl), "operations": spelt}
+def rights(acls: Iterable[Acl]) -> list[dict[str, Any]]:
+    """One entry for all names on which a user may do the same: kafka-acls.sh is a JVM, and takes them at once."""
+    alike: dict[tuple[str, str, tuple[str, ...], bool], list[str]] = {}
+    for one in acls:
+        alike.setdefault((one.user, one.kind, one.operations, one.prefixed), []).append(one.name)
+    return [
+        {"user": user, "kind": kind, "names": names, "operations": spelt(operations), "prefixed": prefixed}
+        for (user, kind, operations, prefixed), names in alike.items()
+    ]
+
+
+def spelt(operations: Iterable[str]) -> list[str]:
+    """As kafka-acls.sh spells them: IDEMPOTENT_WRITE is IdempotentWrite there."""
+    return [one.title().replace("_", "") for one in operations]
 
 
 def _target(target: dict[str, Any], bucket: str) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from lake.aws.environment import load_aws_environment
 from lake.aws.rendering import rights_of_users
 from lake.clients.kafka_users import Users, bindings
 from lake.config import secrets
-from lake.config.definition import load_databases
+from lake.config.definition import Database, load_databases
 from lake.config.environment import PROJECT, Environment
 from lake.config.environment import Kafka as EnvironmentKafka
 from lake.local import scram
@@ -106,27 +106,37 @@ def test_a_wrong_password_does_not_get_in(broker: Broker, tmp_path: Path) -> Non
     assert "another" not in done.stdout + done.stderr
 
 
-def test_the_rights_of_the_chart_are_granted(broker: Broker, tmp_path: Path) -> None:
-    """By the program of its Job, here as a client that may do everything; once more changes nothing."""
-    wanted = rights_of_users(load_databases(PROJECT), load_aws_environment(PROJECT, "dev"))
-    written = rendered(SCENARIOS["scram"], {"rights": {"granted": wanted}})
+def test_the_users_have_the_rights_of_the_chart_and_no_others(broker: Broker, tmp_path: Path) -> None:
+    """By the program of its Job, here as a client that may do everything; with a database, and without one."""
+    others = bindings(Acl("somebody", "topic", "a topic", ("READ",)))
+    Users(broker.plain).grant([Acl("somebody", "topic", "a topic", ("READ",))])
+    shop = Database.model_validate({"database": "shop", "tables": {"public.sale": {"key": ["id"]}}})
+    for databases in ([*load_databases(PROJECT), shop], load_databases(PROJECT)):
+        wanted = rights_of_users(databases, load_aws_environment(PROJECT, "dev"))
+        grant(broker, wanted, tmp_path)
+        assert granted(broker) == {one for right in wanted for acl in as_acls(right) for one in bindings(acl)} | {
+            *others
+        }
+
+
+def grant(broker: Broker, rights: list[dict[str, Any]], folder: Path) -> None:
+    written = rendered(SCENARIOS["scram"], {"rights": {"granted": rights}})
     for name, text in only(written, "ConfigMap", "-rights")["data"].items():
-        (tmp_path / name).write_text(text)
-    tool = tmp_path / "kafka-acls.sh"
+        (folder / name).write_text(text)
+    tool = folder / "kafka-acls.sh"
     tool.write_text(f"#!/bin/sh\nexec java -cp '{JARS}' org.apache.kafka.tools.AclCommand \"$@\"\n")
     tool.chmod(0o755)
-    (tmp_path / "client.properties").write_text("")
-    words = [str(tool), broker.plain, *(str(tmp_path / name) for name in ("client.properties", "rights"))]
-    for _ in range(2):
-        program = ["bash", str(tmp_path / "grant_rights.sh"), *words]
-        done = subprocess.run(program, capture_output=True, text=True, timeout=HANG_S)
-        assert done.returncode == 0, done.stderr
-        assert granted(broker) == {one for right in wanted for one in bindings(as_acl(right))}
+    (folder / "client.properties").write_text("")
+    words = [str(tool), broker.plain, *(str(folder / name) for name in ("client.properties", "rights"))]
+    program = ["bash", str(folder / "grant_rights.sh"), *words]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=HANG_S)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-def as_acl(right: dict[str, Any]) -> Acl:
-    names = {name.title().replace("_", ""): name for name in AclOperation.__members__}
-    return Acl(**{**right, "operations": tuple(names[one] for one in right["operations"])})
+def as_acls(right: dict[str, Any]) -> list[Acl]:
+    spelt = {name.title().replace("_", ""): name for name in AclOperation.__members__}
+    operations = tuple(spelt[one] for one in right["operations"])
+    return [Acl(right["user"], right["kind"], name, operations, right["prefixed"]) for name in right["names"]]
 
 
 def granted(broker: Broker) -> set[AclBinding]:

@@ -69,7 +69,7 @@ def test_rights_are_given_by_a_pod_that_logs_in_by_iam(scram: Synthesized) -> No
     ]
     assert values["security"]["protocol"] == "SCRAM" and "KafkaUsersConnect" in values["security"]["scramSecret"]
     assert "Scram" in values["bootstrapServers"] and "SaslIam" in values["rights"]["bootstrapServers"]
-    granted = [(one["user"], one["name"], one["operations"]) for one in values["rights"]["granted"]]
+    granted = [(one["user"], name, one["operations"]) for one in values["rights"]["granted"] for name in one["names"]]
     assert ("connect", "moma.", ["Create", "Describe", "Write"]) in granted
     assert ("jobs", "moma.", ["Describe", "Read"]) in granted
     assert ("jobs", "lake_stream", ["Describe", "Read"]) in granted
