@@ -16,6 +16,7 @@ from tests.kube_api.kube import Kube
 from tests.kube_api.release import Done, Release
 
 SCENARIO = scenarios("kafka-connect")[0]
+SCRAM = scenarios("kafka-connect")[-1]
 OF_SCENARIO = "source_postgres_moma"
 MORE: Values = {"connectors": {"another": f'{{"connector.class": "{POSTGRES}"}}'}}
 Deploy = Callable[..., Done]
@@ -94,3 +95,35 @@ def test_an_uninstalled_release_leaves_its_last_job_only(deploy: Deploy, own: Re
     assert own.uninstall().returncode == 0
     assert kube.all("apps/v1", "Deployment") == kube.all("v1", "ConfigMap") == []
     assert job(kube)["metadata"]["name"] == "kafka-connect-connectors"
+
+
+def test_the_users_of_kafka_get_their_rights_before_the_workers_start(
+    own: Release, kube: Kube, connect: FakeConnect, tmp_path: Path
+) -> None:
+    """Of what that Job needs nothing is left, as helm would not uninstall it."""
+    scenario, seen = SCRAM, []
+
+    def run(found: Manifest) -> bool:
+        if found["metadata"]["name"] != "kafka-connect-rights":
+            return hook.run(found, kube.all("v1", "ConfigMap"), connect.url, tmp_path, LOGIN).returncode == 0
+        names = [one["metadata"]["name"] for one in kube.all("v1", "ConfigMap")]
+        seen.append(("kafka-connect-rights" in names, kube.all("apps/v1", "Deployment")))
+        return True
+
+    with stand_in.at_work(kube, run):
+        done = own.deploy(chart_of(scenario), scenario)
+    assert done.returncode == 0, done.stderr
+    assert seen == [(True, [])]
+    assert {one["metadata"]["name"] for one in kube.all("batch/v1", "Job")} == {
+        "kafka-connect-rights",
+        "kafka-connect-connectors",
+    }
+    kinds = [("v1", "ConfigMap"), ("v1", "ServiceAccount"), ("networking.k8s.io/v1", "NetworkPolicy")]
+    left = {one["metadata"]["name"] for kind in kinds for one in kube.all(*kind)}
+    assert "kafka-connect-rights" not in left
+
+
+def test_without_their_rights_no_worker_starts(own: Release, kube: Kube) -> None:
+    with stand_in.at_work(kube, lambda _: False):
+        assert own.deploy(chart_of(SCRAM), SCRAM).returncode != 0
+    assert kube.all("apps/v1", "Deployment") == []

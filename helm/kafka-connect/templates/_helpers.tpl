@@ -26,10 +26,17 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: rights
 {{- end }}
 
-{{/* Made before the workers, which end without their rights. What was made the last time stays, so that a log can be read. */}}
+{{/* The Job runs before the workers, which end without their rights. The last one stays, so that its log can be read. */}}
 {{- define "kafka-connect.before" -}}
 helm.sh/hook: pre-install,pre-upgrade,pre-rollback
 helm.sh/hook-delete-policy: before-hook-creation
+{{- end }}
+
+{{/* What that Job needs is made before it, and goes with its success: helm uninstalls no hook. */}}
+{{- define "kafka-connect.before-it" -}}
+helm.sh/hook: pre-install,pre-upgrade,pre-rollback
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+helm.sh/hook-weight: "-1"
 {{- end }}
 
 {{- define "kafka-connect.common" -}}
