@@ -1,6 +1,7 @@
 """The command line of a job here is the one that EMR gets: only places, sizes and the catalogue differ."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -157,6 +158,15 @@ def test_a_job_about_sales_gets_the_same_words_but_for_their_places(name: str) -
         "kafka.sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
         "kafka.sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler",
     }
+
+
+def test_a_job_about_sales_names_the_secret_of_its_user_where_there_are_users() -> None:
+    deployed = replace(outputs(), kafka_secret="AmazonMSK_lake-dev-jobs")
+    words = steps.sales_words("sales-totals", SalesOptions(), {}, 1, deployed)
+    kafka = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word == "--kafka")
+    assert kafka["kafka.sasl.mechanism"] == "SCRAM-SHA-512"
+    assert kafka["kafka.config.providers.secrets.param.secrets"] == "kafka=AmazonMSK_lake-dev-jobs"
+    assert 'password="${secrets:kafka:password}"' in kafka["kafka.sasl.jaas.config"]
 
 
 def words_of_sales(words: list[str]) -> list[str]:
