@@ -31,3 +31,8 @@ CREATE TABLE IF NOT EXISTS public.artworks (
     weight_kg        numeric(20, 10),
     durations        integer  -- seconds
 );
+
+CREATE TABLE IF NOT EXISTS public.departments (
+    department varchar(60) PRIMARY KEY,
+    works      integer  -- in the file of artworks
+);

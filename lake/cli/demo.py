@@ -18,17 +18,20 @@ from lake.local.stack import Stack
 from lake.plan.run import apply_all
 from lake.samples import moma
 
-CHANGES = (
-    "UPDATE artists SET birth_year = 1907 WHERE artist_id = 299",
-    "UPDATE artists SET death_year = 1989 WHERE artist_id = 299",
-    "UPDATE artists SET name = 'Gerhard M. Bakker' WHERE artist_id = 299",
-    "UPDATE artists SET nationality = 'German' WHERE artist_id = 299",
-    "DELETE FROM artists WHERE artist_id = 441",
+CHANGES = (  # with the table that each of them changes
+    ("artists", "UPDATE artists SET birth_year = 1907 WHERE artist_id = 299"),
+    ("artists", "UPDATE artists SET death_year = 1989 WHERE artist_id = 299"),
+    ("artists", "UPDATE artists SET name = 'Gerhard M. Bakker' WHERE artist_id = 299"),
+    ("artists", "UPDATE artists SET nationality = 'German' WHERE artist_id = 299"),
+    ("artists", "DELETE FROM artists WHERE artist_id = 441"),
+    ("departments", "UPDATE departments SET works = 90 WHERE department = 'Film'"),
+    ("departments", "DELETE FROM departments WHERE department = 'Fluxus Collection'"),
 )
-# Restores the rows of the collection, so that the demo can run again.
+# Restore the rows of the collection, so that the demo can run again; loading brings the deleted ones back.
 UNDO = (
     "UPDATE artists SET name = 'Gerhard H. Bakker', nationality = 'American', birth_year = 1906, death_year = 1988 "
-    "WHERE artist_id = 299"
+    "WHERE artist_id = 299",
+    "UPDATE departments SET works = 89 WHERE department = 'Film'",
 )
 ROW = (
     "select artist_id, name, nationality, birth_year, death_year, __op, __deleted, _hoodie_commit_time "
@@ -72,7 +75,8 @@ def _fill(home: Environment, databases: list[Database]) -> None:
     _title("2. Load the MoMA collection, capture it, write the Hudi tables")
     for table, (added, present) in moma.load(home).items():
         options.out.print(f"{table}: {present} rows ({added} new)")
-    _execute(home, UNDO)
+    for statement in UNDO:
+        _execute(home, statement)
     apply_all(home.name, report=options.out.print)
     _await(home, databases)
 
@@ -92,19 +96,17 @@ def _change(home: Environment, databases: list[Database]) -> str:
     """Commits each change on its own; returns the source position before the first."""
     _title("3. Change rows in PostgreSQL and watch them arrive")
     before = stream_status.source_position(home, databases[0])
-    for statement in CHANGES:
+    for table, statement in CHANGES:
         _execute(home, statement)
-        _await_change(home, databases, statement)
+        stream_status.wait_for_lake(home, databases, silent)
+        options.out.print(f"{statement}\n    [dim]queryable after:[/] {_lags(home, databases[0], table)}")
     return before
 
 
-def _await_change(home: Environment, databases: list[Database], statement: str) -> None:
-    stream_status.wait_for_lake(home, databases, silent)
+def _lags(home: Environment, database: Database, table: str) -> str:
     facts = stream_status.reported(home)
-    lags = ", ".join(
-        f"{name} {facts[name]['last_lag_ms'] / 1000:.1f} s" for name in ("moma_mor.artists", "moma_cow.artists")
-    )
-    options.out.print(f"{statement}\n    [dim]queryable after:[/] {lags}")
+    names = [name for name in database.hudi_tables if name.partition(".")[2] == table]
+    return ", ".join(f"{name} {facts[name]['last_lag_ms'] / 1000:.1f} s" for name in names)
 
 
 def _travel(home: Environment, before: str) -> None:

@@ -1,4 +1,4 @@
-"""The MoMA collection as a source database: schema, two files, and one artwork that is not in the files."""
+"""The MoMA collection as a source database: schema, three files, and one artwork that is not in the files."""
 
 import psycopg
 from psycopg import sql
@@ -7,7 +7,11 @@ from lake.config.environment import Environment
 from lake.samples.loading import Counts, CsvTable, Report, copy_file, count, new_database, require_files, silent
 
 DATABASE = "moma"
-FILES = {"artists": "moma_public_artists.txt", "artworks": "moma_public_artworks_small.txt"}
+FILES = {
+    "artists": "moma_public_artists.txt",
+    "artworks": "moma_public_artworks_small.txt",
+    "departments": "moma_public_departments.txt",
+}
 # Several examples change it; it is not in the file of 5,000 artworks.
 PICADOR = {
     "artwork_id": 128447,

@@ -19,7 +19,7 @@ from tests.emulated_account.command import QUIET, ROOT
 from tests.emulated_account.machine import Paper
 from tests.emulated_account.story import HOME
 
-TABLES = ("moma_cow.artists", "moma_mor.artists", "moma_cow.artworks", "moma_mor.artworks")
+TABLES = ("moma_cow.artists", "moma_mor.artists", "moma_cow.artworks", "moma_mor.artworks", "moma_mor.departments")
 RESULT = {"equal": True, "seconds": 1.0, "tables": {}}
 
 

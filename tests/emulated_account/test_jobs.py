@@ -27,6 +27,7 @@ def test_a_submitted_job_is_running_once_it_reports(worked: Worked) -> None:
         "moma_mor.artists",
         "moma_cow.artworks",
         "moma_mor.artworks",
+        "moma_mor.departments",
     }
     assert worked.status.healthy
 

@@ -19,7 +19,7 @@ from spark_jobs.archive.files import OFFSET_FIELD
 from tests.synth.rights import allowed, names, text
 from tests.synth.synthesis import ROOT, Synthesized, scrubbed, synthesize
 
-TOPICS = ["moma.public.artists", "moma.public.artworks"]
+TOPICS = ["moma.public.artists", "moma.public.artworks", "moma.public.departments"]
 GROUP = "connect-sink_s3_moma"
 
 

@@ -16,7 +16,8 @@ from lake.config.errors import BadInput
 from tests.synth.rights import allowed, text
 from tests.synth.synthesis import ROOT, Synthesized, changed, described, scrubbed, synthesize
 
-ALL = [f"streamer.moma.{table}.{kind}" for table in ("artists", "artworks") for kind in ("cow", "mor")]
+TYPES = {"artists": ("cow", "mor"), "artworks": ("cow", "mor"), "departments": ("mor",)}
+ALL = [f"streamer.moma.{table}.{kind}" for table, kinds in TYPES.items() for kind in kinds]
 JOBS = ["stream", "streamer"]
 TWICE = {"key": ["id"], "types": ["cow", "mor"]}
 LARGEST_PARAMETER = 8192  # bytes of an advanced parameter of Systems Manager
@@ -114,7 +115,7 @@ def test_they_may_read_the_layout_of_the_sink_connector_where_they_do(dev: Synth
     [
         ({}, ALL),
         ({"tables": ["moma.artists"]}, ALL[:2]),
-        ({"tables": ["moma.artists", "moma"], "types": ["mor"]}, [ALL[1], ALL[3]]),
+        ({"tables": ["moma.artists", "moma"], "types": ["mor"]}, [ALL[1], ALL[3], ALL[4]]),
     ],
 )
 def test_tables_are_named_as_in_the_other_commands(streamer: dict[str, Any], names: list[str]) -> None:

@@ -60,7 +60,7 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "database.user": "lake_capture",
         "database.password": "${file:/data/lake/secrets/capture.properties:password}",
         "topic.prefix": "moma",
-        "table.include.list": "public.artists,public.artworks",
+        "table.include.list": "public.artists,public.artworks,public.departments",
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",

@@ -59,9 +59,10 @@ def test_names_derive_from_schema_and_table() -> None:
 
 def test_the_collection_of_the_museum() -> None:
     (moma,) = [found for found in load_databases(PROJECT) if found.database == "moma"]
-    assert [(table.full_name, table.key, table.partition) for table in moma.tables] == [
-        ("public.artists", ("artist_id",), ("nationality",)),
-        ("public.artworks", ("artwork_id",), ("classification",)),
+    assert [(table.full_name, table.key, table.partition, table.types) for table in moma.tables] == [
+        ("public.artists", ("artist_id",), ("nationality",), ("cow", "mor")),
+        ("public.artworks", ("artwork_id",), ("classification",), ("cow", "mor")),
+        ("public.departments", ("department",), (), ("mor",)),
     ]
     assert (moma.engine, moma.connector) == ("postgres", "source_postgres_moma")
     assert (names.publication(moma), names.slot(moma)) == ("lake_moma", "lake_moma")
