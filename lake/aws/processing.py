@@ -127,7 +127,8 @@ class Processing(Part):
     jobs: Annotated[dict[JobName, Job], BeforeValidator(_spelt_out)] = Field(default_factory=_one_job)
     streamer: Streamer = Streamer()
     sales: Size | None = None  # started by hand, lake jobs submit sales-...; None: the nodes may not use their topics
-    silver: Silver = Silver(freshness_s=10)  # each commit costs requests to S3
+    # Each commit costs requests to S3.
+    silver: Silver = Silver.model_validate({"freshness_s": 10, "history": "10m"})
     bronze: Bronze = Bronze()
 
     @model_validator(mode="after")

@@ -29,6 +29,7 @@ from lake.config.identifiers import (
     QualifiedName,
     SourceColumn,
 )
+from lake.config.span import Span
 from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 DATABASES_VARIABLE = "LAKE_DATABASES_DIR"
@@ -67,6 +68,7 @@ class Table:
     on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     freshness_s: Annotated[float, Field(ge=0, le=3600)] | None = None  # where it is not that of the environment
+    history: Span | None = None  # the same
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
     bronze: BronzeForm = BronzeForm()

@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from lake.config import secrets, versions
 from lake.config.errors import BadInput
 from lake.config.secrets import Secrets
+from lake.config.span import Span
 from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
 PREFIX = "LAKE_"
@@ -75,11 +76,13 @@ class Silver(_Part):
 
     # How old a change may be when queries see it, s: commits of a table begin half of it apart, because each costs.
     freshness_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
-    appender: StrictBool = False  # on: plain batches are committed without a Spark job (ADR 37, 38)
+    appender: StrictBool = True  # on: plain batches are committed without a Spark job (ADR 37, 38)
     max_offsets: Count = 200_000
     # Commits between two rounds of compaction, cleaning and archiving; of a partitioned merge-on-read table a fourth.
     service_commits: Count = 60
-    history_commits: Annotated[StrictInt, Field(ge=10, le=5000)] = HISTORY_COMMITS  # so far back tables can be read
+    # So far back tables can be read: this time, and at least so many commits.
+    history: Span = 120
+    history_commits: Annotated[StrictInt, Field(ge=10, le=5000)] = HISTORY_COMMITS
 
 
 class Bronze(_Part):

@@ -66,6 +66,9 @@ def hudi_options(
         # A block of a log file is in memory three times while it is written; the default is 256 MiB.
         "hoodie.logfile.data.block.max.size": str(32 * 1024 * 1024),
         "hoodie.datasource.write.commitmeta.key.prefix": "lake.",
+        # Compaction reads all log files of a file slice at once, each through a buffer of this size, which is 16 MiB by
+        # default: 75 small log files took 1.2 GB of heap.
+        "hoodie.memory.dfs.buffer.max.size": str(256 * 1024),
         # Everything except the commit itself is off here; the table services run in separate threads.
         "hoodie.compact.inline": "false",
         "hoodie.clean.automatic": "false",
@@ -74,7 +77,7 @@ def hudi_options(
         # hoodie.properties, through a backup that only one can have; and in a table with a metadata table each rolls
         # back what another one has begun there. The commit of a compaction failed because of that.
         "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
-        **retention(environment.silver.history_commits),
+        **retention(environment.silver.history_commits),  # at least: spark_jobs/hudi/retention.py
         **catalogue(environment.metastore),
     }
 

@@ -27,7 +27,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "status": (environment.data / "status.json").as_uri(),
         "requests": (environment.data / "requests").as_uri(),
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
-        "silver": environment.silver.model_dump(),
+        "silver": environment.silver.model_dump(exclude={"freshness_s", "history"}),  # those are in each table
         "metastore": environment.metastore,
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
@@ -66,7 +66,8 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         **({"format": captured.format, "avsc": table.avsc} if captured.format == "json" else {}),
         "topic": table.topic(database),
         "epoch": table.epoch,
-        **({} if table.freshness_s is None else {"freshness_s": table.freshness_s}),
+        "freshness_s": environment.silver.freshness_s if table.freshness_s is None else table.freshness_s,
+        "history_s": table.history or environment.silver.history,
         "keys": list(table.key),
         "partition": _partition(table.partition),
         "delete": table.delete,

@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any, Callable, Dict, Sequence, Set
 
-from spark_jobs.hudi import delete_orphans, timeline
+from spark_jobs.hudi import delete_orphans, retention, timeline
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.runtime.errors import root_cause
@@ -95,15 +95,20 @@ def serve(table: HudiTable) -> None:
     Cleaning and archiving touch only files that are older than everything the writer reads, as Hudi's own asynchronous
     services do. They don't wait for a compaction that fails.
     """
+    try:
+        if table.target.type == "mor":
+            compact(table)
+    finally:
+        clean(table)
+        archive(table)
+
+
+def compact(table: HudiTable) -> None:
+    """Plans a compaction and runs it."""
     with closing(write_client(table.spark, table.target)) as client:
-        try:
-            if table.target.type == "mor":
-                _compact_pending(table, client)  # a new plan leaves out the file slices of an old one
-                plan_compaction(table, client)
-                _compact_pending(table, client)
-        finally:
-            client.clean()
-            archive(table)
+        _compact_pending(table, client)  # a new plan leaves out the file slices of an old one
+        plan_compaction(table, client)
+        _compact_pending(table, client)
 
 
 def plan_compaction(table: HudiTable, client: Any) -> None:
@@ -125,8 +130,20 @@ def _compact_pending(table: HudiTable, client: Any) -> None:
         client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
 
 
+def clean(table: HudiTable) -> None:
+    """Deletes the files from which no moment of the kept history is read."""
+    with closing(write_client(table.spark, table.target, _kept(table))) as client:
+        client.clean()
+
+
 def archive(table: HudiTable) -> None:
     """Runs without the lock, which only separates archivers: here is only one, and the writer would wait for it."""
     unlocked = java(table.spark, "org.apache.hudi.config.HoodieLockConfig").LOCK_PROVIDER_CLASS_NAME
-    with closing(write_client(table.spark, table.target, {unlocked.key(): unlocked.defaultValue()})) as client:
+    options = {**_kept(table), unlocked.key(): unlocked.defaultValue()}
+    with closing(write_client(table.spark, table.target, options)) as client:
         client.archive()
+
+
+def _kept(table: HudiTable) -> Dict[str, str]:
+    line, fewest = timeline.timeline(table.spark, table.path), int(table.target.options[retention.FEWEST])
+    return retention.options(line, fewest, table.source.history_s)

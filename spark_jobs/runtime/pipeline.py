@@ -47,7 +47,8 @@ class Table:
     lake_name: str = ""  # where the table has another name in the lake
     format: str = "avro"  # of the messages
     avsc: Any = None  # the declared schema of the messages, as parsed JSON
-    freshness_s: Any = None  # where it is not that of the environment
+    freshness_s: float = 1.0  # two commits begin half of it apart, at least
+    history_s: float = 0.0  # so far back it can be read
     bronze: Any = None  # the form of the archive, where it is not the usual one
 
     @property

@@ -42,8 +42,7 @@ def start(app: Application, pipeline: Pipeline, source: Table, target: Target, m
     )
     managed.writer = TableWriter(table, schemas, quarantine, app.progress, read, may_write, can_append=plain)
     app.progress.update(table.name, **table.position)  # a table that stays idle has a position too
-    freshness_s = pipeline.silver["freshness_s"] if source.freshness_s is None else source.freshness_s
-    feed = TableFeed(app, managed.writer, freshness_s, pipeline.silver["max_offsets"])
+    feed = TableFeed(app, managed.writer, source.freshness_s, pipeline.silver["max_offsets"])
     feed.begin()
     return feed
 

@@ -66,6 +66,15 @@ def test_a_budget_of_log_ascends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         load_environment()
 
 
+def test_history_is_a_span_of_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LAKE_ENVIRONMENTS_DIR", str(tmp_path))
+    (tmp_path / "local.yaml").write_text("name: local\nsilver: {history: 2h}\n")
+    assert load_environment().silver.history == 7200
+    (tmp_path / "local.yaml").write_text("name: local\nsilver: {history: 600}\n")
+    with pytest.raises(BadInput, match=r"'600' is not a span of time; .*key silver.history; write 90s, 10m, 2h or 7d"):
+        load_environment()
+
+
 def test_history_is_kept_before_it_is_archived() -> None:
     """Archived commits can't be read back to (F33)."""
     environment = Environment(name="local", root=PROJECT, silver=Silver(history_commits=400))

@@ -1,0 +1,18 @@
+"""A span of time in a settings file: 90s, 10m, 2h, 7d."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _seconds(given: Any) -> int:
+    found = re.fullmatch(r"([1-9][0-9]{0,5})([smhd])", str(given))
+    if not found:
+        raise ValueError(f"'{given}' is not a span of time | write 90s, 10m, 2h or 7d")
+    return int(found[1]) * SECONDS[found[2]]
+
+
+Span = Annotated[int, BeforeValidator(_seconds)]  # in seconds
