@@ -1,32 +1,30 @@
-"""Bronze: the archive of a topic as Avro files, named by their first offset. Archived messages are not written again.
+"""Bronze: the archive of a topic as files that are named by their first offset; no message is archived twice.
 
-Messages that can't be decoded are archived as raw bytes, in files of the same names in another folder (ADR 16).
+Messages of known writers become Avro files as they are, without a Spark job (datum_files.py). Spark writes every other
+batch, and other forms of an archive. Messages that can't be decoded are archived as raw bytes, in files of the same
+names in another folder (ADR 16).
 """
 
 import json
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StreamingQuery
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.catalog import BronzeTable
+from spark_jobs.archive.datum_files import archived
 from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.archive.form import PARTITION, PLAIN, form_of
 from spark_jobs.archive.placing import FILE, RAW, folders_of, framed, with_file, with_folder
 from spark_jobs.events import message_form, validate
-from spark_jobs.events.declared_schema import schemas_of
 from spark_jobs.hudi import source_offsets
-from spark_jobs.kafka.admin import Broker, Topic
-from spark_jobs.kafka.messages import read_stream
+from spark_jobs.kafka.admin import Topic
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.status import Progress
-from spark_jobs.scheduling.background import Background
 
 PREFIX = "bronze."  # begins the name of an archive in the status file
 RAW_SCHEMA: Dict[str, Any] = {
@@ -35,7 +33,6 @@ RAW_SCHEMA: Dict[str, Any] = {
     "namespace": "lake",
     "fields": [{"name": name, "type": ["null", "bytes"]} for name in ("key", "value")],
 }
-LOOK_EVERY = "1 second"
 
 
 class BronzeGap(Exception):
@@ -64,8 +61,32 @@ class BronzeTopic:
         self._next: Dict[int, int] = {}
         self._resumed = False
 
+    @property
+    def takes_datums(self) -> bool:
+        """True if the messages become files as they are: Avro, by partition."""
+        return not self.table.is_json and (self.form.format, self.form.by) == (PLAIN.format, PLAIN.by)
+
+    @property
+    def file_records(self) -> int:
+        """Offsets that a file has at most."""
+        return self.form.max_records or self.max_records
+
+    @property
+    def reached(self) -> Dict[int, int]:
+        """By partition, the offset after its last file."""
+        return dict(self._next)
+
+    def resume(self) -> Dict[int, int]:
+        """Finds out what is archived. By partition, the offset after the last file."""
+        if not self._resumed:
+            reached = archive.reached(self.spark, self.path, self.topic, self.form)
+            self._next = {int(partition): end for partition, end in reached.items()}
+            self._show(archive.folder_names(self.spark, self._folder))
+            self._resumed = True
+        return self.reached
+
     def write(self, messages: DataFrame, progress: Progress) -> None:
-        """Archives the new messages of a batch. A query that lost its checkpoint reads old ones again."""
+        """Archives the new messages of a batch; those that are archived are passed over."""
         messages = self._new(messages)
         try:
             self._archive(messages)
@@ -77,27 +98,38 @@ class BronzeTopic:
                 self._archive(annotated)
             finally:
                 annotated.unpersist()
+        self._report(progress)
+
+    def publish(self, partition: int, first: int, after: int, file: Any, progress: Progress) -> None:
+        """Saves a file of datum_files.py. first, after: its first offset, and the one after its last."""
+        self.refuse_gap({partition: first})
+        if partition not in self._next:
+            archive.note_begins(self.spark, self.path, self.topic, {partition: first})
+        folder, name = self.form.folder(partition, ""), "{}+{}+{:010d}".format(self.topic, partition, first)
+        place = "{}/{}/{}{}".format(self._folder, folder, name, self.form.suffix)
+        file.save(place, self.spark._jsc.hadoopConfiguration())
+        self._next[partition] = after
+        self._show([folder])
+        self._report(progress)
+
+    def _report(self, progress: Progress) -> None:
         failure, reached = self.shown.failure if self.shown else "", {str(k): v for k, v in self._next.items()}
         progress.update(self.name, state="running", reason=None, offsets=reached, sync_failure=failure)
 
     def _new(self, messages: DataFrame) -> DataFrame:
-        if not self._resumed:
-            reached = archive.reached(self.spark, self.path, self.topic, self.form)
-            self._next = {int(partition): end for partition, end in reached.items()}
-            self._show(archive.folder_names(self.spark, self._folder))
-            self._resumed = True
-        self._refuse_other_topic()
+        self.resume()
+        self.accept(self.ask())
         if not self._next:
             return messages
         held = F.create_map(*[F.lit(item) for pair in self._next.items() for item in pair])
         return messages.where(F.col("offset") >= F.coalesce(held[F.col("partition")], F.lit(0)))
 
-    def _refuse_other_topic(self) -> None:
+    def accept(self, topic: Topic) -> None:
         """Notes the id of the topic. Raises BronzeGap when the archive belongs to a topic that was deleted.
 
         Raises TopicChanged when the topic has new partitions: tables made from such an archive would be wrong.
         """
-        topic, place = self.ask(), archive.topic_id_file(self.path, self.topic)
+        place = archive.topic_id_file(self.path, self.topic)
         source_offsets.refuse_repartitioned(self.table, topic)
         if self._topic_id is None:
             self._topic_id = storage.read_text(self.spark, place) if storage.exists(self.spark, place) else ""
@@ -114,7 +146,7 @@ class BronzeTopic:
         try:
             ranges = offset_ranges(messages)
             firsts = first_offsets(ranges)
-            self._refuse_gap(firsts)
+            self.refuse_gap(firsts)
             new = {partition: first for partition, first in firsts.items() if partition not in self._next}
             archive.note_begins(self.spark, self.path, self.topic, new)
             writers = sorted({row["id"] for row in ranges})
@@ -133,8 +165,7 @@ class BronzeTopic:
         """The messages with their folder and file."""
         known = [writer for writer in writers if writer != RAW] if self.form.columns else []
         schemas = {writer: validate.own_schema(self.registry, writer, self.table) for writer in known}
-        most = self.form.max_records or self.max_records
-        return with_file(with_folder(messages, self.form, schemas), most, bool(self.form.columns))
+        return with_file(with_folder(messages, self.form, schemas), self.file_records, bool(self.form.columns))
 
     def _write_schema(self, files: DataFrame, writer: int) -> None:
         schema, row = RAW_SCHEMA, F.struct("key", "value")
@@ -143,9 +174,8 @@ class BronzeTopic:
             schema, row = message_form.written(flat), message_form.message(flat)
         columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
         ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
-        with_offset = {**schema, "fields": schema["fields"] + [{"name": OFFSET_FIELD, "type": "long"}]}
         form = PLAIN if writer == RAW else self.form
-        avro = {"avroSchema": json.dumps(with_offset)} if form.format == PLAIN.format else {}
+        avro = {"avroSchema": json.dumps(archived(schema))} if form.format == PLAIN.format else {}
         output = ordered.write.format(form.format).options(**form.options, **avro)
         output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
 
@@ -183,32 +213,12 @@ class BronzeTopic:
             raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
         storage.rename(self.spark, "{}/{}".format(folder, parts[0]), final)
 
-    def _refuse_gap(self, firsts: Dict[int, int]) -> None:
+    def refuse_gap(self, firsts: Dict[int, int]) -> None:
+        """Raises BronzeGap if offsets are missing between the last files and these ones, which come next."""
         for partition, first in firsts.items():
             if first > self._next.get(partition, first):
                 what = "{} partition {}: offsets {} to {} are missing"
                 raise BronzeGap(what.format(self.topic, partition, self._next[partition], first - 1))
-
-
-def start(
-    spark: SparkSession, pipeline: Pipeline, table: Table, broker: Broker, progress: Progress, background: Background
-) -> StreamingQuery:
-    """The running query of one topic's archive."""
-    size, ask = pipeline.bronze["max_records"], partial(broker.topic, table.topic)
-    path, schemas = pipeline.bronze["path"], schemas_of(pipeline, table)
-    bronze = BronzeTopic(spark, table, path, schemas, size, ask, shown_as(spark, pipeline, table))
-    # A batch waits until it fills a file or is trigger_s old; after a full batch the next one starts at once.
-    waits = {"minOffsetsPerTrigger": str(size), "maxTriggerDelay": "{}s".format(pipeline.bronze["trigger_s"])}
-    limits = {"maxOffsetsPerTrigger": str(pipeline.silver["max_offsets"]), **waits}
-    messages = read_stream(spark, pipeline.kafka, table.topic, is_json=table.is_json, **limits)
-    checkpoint = "{}/bronze/{}".format(pipeline.checkpoints, bronze.topic)
-    writer = messages.writeStream.queryName(bronze.name).option("checkpointLocation", checkpoint)
-
-    def write(batch: DataFrame, _: int) -> None:
-        with background.turn():
-            bronze.write(batch, progress)
-
-    return writer.trigger(processingTime=LOOK_EVERY).foreachBatch(write).start()
 
 
 def shown_as(spark: SparkSession, pipeline: Pipeline, table: Table) -> Optional[BronzeTable]:

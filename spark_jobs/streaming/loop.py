@@ -159,8 +159,9 @@ class Loop:
         return self._ends.get(topic, {})
 
     def _begin(self, topic: str) -> Offsets:
-        """From where on some table needs the messages."""
-        positions = [table.reached for table in self._of_topic(topic)]
+        """From where on somebody needs the messages."""
+        followers = self._of_topic(topic)
+        positions = [one.reached for one in followers if one.keeps] or [one.reached for one in followers]
         return {part: min(one.get(part, 0) for one in positions) for part in positions[0]}
 
     def _all(self) -> List[Follower]:

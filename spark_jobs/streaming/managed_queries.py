@@ -4,7 +4,7 @@ import logging
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from spark_jobs.archive import writer as archive
+from spark_jobs.archive.writer import PREFIX
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.kafka.lag import LagTracker
 from spark_jobs.runtime.errors import root_cause
@@ -61,7 +61,7 @@ class ManagedQuery:
 
     def is_beginning_archive(self) -> bool:
         """True while an archive is in its first batch."""
-        return self.name.startswith(archive.PREFIX) and self.query is not None and not self._last
+        return self.name.startswith(PREFIX) and self.query is not None and not self._last
 
     @property
     def table(self) -> Optional[HudiTable]:
@@ -141,7 +141,7 @@ class ManagedQueries:
     def _without_waiting_archives(self, due: List[ManagedQuery]) -> List[ManagedQuery]:
         """Leaves out archives while others are in their first batch, which takes seconds from the commits."""
         beginning = sum(one.is_beginning_archive() for one in self._known.values())
-        archives = [one for one in due if one.name.startswith(archive.PREFIX)]
+        archives = [one for one in due if one.name.startswith(PREFIX)]
         waiting = archives[max(0, self._app.archives.at_once - beginning) :]
         return [one for one in due if one not in waiting]
 

@@ -1,4 +1,4 @@
-"""The streaming job: keeps one query per Hudi table and one per archived topic running, as the pipeline file says."""
+"""The streaming job: keeps a feed per Hudi table and one per archived topic running, as the pipeline file says."""
 
 import logging
 import threading
@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.archive import writer as archive
+from spark_jobs.archive.writer import PREFIX
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.hudi.table import target_name
 from spark_jobs.kafka.admin import Broker
@@ -20,13 +20,13 @@ from spark_jobs.runtime.pipeline import Pipeline, Table, Target, read_pipeline
 from spark_jobs.runtime.status import Progress
 from spark_jobs.scheduling.background import Background
 from spark_jobs.scheduling.commit_slots import CommitSlots
-from spark_jobs.streaming import service_loop, table_feed
+from spark_jobs.streaming import archive_feed, service_loop, table_feed
 from spark_jobs.streaming.application import Application
 from spark_jobs.streaming.control import Control
+from spark_jobs.streaming.fed_query import NoTopic
 from spark_jobs.streaming.feed import Feed
 from spark_jobs.streaming.loop import Loop
-from spark_jobs.streaming.managed_queries import ManagedQueries, ManagedQuery, Start
-from spark_jobs.streaming.table_feed import NoTopic
+from spark_jobs.streaming.managed_queries import ManagedQueries, Start
 
 LOG = logging.getLogger("stream")
 LOOK_EVERY_S = 1.0
@@ -134,12 +134,8 @@ class StreamingJob:
             found[target_name(source, target)] = (source, target), start
         for table in pipeline.tables if self._tables_first.over and "bronze" in self._layers else ():
             spec = table.topic, pipeline.bronze["max_records"], table.bronze, table.avsc
-            found[archive.PREFIX + table.topic] = spec, partial(self._start_archive, pipeline, table)
+            found[PREFIX + table.topic] = spec, partial(archive_feed.start, self._app, pipeline, table)
         return found
-
-    def _start_archive(self, pipeline: Pipeline, table: Table, _: ManagedQuery) -> Any:
-        app = self._app
-        return archive.start(app.spark, pipeline, table, app.broker, app.progress, app.archives)
 
     def _look(self, pipeline: Pipeline) -> None:
         self._queries.reconcile(self._wanted(pipeline))

@@ -1,6 +1,5 @@
 package lake.stream;
 
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -14,7 +13,6 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
 /** Messages of one topic that need nothing that only the general road knows: of one writer schema, with all values. */
 public final class PlainBatch {
-  private static final int FRAME = 5;
   private final Map<UnsafeRow, UnsafeRow> newest = new HashMap<>();
   private final Map<Integer, Summary> partitions = new TreeMap<>();
   private final Rows rows;
@@ -53,7 +51,7 @@ public final class PlainBatch {
 
   private UnsafeRow decoded(ConsumerRecord<byte[], byte[]> message, int writer) {
     byte[] value = message.value();
-    if (value == null || value.length < FRAME || value[0] != 0 || ByteBuffer.wrap(value, 1, 4).getInt() != writer) {
+    if (writer < 0 || Frame.writer(value) != writer) {
       throw new NotPlain("a message of another writer");
     }
     try {
