@@ -58,9 +58,9 @@ public final class Appender {
 
   private HeldTable<Object> current() throws NotPlain {
     PlainTable.refuseOptions(config);
-    if (held == null || !held.isCurrent()) {
-      held = new HeldTable<>(config, hadoop, columns);
-    }
+    HeldTable<Object> last = held;
+    held = null; // until it is certain that it is current: a look can fail
+    held = last != null && last.isCurrent() ? last : new HeldTable<>(config, hadoop, columns);
     return held;
   }
 
