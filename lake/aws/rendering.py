@@ -178,7 +178,6 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
             {"bootstrap.servers": "@BROKERS@", "group.id": consumer_group(name), **job_login(environment)}
         ),
         "registry": "@REGISTRY@/apis/ccompat/v7",
-        "checkpoints": f"{state}/checkpoints",
         "status": f"{state}/{name}/status.json",  # one file per job: two jobs must not write the same
         "requests": f"{state}/{name}/requests",
         "bronze": {**content["bronze"], "path": "s3://@BRONZE@/bronze"},

@@ -37,7 +37,7 @@ LOST = {
     "kafka": "all topics",
     "s3": "bronze and silver: the archive and all tables",
     "metastore": "the names of the tables",
-    "checkpoints": "how far each table is",
+    "checkpoints": "how far each job about sales is",
     "secrets.json": "the passwords",
 }
 DATA = "s3"  # what --keep-data keeps

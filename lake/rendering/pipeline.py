@@ -23,7 +23,6 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
     return {
         "kafka": local_job(environment, "stream"),
         "registry": f"{environment.registry}/apis/ccompat/v7",
-        "checkpoints": _checkpoints(environment),
         "status": (environment.data / "status.json").as_uri(),
         "requests": (environment.data / "requests").as_uri(),
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
@@ -32,13 +31,6 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }
-
-
-def _checkpoints(environment: Environment) -> str:
-    """On this machine's disk; of jobs with a role on S3, as on AWS, so that their rights there are seen."""
-    if environment.has_roles:
-        return f"{environment.bucket_uri}/state/checkpoints"
-    return (environment.data / "checkpoints").as_uri()
 
 
 def read_pipeline(environment: Environment) -> dict[str, Any]:

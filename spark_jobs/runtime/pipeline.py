@@ -88,7 +88,6 @@ class Pipeline:
 
     kafka: Dict[str, str]
     registry: str
-    checkpoints: str
     status: str
     requests: str
     bronze: Dict[str, Any]

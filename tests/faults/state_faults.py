@@ -1,10 +1,10 @@
-"""Faults of stored state: checkpoints and the store of the registry are lost."""
+"""Faults of stored state: positions and the store of the registry are lost."""
 
-import os
 from dataclasses import dataclass
 
 from lake.clients import stream_status
 from tests.faults.rig import Rig
+from tests.integration import readers
 from tests.rereading import read_again
 
 
@@ -12,37 +12,41 @@ from tests.rereading import read_again
 class Rewind:
     """Duplicated delivery: the streaming job forgets its last batches, or all, and reads them again."""
 
-    batches: int | None = None  # None: from offset 0; of tables, a batch counts as a hundred messages
-    layers: tuple[str, ...] = ("silver",)
-    only: str = ""  # a part of the name
+    batches: int | None = None  # None: from offset 0; a batch counts as a hundred messages
 
     @property
     def name(self) -> str:
         again = "everything" if self.batches is None else f"the last {self.batches} batches"
-        return f"{again} delivered again to {' and '.join(self.layers)}"
+        return f"{again} delivered again to silver"
 
     def inject(self, rig: Rig) -> None:
         rig.stack.supervisors["stream"].stop()
-        for folder in (rig.home.data / "checkpoints" / "bronze").rglob("offsets") if "bronze" in self.layers else ():
-            if self.only in str(folder):
-                self._forget(folder)
-
-    def _forget(self, offsets: os.PathLike[str]) -> None:
-        folder = os.fspath(offsets)
-        numbers = sorted(int(name) for name in os.listdir(folder) if name.isdigit())
-        for number in numbers if self.batches is None else numbers[-self.batches :]:
-            for part in (folder, os.path.join(os.path.dirname(folder), "commits")):
-                for name in (str(number), f".{number}.crc"):
-                    path = os.path.join(part, name)
-                    if os.path.exists(path):
-                        os.remove(path)
 
     def heal(self, rig: Rig) -> None:
         rig.stack.start("stream")
-        if "silver" in self.layers:
-            for name, table in stream_status.reported(rig.home).items():
-                end = table.get("offsets", {}).get("0", 0)
-                read_again(rig.home, name, offset=0 if self.batches is None else max(0, end - 100 * self.batches))
+        for name, table in stream_status.reported(rig.home).items():
+            end = table.get("offsets", {}).get("0", 0)
+            read_again(rig.home, name, offset=0 if self.batches is None else max(0, end - 100 * self.batches))
+
+    def seen(self, rig: Rig) -> bool:
+        return True
+
+
+@dataclass
+class LostFile:
+    """The newest file of an archive is gone: its messages are delivered again to the archive."""
+
+    topic: str
+    name = "the newest file of the archive is lost"
+
+    def inject(self, rig: Rig) -> None:
+        rig.stack.supervisors["stream"].stop()
+        folder = readers.bucket_folder(rig.home) / readers.bronze_folder(self.topic)
+        for newest in sorted(folder.glob("*.avro"))[-1:]:
+            newest.unlink()
+
+    def heal(self, rig: Rig) -> None:
+        rig.stack.start("stream")
 
     def seen(self, rig: Rig) -> bool:
         return True

@@ -8,7 +8,7 @@ from tests.faults import schedules
 from tests.faults.conftest import SHOP
 from tests.faults.process_faults import Kill
 from tests.faults.rig import Rig
-from tests.faults.state_faults import Rewind
+from tests.faults.state_faults import LostFile, Rewind
 from tests.faults.trial import SNAPSHOT_SIZE, Entry, Void, await_share, conclude, filled, resume, under_load
 from tests.integration import readers
 from tests.integration.lab import in_background
@@ -28,7 +28,7 @@ def test_delivered_again(rig: Rig, entry: Entry, shop: str, batches: int | None)
 
 @pytest.mark.matrix("13", "the archive reads its topic again")
 def test_archive_delivered_again(rig: Rig, entry: Entry, small: str) -> None:
-    under_load(rig, entry, small, Rewind(layers=("bronze",), only=small))
+    under_load(rig, entry, small, LostFile(f"{small}.public.account"))
 
 
 @pytest.mark.matrix("1", "kill -9 of Connect; a row that was read is deleted before it is back", phase="snapshot")

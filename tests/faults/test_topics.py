@@ -51,15 +51,14 @@ def put_archive_away(rig: Rig, topic: str) -> None:
     stop = Stop("stream")
     stop.inject(rig)
     try:
-        for folder in (bronze / "topics", bronze / "raw", rig.home.data / "checkpoints" / "bronze"):
+        for folder in (bronze / "topics", bronze / "raw"):
             shutil.rmtree(folder / topic, ignore_errors=True)
     finally:
         stop.heal(rig)
 
 
 @pytest.mark.matrix("32", "Kafka deletes unread messages")
-@pytest.mark.parametrize("kept", [True, False], ids=["", "and the checkpoints are lost"])
-def test_retention(rig: Rig, entry: Entry, small: str, kept: bool) -> None:
+def test_retention(rig: Rig, entry: Entry, small: str) -> None:
     topic = f"{small}.public.account"
     stop = Stop("stream")
     stop.inject(rig)
@@ -69,8 +68,6 @@ def test_retention(rig: Rig, entry: Entry, small: str, kept: bool) -> None:
         admin = AdminClient({"bootstrap.servers": rig.home.kafka_bootstrap})
         for future in admin.delete_records([TopicPartition(topic, 0, end - 5)]).values():
             future.result(10)
-        if not kept:
-            shutil.rmtree(rig.home.data / "checkpoints")
     finally:
         stop.heal(rig)
     told = "deleted before they were read"

@@ -32,7 +32,7 @@ def pipeline(tmp_path: Path) -> Path:
     kinds = {"a": ["cow", "mor"], "b": ["mor"]}
     target = {"path": "", "hive": [], "options": {}}
     tables = [{**TABLE, "table": name, "targets": [{**target, "type": one} for one in kinds[name]]} for name in kinds]
-    rest = dict.fromkeys(("registry", "checkpoints", "status", "metastore"), "")
+    rest = dict.fromkeys(("registry", "status", "metastore"), "")
     parts = {"kafka": {}, "bronze": {}, "silver": {}, "quarantine": {}, "tables": tables}
     path.write_text(json.dumps({**rest, **parts, "requests": (tmp_path / "requests").as_uri()}))
     return path
