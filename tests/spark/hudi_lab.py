@@ -43,9 +43,7 @@ class Lab:
         self.registry: Any = Schemas()
         self.table = self._table(content["tables"][0], folder)
         aside = Target("cow", (folder / "quarantine").as_uri(), (), content["quarantine"]["lab"]["options"])
-        self.pipeline = Pipeline(
-            {}, "", "", (folder / "requests").as_uri(), {}, {}, "", {"lab": aside}, (self.table,)
-        )
+        self.pipeline = Pipeline({}, "", "", (folder / "requests").as_uri(), {}, {}, "", {"lab": aside}, (self.table,))
         self.quarantines = Quarantines(spark)
         self.topic = batch(spark)  # what is read of it again
         self.writers = [self.writer(target) for target in self.table.targets]

@@ -1,5 +1,6 @@
 """How far back a table is kept."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ pytestmark = pytest.mark.skipif(HOME.release != versions.EMR, reason="Hudi 0.15 
 @pytest.fixture
 def turns(spark: SparkSession, tmp_path: Path, no_metastore: None) -> Turns:
     """A table of three commits, compacted, of which at least two are kept."""
-    made = Turns(spark, tmp_path, COLUMNS, buckets=1, history="1s")
+    made = Turns(spark, tmp_path, COLUMNS, buckets=1)
+    made.table.source = replace(made.source, history_s=0.0)
     made.target.options[retention.FEWEST] = "2"
     made.general([(1, "", "false", 1)])
     commit(made, 2)
