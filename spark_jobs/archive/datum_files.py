@@ -95,6 +95,6 @@ class DatumFiles:
         return self._schemas[writer]
 
     def _close(self, partition: int) -> None:
-        file = self._open.pop(partition).file
-        if file.next() > file.first():
-            self._save(partition, file.first(), file.next(), file)
+        made = self._open.pop(partition).file
+        if made.next() > made.first():
+            self._save(partition, made.first(), made.next(), made)
