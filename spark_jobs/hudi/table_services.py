@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Sequence, Set
 
 from spark_jobs.hudi import delete_orphans, retention, timeline
+from spark_jobs.hudi.compaction_check import committed_rows, refuse_incomplete
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.runtime.errors import root_cause
@@ -122,12 +123,16 @@ def plan_compaction(table: HudiTable, client: Any) -> None:
 
 
 def _compact_pending(table: HudiTable, client: Any) -> None:
-    """Runs every pending plan. An unfinished run of a plan is rolled back first."""
-    line = timeline.meta_client(table.spark, table.path).getActiveTimeline()
-    for instant in list(line.filterPendingCompactionTimeline().getInstants()):
-        result = client.compact(instant.getTimestamp())
-        empty = java(table.spark, "org.apache.hudi.common.util.Option").empty()
-        client.commitCompaction(instant.getTimestamp(), result.getCommitMetadata().get(), empty)
+    """Runs every pending plan. An unfinished run of a plan is rolled back first. Raises Incomplete."""
+    plans = java(table.spark, "org.apache.hudi.common.util.CompactionUtils")
+    empty = java(table.spark, "org.apache.hudi.common.util.Option").empty()
+    meta = timeline.meta_client(table.spark, table.path)
+    line = meta.getActiveTimeline()
+    for instant in [str(one.getTimestamp()) for one in list(line.filterPendingCompactionTimeline().getInstants())]:
+        committed = committed_rows(line, plans.getCompactionPlan(meta, instant), instant)
+        done = client.compact(instant).getCommitMetadata().get()
+        refuse_incomplete(committed, done.getWriteStats())
+        client.commitCompaction(instant, done, empty)
 
 
 def clean(table: HudiTable) -> None:

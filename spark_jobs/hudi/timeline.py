@@ -40,11 +40,12 @@ def last_position(line: Optional[Any]) -> Dict[str, Any]:
 
 def position_in(line: Any, instant: Any) -> Dict[str, Any]:
     """The entries of one complete commit; empty for a commit without any."""
-    extra = _metadata(line, instant).get("extraMetadata") or {}
+    extra = commit_metadata(line, instant).get("extraMetadata") or {}
     return {name[len(PREFIX) :]: json.loads(extra[name]) for name in extra if name.startswith(PREFIX)}
 
 
-def _metadata(line: Any, instant: Any) -> Dict[str, Any]:
+def commit_metadata(line: Any, instant: Any) -> Dict[str, Any]:
+    """What a complete commit says of itself, as parsed JSON."""
     return dict(json.loads(bytes(line.getInstantDetails(instant).get()).decode("utf-8")))
 
 
@@ -149,7 +150,7 @@ def checkpoint(spark: SparkSession, path: str) -> Tuple[str, str]:
     instants = line.getCommitsTimeline().filterCompletedInstants().getReverseOrderedInstants().iterator()
     while instants.hasNext():
         instant = instants.next()
-        found = (_metadata(line, instant).get("extraMetadata") or {}).get(CHECKPOINT)
+        found = (commit_metadata(line, instant).get("extraMetadata") or {}).get(CHECKPOINT)
         if found:
             return str(instant.getTimestamp()), str(found)
     return "", ""
@@ -169,5 +170,5 @@ def rows_written(spark: SparkSession, path: str, instant: str) -> int:
     """How many rows a complete commit inserted or updated."""
     line = meta_client(spark, path).getActiveTimeline().filterCompletedInstants()
     commit = line.findInstantsAfterOrEquals(instant, 1).firstInstant().get()
-    stats = [stat for files in _metadata(line, commit)["partitionToWriteStats"].values() for stat in files]
+    stats = [stat for files in commit_metadata(line, commit)["partitionToWriteStats"].values() for stat in files]
     return sum(stat["numInserts"] + stat["numUpdateWrites"] for stat in stats)
