@@ -40,7 +40,8 @@ def writer(
     (one,) = [one for one in pipeline.tables if f"{one.database}.{one.table}" == name]
     (target,) = [target for target in one.targets if target.type == kind]
     own = replace(target, path=path or target.path, options={**target.options, **(options or {})})
-    return OwnTable(spark, one, own, Registry(pipeline.registry))
+    by_number = replace(one, history_s=0.0)  # of commits alone, so that a test need not wait until they are old
+    return OwnTable(spark, by_number, own, Registry(pipeline.registry))
 
 
 def messages(spark: SparkSession, home: Environment, topic: str, first: int, end: int) -> DataFrame:

@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, TopicPartition
 from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
+from lake.clients import stream_status
 from lake.clients.table_status import tables
 from lake.config.definition import Database, load_database
 from lake.config.environment import Environment
@@ -20,6 +21,7 @@ from lake.plan.diff import changes
 from lake.plan.facts import read_facts
 from lake.plan.preconditions import check
 from lake.sources.change import Change
+from tests.clocks import until
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -142,6 +144,7 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
 
     once = applied(home, depot(a=A, b={**B, "types": ["mor"]}))
     assert [(one.action, one.object) for one in once] == [("stop writing", f"{NAME}_cow.b"), ("write", "pipeline.json")]
+    until(lambda: f"{NAME}_cow.b" not in stream_status.reported(home), "the streaming job goes on writing it")
     written = settled(home, f"{NAME}_mor.b")
     with psycopg.connect(home.dsn(NAME)) as connection:
         connection.execute("UPDATE b SET n = 2 WHERE x = 1")
