@@ -31,8 +31,8 @@ def archived(schema: Dict[str, Any]) -> Dict[str, Any]:
 class DatumFiles:
     """The files of one topic that are being made.
 
-    save: called with partition, first offset, the offset after the last one, and the file: when the next message has
-    another writer, or is max_records offsets after its first one.
+    save: called with the partition and the file (a Java DatumFile), when the next message has another writer, or is
+    max_records offsets after its first one.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class DatumFiles:
         table: Table,
         registry: Registry,
         max_records: int,
-        save: Callable[[int, int, int, Any], None],
+        save: Callable[[int, Any], None],
     ) -> None:
         self._spark = spark
         self._table = table
@@ -97,4 +97,4 @@ class DatumFiles:
     def _close(self, partition: int) -> None:
         made = self._open.pop(partition).file
         if made.next() > made.first():
-            self._save(partition, made.first(), made.next(), made)
+            self._save(partition, made)

@@ -32,6 +32,11 @@ def folders(path: str, topic: str) -> Tuple[str, str]:
     return "{}/topics/{}".format(path, topic), "{}/raw/{}".format(path, topic)
 
 
+def file_path(root: str, folder: str, topic: str, name: str) -> str:
+    """Where a file is. root: of folders(); name: <partition>+<start offset> and the suffix, as named() reads it."""
+    return "{}/{}/{}+{}".format(root, folder, topic, name)
+
+
 def folder_names(spark: SparkSession, folder: str) -> List[str]:
     """The folders of an archive that hold files, relative to it: "year=2026/month=11/day=29"."""
     inner = [name for name in storage.names(spark, folder) if "=" in name]

@@ -1,24 +1,22 @@
 """Bronze: the archive of a topic as files that are named by their first offset; no message is archived twice.
 
 Messages of known writers become Avro files as they are, without a Spark job (datum_files.py). Spark writes every other
-batch, and other forms of an archive. Messages that can't be decoded are archived as raw bytes, in files of the same
-names in another folder (ADR 16).
+batch, and other forms of an archive (spark_files.py). Messages that can't be decoded are archived as raw bytes, in
+files of the same names in another folder (ADR 16).
 """
 
-import json
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.catalog import BronzeTable
-from spark_jobs.archive.datum_files import archived
-from spark_jobs.archive.files import OFFSET_FIELD
 from spark_jobs.archive.form import PARTITION, PLAIN, form_of
-from spark_jobs.archive.placing import FILE, RAW, folders_of, framed, with_file, with_folder
-from spark_jobs.events import message_form, validate
+from spark_jobs.archive.placing import framed
+from spark_jobs.archive.spark_files import SparkFiles
+from spark_jobs.events import validate
 from spark_jobs.hudi import source_offsets
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.kafka.schema_registry import Registry
@@ -27,12 +25,6 @@ from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.status import Progress
 
 PREFIX = "bronze."  # begins the name of an archive in the status file
-RAW_SCHEMA: Dict[str, Any] = {
-    "type": "record",
-    "name": "Raw",
-    "namespace": "lake",
-    "fields": [{"name": name, "type": ["null", "bytes"]} for name in ("key", "value")],
-}
 
 
 class BronzeGap(Exception):
@@ -55,9 +47,10 @@ class BronzeTopic:
         self.topic = self.table.topic
         self.name = PREFIX + self.topic
         self._topic_id: Optional[str] = None
-        self._folder, self._raw = archive.folders(self.path, self.topic)
+        self._folder, _ = archive.folders(self.path, self.topic)
         self.form = form_of(self.table)
-        self._scratch = "{}/_scratch/{}".format(self.path, self.topic)
+        place, form = (self.spark, self.table, self.path), (self.form, self.file_records)
+        self._by_spark = SparkFiles(*place, self.registry, *form)
         self._next: Dict[int, int] = {}
         self._resumed = False
 
@@ -100,15 +93,13 @@ class BronzeTopic:
                 annotated.unpersist()
         self._report(progress)
 
-    def publish(self, partition: int, first: int, after: int, file: Any, progress: Progress) -> None:
-        """Saves a file of datum_files.py. first, after: its first offset, and the one after its last."""
-        self.refuse_gap({partition: first})
-        if partition not in self._next:
-            archive.note_begins(self.spark, self.path, self.topic, {partition: first})
-        folder, name = self.form.folder(partition, ""), "{}+{}+{:010d}".format(self.topic, partition, first)
-        place = "{}/{}/{}{}".format(self._folder, folder, name, self.form.suffix)
-        file.save(place, self.spark._jsc.hadoopConfiguration())
-        self._next[partition] = after
+    def publish(self, partition: int, made: Any, progress: Progress) -> None:
+        """Saves a file of datum_files.py (a Java DatumFile)."""
+        self._expect({partition: made.first()})
+        folder, name = self.form.folder(partition, ""), "{}+{:010d}{}".format(partition, made.first(), self.form.suffix)
+        place = archive.file_path(self._folder, folder, self.topic, name)
+        made.save(place, self.spark._jsc.hadoopConfiguration())
+        self._next[partition] = made.next()
         self._show([folder])
         self._report(progress)
 
@@ -141,19 +132,13 @@ class BronzeTopic:
             self._topic_id = topic.id
 
     def _archive(self, messages: DataFrame) -> None:
-        storage.delete(self.spark, self._scratch)  # left by a crash, or by messages that can't be decoded
+        self._by_spark.clear()
         messages = framed(messages).persist()
         try:
             ranges = offset_ranges(messages)
-            firsts = first_offsets(ranges)
-            self.refuse_gap(firsts)
-            new = {partition: first for partition, first in firsts.items() if partition not in self._next}
-            archive.note_begins(self.spark, self.path, self.topic, new)
+            self._expect(first_offsets(ranges))
             writers = sorted({row["id"] for row in ranges})
-            files = self._placed(messages, writers)
-            for writer in writers:
-                self._write_schema(files.where(F.col("id") == writer), writer)
-            published = self._publish({} if self.form.by == PARTITION else folders_of(files))
+            published = self._by_spark.write(messages, writers)
             self._next.update({row["partition"]: row["last"] + 1 for row in ranges})
             if self.form.by != PARTITION:
                 archive.note_ends(self.spark, self.path, self.topic, self._next)
@@ -161,57 +146,15 @@ class BronzeTopic:
         finally:
             messages.unpersist()
 
-    def _placed(self, messages: DataFrame, writers: List[int]) -> DataFrame:
-        """The messages with their folder and file."""
-        known = [writer for writer in writers if writer != RAW] if self.form.columns else []
-        schemas = {writer: validate.own_schema(self.registry, writer, self.table) for writer in known}
-        return with_file(with_folder(messages, self.form, schemas), self.file_records, bool(self.form.columns))
-
-    def _write_schema(self, files: DataFrame, writer: int) -> None:
-        schema, row = RAW_SCHEMA, F.struct("key", "value")
-        if writer != RAW:
-            flat = validate.own_schema(self.registry, writer, self.table)
-            schema, row = message_form.written(flat), message_form.message(flat)
-        columns = files.select(row.alias("row"), F.col("offset").alias(OFFSET_FIELD), FILE)
-        ordered = columns.select("row.*", OFFSET_FIELD, FILE).sortWithinPartitions(FILE, OFFSET_FIELD)
-        form = PLAIN if writer == RAW else self.form
-        avro = {"avroSchema": json.dumps(archived(schema))} if form.format == PLAIN.format else {}
-        output = ordered.write.format(form.format).options(**form.options, **avro)
-        output.partitionBy(FILE).mode("overwrite").save("{}/{}".format(self._scratch, writer))
+    def _expect(self, firsts: Dict[int, int]) -> None:
+        """Before files that begin at these offsets: refuses a gap, and notes where a partition begins."""
+        self.refuse_gap(firsts)
+        new = {partition: first for partition, first in firsts.items() if partition not in self._next}
+        archive.note_begins(self.spark, self.path, self.topic, new)
 
     def _show(self, folders: Iterable[str]) -> None:
         if self.shown is not None:
             self.shown.show(folders)
-
-    def _publish(self, folders: Dict[str, str]) -> List[str]:
-        """Gives each file its final name, by offset: if a file is visible, all files before it are.
-
-        folders: the value of FOLDER, by file. Returns the folders of the archive that got files.
-        """
-        published = []
-        for file, written in sorted(self._written(), key=lambda entry: [int(part) for part in entry[0].split("+")]):
-            is_raw = written.startswith("{}/{}/".format(self._scratch, RAW))
-            root, form = (self._raw, PLAIN) if is_raw else (self._folder, self.form)
-            folder = form.folder(int(file.split("+")[0]), folders.get(file, ""))
-            self._publish_file(written, "{}/{}/{}+{}{}".format(root, folder, self.topic, file, form.suffix))
-            published += [] if is_raw else [folder]
-        storage.delete(self.spark, self._scratch)
-        return published
-
-    def _written(self) -> List[Tuple[str, str]]:
-        """'<partition>+<start offset>' and folder of each file of the batch."""
-        written: List[Tuple[str, str]] = []
-        for writer in storage.names(self.spark, self._scratch):
-            scratch = "{}/{}".format(self._scratch, writer)
-            folders = [name for name in storage.names(self.spark, scratch) if name.startswith(FILE + "=")]
-            written.extend((folder[len(FILE) + 1 :], scratch + "/" + folder) for folder in folders)
-        return written
-
-    def _publish_file(self, folder: str, final: str) -> None:
-        parts = [name for name in storage.names(self.spark, folder) if name.startswith("part-")]
-        if len(parts) != 1:
-            raise IOError("{} holds {} files where one was written".format(folder, len(parts)))
-        storage.rename(self.spark, "{}/{}".format(folder, parts[0]), final)
 
     def refuse_gap(self, firsts: Dict[int, int]) -> None:
         """Raises BronzeGap if offsets are missing between the last files and these ones, which come next."""

@@ -2,7 +2,7 @@
 
 import time
 from functools import partial
-from typing import Dict
+from typing import Any, Dict
 
 from spark_jobs.archive.datum_files import NEVER, DatumFiles
 from spark_jobs.archive.writer import BronzeTopic, shown_as
@@ -104,8 +104,8 @@ class ArchiveFeed(FedQuery):
             self._archive.write(self._read(self.reached, end), self._app.progress)
         self._reach(end)
 
-    def _save(self, partition: int, first: int, after: int, file: object) -> None:
-        self._archive.publish(partition, first, after, file, self._app.progress)
+    def _save(self, partition: int, made: Any) -> None:
+        self._archive.publish(partition, made, self._app.progress)
 
 
 def _named(offsets: Dict[int, int]) -> Offsets:
