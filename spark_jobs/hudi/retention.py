@@ -21,8 +21,8 @@ def options(line: Any, fewest: int, history_s: float, now: Optional[datetime] = 
     compactions = _instants(line.getCommitTimeline().filterCompletedInstants())
     since = (now or datetime.now(timezone.utc)) - timedelta(seconds=history_s)
     cleaned = max(fewest, _newer(commits, since.strftime("%Y%m%d%H%M%S000")) + 1)
-    oldest = commits[-cleaned:][:1]
-    slices = [one for one in compactions if [one] <= oldest]
+    oldest = next(iter(commits[-cleaned:]), "")
+    slices = [one for one in compactions if one <= oldest]
     kept = max(cleaned + SPARE, _newer(commits, slices[-1]) + 1 if slices else len(commits))
     return {
         FEWEST: str(cleaned),

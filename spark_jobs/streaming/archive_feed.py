@@ -2,7 +2,7 @@
 
 import time
 from functools import partial
-from typing import Any, Dict
+from typing import Any
 
 from spark_jobs.archive.datum_files import NEVER, DatumFiles
 from spark_jobs.archive.writer import BronzeTopic, shown_as
@@ -12,7 +12,7 @@ from spark_jobs.kafka.admin import Topic
 from spark_jobs.kafka.messages import read_range
 from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.streaming.application import Application
-from spark_jobs.streaming.fed_query import FedQuery, NoTopic
+from spark_jobs.streaming.fed_query import FedQuery, named
 from spark_jobs.streaming.feed import Offsets
 from spark_jobs.streaming.managed_queries import ManagedQuery
 from spark_jobs.streaming.table_writer import ReadRange
@@ -66,18 +66,16 @@ class ArchiveFeed(FedQuery):
         return sum(max(0, offset - self.reached.get(part, 0)) for part, offset in end.items())
 
     def _begin(self) -> None:
-        topic = self._app.broker.topic(self.topic)
-        if not topic.partitions:
-            raise NoTopic(self.topic)
+        topic = self._topic()
         with self._app.archives.turn():
             reached = self._archive.resume()
         offsets = self._app.broker.offsets(self.topic)
         self._archive.accept(topic)
         self._archive.refuse_gap(offsets.begin)
-        self.reached = {**_named(offsets.begin), **_named(reached)}
-        while self._number(_named(offsets.end)) > self._most:  # the feed would keep it all, and the tables would wait
+        self.reached = {**named(offsets.begin), **named(reached)}
+        while self._number(named(offsets.end)) > self._most:  # the feed would keep it all, and the tables would wait
             self._write()
-        self._app.loop.add(self, _named(offsets.end))
+        self._app.loop.add(self, named(offsets.end))
 
     def _turn(self, topic: Topic) -> None:
         self._archive.accept(topic)
@@ -89,7 +87,7 @@ class ArchiveFeed(FedQuery):
             self._files.save_begun_by(time.monotonic() - self._trigger_s)
         except NotPlain:
             self._files.save_begun_by(NEVER)
-            self.reached = {**self.reached, **_named(self._archive.reached)}
+            self.reached = {**self.reached, **named(self._archive.reached)}
             self._app.loop.remove(self)  # the feed would keep what comes meanwhile
             self._in_thread(self._write_apart)
 
@@ -106,7 +104,3 @@ class ArchiveFeed(FedQuery):
 
     def _save(self, partition: int, made: Any) -> None:
         self._archive.publish(partition, made, self._app.progress)
-
-
-def _named(offsets: Dict[int, int]) -> Offsets:
-    return {str(partition): offset for partition, offset in offsets.items()}

@@ -91,6 +91,13 @@ class FedQuery(Follower):
     def _is_free(self, now: float) -> bool:
         return not self.ended and not self._working and now >= self.next_at
 
+    def _topic(self) -> Topic:
+        """The topic as Kafka describes it. Raises NoTopic."""
+        topic = self._app.broker.topic(self.topic)
+        if not topic.partitions:
+            raise NoTopic(self.topic)
+        return topic
+
     def _batch_end(self) -> Offsets:
         """Where a batch of the general road ends."""
         ends = self._app.broker.ends(self.topic)
@@ -118,3 +125,8 @@ class FedQuery(Follower):
         if not self.ended:
             self.ended, self._error = True, error
             self._app.loop.remove(self)
+
+
+def named(offsets: Dict[int, int]) -> Offsets:
+    """Offsets by the number of their partition as text."""
+    return {str(partition): offset for partition, offset in offsets.items()}

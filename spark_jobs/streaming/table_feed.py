@@ -9,7 +9,7 @@ from spark_jobs.kafka.admin import Topic
 from spark_jobs.kafka.messages import read_range
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 from spark_jobs.streaming.application import Application
-from spark_jobs.streaming.fed_query import FedQuery, NoTopic
+from spark_jobs.streaming.fed_query import FedQuery, named
 from spark_jobs.streaming.feed import Offsets
 from spark_jobs.streaming.managed_queries import ManagedQuery
 from spark_jobs.streaming.table_writer import TableWriter
@@ -64,16 +64,12 @@ class TableFeed(FedQuery):
             self._in_thread(self._write)
 
     def _begin(self) -> None:
-        topic = self._app.broker.topic(self.topic)
-        if not topic.partitions:
-            raise NoTopic(self.topic)
-        self._table.read_from(topic)
+        self._table.read_from(self._topic())
         offsets = self._app.broker.offsets(self.topic)
         self._table.refuse_gap(offsets.begin)
-        first = {str(part): offset for part, offset in offsets.begin.items()}
-        self.reached = {**first, **self._table.reached["offsets"]}
+        self.reached = {**named(offsets.begin), **self._table.reached["offsets"]}
         self._writer.prepare()
-        self._app.loop.add(self, {str(part): offset for part, offset in offsets.end.items()})
+        self._app.loop.add(self, named(offsets.end))
 
     def _go_back(self) -> None:
         wanted, self._rewind = self._rewind, {}
