@@ -11,7 +11,7 @@ from lake_constructs.provisioned_kafka import ProvisionedKafka
 from lake_constructs.serverless_kafka import ServerlessKafka
 
 from lake.aws.rendering import broker_settings
-from lake.aws.streaming import USERS, secret_name
+from lake.aws.streaming import secret_name
 from lake.config import versions
 from stacks.network import NetworkStack
 from stacks.part import Blueprint, Part
@@ -49,7 +49,8 @@ class StreamingStack(Part):
 
     def _users(self) -> dict[str, Any]:
         """Those who log in by name and password, if the environment wants that."""
-        if self.settings.streaming.auth == "iam":
+        users = self.settings.streaming.users
+        if not users:
             return {}
         key = EncryptionKey(self, "UsersKey", purpose="Kafka users", removal_policy=RemovalPolicy.DESTROY)
-        return {"users": {user: secret_name(self.settings.name, user) for user in USERS}, "users_key": key}
+        return {"users": {user: secret_name(self.settings.name, user) for user in users}, "users_key": key}

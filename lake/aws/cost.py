@@ -14,7 +14,6 @@ from pydantic import Field
 
 from lake.aws.environment import AwsEnvironment
 from lake.aws.part import Part
-from lake.aws.streaming import USERS
 from lake.aws.workers import taken
 from lake.config.errors import BadInput
 from lake.config.yaml_file import as_model, read_mapping
@@ -184,6 +183,6 @@ def _fees(environment: AwsEnvironment, prices: Prices) -> Iterator[Item]:
     brokers = streaming.kind == "provisioned" and not streaming.existing
     fewer = (0 if brokers else 1) + (1 if environment.processing.serverless else 0)  # no disks of them to encrypt
     managed = 1 if environment.connect.kind == "msk_connect" else 0  # no Kubernetes, and nobody calls Connect
-    users = 0 if streaming.auth == "iam" else len(USERS)  # of Kafka, whose secrets have a key of their own
+    users = len(streaming.users)  # of Kafka, whose secrets have a key of their own
     yield Item("KMS key", KEYS - fewer - managed + (1 if users else 0), prices.monthly["kms_key"])
     yield Item("secret", SECRETS - managed + users, prices.monthly["secret"])

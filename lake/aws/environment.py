@@ -98,7 +98,7 @@ class AwsEnvironment(Part):
 
     @model_validator(mode="after")
     def _clients_know_the_login(self) -> "AwsEnvironment":
-        if self.streaming.auth == "iam":
+        if not self.streaming.users:
             return self
         if self.connect.kind == "msk_connect":
             what = "streaming.auth scram with connect.kind msk_connect, which logs in by IAM or not at all"

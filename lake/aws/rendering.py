@@ -85,7 +85,7 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
 def broker_settings(environment: AwsEnvironment) -> dict[str, str]:
     """The defaults of a provisioned cluster."""
     # MSK's own default lets every user do what no ACL speaks of.
-    strict = {} if environment.streaming.auth == "iam" else {"allow.everyone.if.no.acl.found": "false"}
+    strict = {"allow.everyone.if.no.acl.found": "false"} if environment.streaming.users else {}
     return {
         **strict,
         "auto.create.topics.enable": "false",
@@ -192,9 +192,9 @@ def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: P
 
 def job_login(environment: AwsEnvironment) -> dict[str, str]:
     """How the jobs log in at MSK."""
-    if environment.streaming.auth == "iam":
-        return IAM_LOGIN
-    return by_secret(environment.region, secret_name(environment.name, JOBS))
+    if environment.streaming.users:
+        return by_secret(environment.region, secret_name(environment.name, JOBS))
+    return IAM_LOGIN
 
 
 def rights_of_users(databases: list[Database], environment: AwsEnvironment) -> list[dict[str, Any]]:

@@ -85,6 +85,11 @@ class Streaming(Part):
             raise ValueError("existing.brokers has no effect with kind: serverless | remove it")
 
     @property
+    def users(self) -> tuple[str, ...]:
+        """Those who log in to Kafka by name and password; none where all do so by IAM."""
+        return USERS if self.auth == "scram" else ()
+
+    @property
     def disk_limit_gb(self) -> int:
         return self.max_volume_gb or min(2 * self.volume_gb, 16384)
 
