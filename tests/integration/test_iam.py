@@ -30,6 +30,7 @@ from lake.plan.facts import read_facts
 from lake.sources.connector import local_registry_login, local_values
 from lake.sources.engine import Address
 from tests.clocks import HANG_S, until
+from tests.integration.museum_day import CHANGES, add_a_table, equal, museum, restart
 from tests.remains import drop_slot
 from tests.rights import live
 from tests.rights.listed import RECORDED
@@ -37,38 +38,15 @@ from tests.running_lake import RunningLake
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PORTS = 28300
-ARTISTS = {"key": ["artist_id"], "partition": "nationality"}
 # The broker asks this of whoever looks for the coordinator of a group, and takes a no for an answer.
 NOT_NEEDED = ("ConnectRole", "kafka-cluster:DescribeTopic", "topic/__consumer_offsets")
-EXHIBITIONS = {"key": ["exhibition_id"], "on_bad_message": "quarantine"}
-CHANGES = (
-    "UPDATE artists SET name = name || ' (changed)' WHERE artist_id % 100 = 0",
-    "DELETE FROM artists WHERE artist_id % 1000 = 1",
-    "INSERT INTO artists (artist_id, name, nationality) VALUES (900001, 'A new one', 'Peruvian')",
-)
-NEW_TABLE = (
-    "CREATE TABLE exhibitions (exhibition_id int PRIMARY KEY, title text)",
-    "INSERT INTO exhibitions VALUES (1, 'From before it was captured')",
-)
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
     """One that is up, with the artists loaded and captured."""
-    running = RunningLake(tmp_path_factory.mktemp("iam"), PORTS, Path(__file__).parent / "environments_iam")
-    running.databases.mkdir()
-    running.define("moma", {"public.artists": ARTISTS})
-    try:
-        running.run("up")
-        running.run("load", "moma")
-        running.apply()
+    with museum(tmp_path_factory.mktemp("iam"), PORTS, Path(__file__).parent / "environments_iam") as running:
         yield running
-    finally:
-        running.remove()
-
-
-def equal(lake: RunningLake) -> bool:
-    return bool(lake.json("verify")["equal"])
 
 
 def calls(lake: RunningLake) -> set[live.Short]:
@@ -89,18 +67,13 @@ def test_changes_arrive(lake: RunningLake) -> None:
 
 
 def test_a_new_table_is_a_new_topic_with_rights(lake: RunningLake) -> None:
-    lake.execute("moma", *NEW_TABLE)
-    lake.define("moma", {"public.artists": ARTISTS, "public.exhibitions": EXHIBITIONS})
-    lake.apply()
-    lake.execute("moma", "INSERT INTO exhibitions VALUES (2, 'From after')")
+    add_a_table(lake)
     assert equal(lake)
 
 
 @pytest.mark.parametrize("service", ["kafka", "connect", "stream"])
 def test_a_restart_loses_nothing(lake: RunningLake, service: str) -> None:
-    lake.run("restart", service)
-    next_id = "(SELECT max(exhibition_id) + 1 FROM exhibitions)"
-    lake.execute("moma", f"INSERT INTO exhibitions VALUES ({next_id}, '{service}')")
+    restart(lake, service)
     assert equal(lake)
 
 
