@@ -20,7 +20,7 @@ def options(line: Any, fewest: int, history_s: float, now: Optional[datetime] = 
     commits = _instants(line.getCommitsTimeline().filterCompletedInstants())
     compactions = _instants(line.getCommitTimeline().filterCompletedInstants())
     since = (now or datetime.now(timezone.utc)) - timedelta(seconds=history_s)
-    cleaned = max(fewest, _newer(commits, since.strftime("%Y%m%d%H%M%S000")) + 1)
+    cleaned = max(fewest, _newer(commits, since.strftime("%Y%m%d%H%M%S%f")[:-3]) + 1)
     oldest = next(iter(commits[-cleaned:]), "")
     slices = [one for one in compactions if one <= oldest]
     kept = max(cleaned + SPARE, _newer(commits, slices[-1]) + 1 if slices else len(commits))

@@ -8,15 +8,15 @@ import pytest
 
 from spark_jobs.hudi import retention
 
-NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
-FORMAT = "%Y%m%d%H%M%S000"
+NOW = datetime(2026, 1, 1, 12, 0, 0, 900_000, tzinfo=UTC)
+FORMAT = "%Y%m%d%H%M%S%f"
 
 
 def line(commits: int, every_s: float, compacted: list[int], *, is_cow: bool = False) -> Any:
     """So many commits, the last one now. compacted: the numbers of those that are compactions."""
     begin = NOW - timedelta(seconds=every_s * (commits - 1))
     instants = [
-        Namespace(getTimestamp=lambda at=begin + timedelta(seconds=every_s * number): at.strftime(FORMAT))
+        Namespace(getTimestamp=lambda at=begin + timedelta(seconds=every_s * number): at.strftime(FORMAT)[:-3])
         for number in range(commits)
     ]
     found = instants if is_cow else [instants[number] for number in compacted]
@@ -36,10 +36,11 @@ def timeline(instants: list[Any]) -> Any:
         (400, 60, [100, 200, 300], 60, 10, 100),  # of a table that seldom changes, the fewest
         (50, 1, [], 60, 51, 61),  # all: there is no compaction yet
         (5, 1, [], 0, 10, 20),
+        (60, 0.01, [45], 0, 10, 20),  # all in one second
     ],
 )
 def test_the_commits_of_a_time_and_of_their_file_slices_are_kept(
-    commits: int, every_s: int, compacted: list[int], history_s: int, cleaned: int, archived: int
+    commits: int, every_s: float, compacted: list[int], history_s: int, cleaned: int, archived: int
 ) -> None:
     found = retention.options(line(commits, every_s, compacted), 10, history_s, NOW)
     assert (found[retention.FEWEST], found["hoodie.keep.min.commits"]) == (str(cleaned), str(archived))
