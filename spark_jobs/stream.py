@@ -9,7 +9,7 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.hudi.lease import Held
+from spark_jobs.hudi.claims import Held
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.jvm import keep_names
 from spark_jobs.streaming.streaming_job import StreamingJob

@@ -22,7 +22,8 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.archive.followed_table import Failed, FollowedTable
 from spark_jobs.archive.streamed_table import StreamedTable
-from spark_jobs.hudi.lease import Held, Leases
+from spark_jobs.hudi.claims import Held
+from spark_jobs.hudi.lease import Leases
 from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused

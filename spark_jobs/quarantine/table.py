@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from spark_jobs.events import validate
 from spark_jobs.hudi import timeline
 from spark_jobs.hudi.hive_sync import MetastoreSync
-from spark_jobs.hudi.lease import Lease
+from spark_jobs.hudi.lease import alone
 from spark_jobs.runtime.pipeline import Pipeline, Table, Target
 
 WAITING, REPLAYED, DROPPED = "waiting", "replayed", "dropped"
@@ -65,17 +65,11 @@ class Quarantine:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._lock:
-            holder = "stream {}".format(self._spark.sparkContext.applicationId)
-            lease = Lease(self._spark, self._target.path, holder)
-            lease.take()
-            try:
-                path = self._target.path
-                timeline.refuse_clock(self._spark, timeline.timeline(self._spark, path), path)
-                yield
-                self._counts = self._count()
-            finally:
-                lease.release()
+        holder, path = "stream {}".format(self._spark.sparkContext.applicationId), self._target.path
+        with self._lock, alone(self._spark, path, holder):
+            timeline.refuse_clock(self._spark, timeline.timeline(self._spark, path), path)
+            yield
+            self._counts = self._count()
 
     def _save(self, rows: DataFrame) -> None:
         rows = rows.select(*NAMES).coalesce(1)

@@ -51,7 +51,8 @@ def names(spark: SparkSession, folder: str) -> List[str]:
 
 def modified(spark: SparkSession, folder: str) -> List[Tuple[str, float]]:
     """Names and modification times (s, by the storage's own clock) of the files in a folder; empty without folder."""
-    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in _listed(spark, folder)]
+    files = [one for one in _listed(spark, folder) if one.isFile()]
+    found = [(str(one.getPath().getName()), one.getModificationTime() / 1000.0) for one in files]
     return [(name, changed) for name, changed in found if not name.endswith(NEXT)]
 
 

@@ -15,11 +15,14 @@ from pyspark.sql import SparkSession
 
 from lake.config.errors import LakeError
 from lake.config.waiting import wait_until
+from spark_jobs.hudi import claims as claims_of_jobs
 from spark_jobs.hudi import lease
-from spark_jobs.hudi.lease import Held, Lease, Leases, Lost
+from spark_jobs.hudi.claims import Claims, Held
+from spark_jobs.hudi.lease import Lease, Leases, Lost
 from spark_jobs.runtime import storage
 from tests.clocks import replace_time
 
+ARTISTS = ["artists_cow"]
 NOT_TOLD = LakeError("the job goes on", "of a table that it lost", "nobody told it")
 
 
@@ -30,11 +33,11 @@ def table(tmp_path: Path) -> str:
 
 @pytest.fixture
 def of(spark: SparkSession, table: str) -> Callable[[str], Lease]:
-    return lambda holder: Lease(spark, table, holder)
+    return lambda holder: Lease(Claims(spark, table.rpartition("/")[0], holder))
 
 
 def claims(tmp_path: Path) -> list[Path]:
-    return sorted((tmp_path / "silver/moma/.leases/artists_cow").iterdir())
+    return sorted((tmp_path / "silver/moma/.leases").iterdir())
 
 
 def from_elsewhere(path: Path, seconds_ago: float) -> None:
@@ -45,17 +48,42 @@ def from_elsewhere(path: Path, seconds_ago: float) -> None:
 
 
 def test_the_second_is_refused_and_told_who_writes(of: Callable[[str], Lease], tmp_path: Path) -> None:
-    of("stream one").take()
+    of("stream one").take(ARTISTS)
     with pytest.raises(Held, match="artists_cow is written by stream one"):
-        of("stream two").take()
+        of("stream two").take(ARTISTS)
     assert len(claims(tmp_path)) == 1
 
 
 def test_one_that_was_given_back_can_be_taken(of: Callable[[str], Lease]) -> None:
     first = of("one")
-    first.take()
-    first.release()
-    of("two").take()
+    first.take(ARTISTS)
+    first.release_all()
+    of("two").take(ARTISTS)
+
+
+def test_a_job_has_one_claim_for_all_its_tables(of: Callable[[str], Lease], tmp_path: Path) -> None:
+    first, second = of("one"), of("two")
+    first.take(["a", "b", "c"])
+    first.release("b")
+    first.renew()
+    assert len(claims(tmp_path)) == 1
+    second.take(["b"])
+    with pytest.raises(Held, match="moma/c is written by one"):
+        second.take(["c", "d"])
+    of("three").take(["d"])  # of two tables neither is taken, if one is held
+    assert [first.holds(name) for name in "abc"] == [True, False, True]
+    assert [second.holds(name) for name in "bcd"] == [True, False, False]
+    assert len(claims(tmp_path)) == 3
+
+
+def test_a_dead_claim_on_other_tables_is_left_alone(of: Callable[[str], Lease], tmp_path: Path) -> None:
+    """Its job may only be slow, and nobody took them."""
+    slow = of("slow")
+    slow.take(ARTISTS)
+    from_elsewhere(claims(tmp_path)[0], claims_of_jobs.EXPIRES_S + 1)
+    of("other").take(["artworks_cow"])
+    slow.renew()
+    assert slow.holds("artists_cow")
 
 
 def test_of_many_at_once_one_writes_at_most(of: Callable[[str], Lease]) -> None:
@@ -63,7 +91,7 @@ def test_of_many_at_once_one_writes_at_most(of: Callable[[str], Lease]) -> None:
 
     def try_it(name: str) -> None:
         try:
-            of(name).take()
+            of(name).take(ARTISTS)
             won.append(name)
         except Held:
             pass
@@ -77,23 +105,23 @@ def test_of_many_at_once_one_writes_at_most(of: Callable[[str], Lease]) -> None:
 
 
 def test_the_claim_of_a_dead_process_of_this_machine_is_no_claim(of: Callable[[str], Lease], tmp_path: Path) -> None:
-    of("killed").take()
+    of("killed").take(ARTISTS)
     process = subprocess.Popen([sys.executable, "-c", "pass"])
     process.wait()
     (claim,) = claims(tmp_path)
     claim.write_text(json.dumps({**json.loads(claim.read_text()), "pid": process.pid}))
-    of("successor").take()
+    of("successor").take(ARTISTS)
     assert claim not in claims(tmp_path)
 
 
 def test_the_claim_of_another_machine_expires(of: Callable[[str], Lease], tmp_path: Path) -> None:
-    of("far").take()
+    of("far").take(ARTISTS)
     (claim,) = claims(tmp_path)
-    from_elsewhere(claim, lease.EXPIRES_S - 30)
+    from_elsewhere(claim, claims_of_jobs.EXPIRES_S - 30)
     with pytest.raises(Held):
-        of("near").take()
-    from_elsewhere(claim, lease.EXPIRES_S + 1)  # two files may bear one date: the clock of dates ticks each 4 ms
-    of("near").take()
+        of("near").take(ARTISTS)
+    from_elsewhere(claim, claims_of_jobs.EXPIRES_S + 1)  # dates of files tick each 4 ms
+    of("near").take(ARTISTS)
 
 
 @pytest.fixture
@@ -163,8 +191,8 @@ def test_whoever_is_late_gives_way_to_another(
     job: Leases, table: str, of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (claim,) = claims(tmp_path)
-    from_elsewhere(claim, lease.EXPIRES_S + 1)
-    of("successor").take()  # it took ours away
+    from_elsewhere(claim, claims_of_jobs.EXPIRES_S + 1)
+    of("successor").take(ARTISTS)  # it took ours away
     pass_by(lease.LATE_S, monkeypatch)
     for _ in range(2):
         with pytest.raises(Lost, match="taken away"):
@@ -177,14 +205,14 @@ def test_a_late_one_that_meets_another_has_lost_for_good(
 ) -> None:
     (claim,) = claims(tmp_path)
     text = claim.read_text()
-    from_elsewhere(claim, lease.EXPIRES_S + 1)
+    from_elsewhere(claim, claims_of_jobs.EXPIRES_S + 1)
     other = of("successor")
-    other.take()
+    other.take(ARTISTS)
     claim.write_text(text)  # it looked, and will delete our claim in a moment
     pass_by(lease.LATE_S, monkeypatch)
     with pytest.raises(Lost, match=r"late: .* is written by successor"):
         job.check(table)
-    other.release()
+    other.release_all()
     with pytest.raises(Lost, match=r"late: .* is written by successor"):
         job.check(table)
 
@@ -209,19 +237,41 @@ def test_a_table_that_was_lost_before_a_write_ends_the_job(
     job.release_all()
 
 
-def test_a_claim_that_was_written_too_late_is_lost(of: Callable[[str], Lease], monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may have been taken away while it was written, and came back."""
-    taken, write = of("slow"), storage.write_text
-    taken.take()
+def test_whoever_is_slow_loses_nothing_that_nobody_took(
+    of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, write = of("slow"), storage.write_text
+    ours.take(ARTISTS)
 
     def slow(*arguments: Any) -> None:
         write(*arguments)
-        pass_by(lease.LATE_S, monkeypatch)
+        pass_by(claims_of_jobs.EXPIRES_S, monkeypatch)
 
     monkeypatch.setattr(storage, "write_text", slow)
-    with pytest.raises(Lost, match="renewed too late"):
-        taken.renew()
-    assert taken.late()
+    ours.renew()
+    assert len(claims(tmp_path)) == 1
+    monkeypatch.undo()
+    assert ours.holds("artists_cow")
+
+
+def test_a_claim_that_was_taken_away_while_it_was_renewed_is_lost(
+    of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, write = of("slow"), storage.write_text
+    ours.take(ARTISTS)
+    from_elsewhere(claims(tmp_path)[0], claims_of_jobs.EXPIRES_S + 1)
+
+    def slow(*arguments: Any) -> None:
+        monkeypatch.undo()
+        other = of("successor")
+        other.take(ARTISTS)
+        other.release_all()  # it has already ended
+        write(*arguments)
+
+    monkeypatch.setattr(storage, "write_text", slow)
+    with pytest.raises(Lost, match="taken away"):
+        ours.renew()
+    assert ours.late() and claims(tmp_path) == []
 
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="there is no clock that counts the time asleep")
@@ -231,7 +281,7 @@ def test_the_time_that_a_laptop_sleeps_counts() -> None:
 
 def test_whose_claim_was_taken_away_does_not_put_it_back(of: Callable[[str], Lease], tmp_path: Path) -> None:
     taken = of("slow")
-    taken.take()
+    taken.take(ARTISTS)
     claims(tmp_path)[0].unlink()
     with pytest.raises(Lost, match="taken away"):
         taken.renew()
@@ -243,8 +293,8 @@ def test_a_claim_that_is_released_while_it_is_renewed_does_not_come_back(
     of: Callable[[str], Lease], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = of("ours")
-    ours.take()
-    releases = threading.Thread(target=ours.release)
+    ours.take(ARTISTS)
+    releases = threading.Thread(target=ours.release_all)
     write = storage.write_text
 
     def slow(*arguments: Any) -> None:
@@ -262,14 +312,10 @@ def test_a_claim_that_is_released_while_it_is_renewed_does_not_come_back(
 def test_a_job_gives_way_once_it_saw_the_other_renew(
     spark: SparkSession, of: Callable[[str], Lease], table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of("alive").take()
-    (claim,) = claims(tmp_path)
-    from_elsewhere(claim, 5)
-
-    def other_renews(_: float) -> None:
-        os.utime(claim)
-
-    replace_time(monkeypatch, lease, sleep=other_renews)
+    alive = of("alive")
+    alive.take(ARTISTS)
+    from_elsewhere(claims(tmp_path)[0], 5)
+    replace_time(monkeypatch, lease, sleep=lambda _: alive.renew())
     job = Leases(spark, "second", lambda reason: None)
     with pytest.raises(Held, match="written by alive"):
         job.await_all([table])
@@ -279,10 +325,10 @@ def test_a_job_gives_way_once_it_saw_the_other_renew(
 def test_a_job_waits_for_the_claim_of_a_dead_one_to_expire(
     spark: SparkSession, of: Callable[[str], Lease], table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of("dead").take()
+    of("dead").take(ARTISTS)
     (claim,) = claims(tmp_path)
     from_elsewhere(claim, 0)
-    monkeypatch.setattr(lease, "EXPIRES_S", 0.5)
+    monkeypatch.setattr(claims_of_jobs, "EXPIRES_S", 0.5)
     job = Leases(spark, "second", lambda reason: None)
     job.await_all([table])
     assert job.holds(table)

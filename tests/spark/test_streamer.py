@@ -285,4 +285,4 @@ def test_a_second_writer_of_a_table_is_refused(
         job.run()
     other.release_all()
     assert not (tmp_path / "status.json").exists()  # refused before anything was read
-    assert list((tmp_path / "shop/.leases/t_cow").iterdir()) == []
+    assert list((tmp_path / "shop/.leases").iterdir()) == []
