@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from benchmarks import commits, footprint, freshness, machine, quiet, rebuild, recovery, sales, throughput
+from benchmarks import commits, footprint, freshness, machine, profile, quiet, rebuild, recovery, sales, throughput
 from lake.config.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
@@ -20,6 +20,7 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "recovery": recovery.measure,
     "commits": commits.measure,
     "sales": sales.measure,
+    "profile": profile.measure,
 }
 NAMES = ("freshness1", "freshness5", "throughput", *ALONE)
 

@@ -19,16 +19,22 @@ BAR_PER_S = 10_000
 def measure() -> dict[str, Any]:
     """Changes per second, with the seconds to write them and the seconds until all were in the lake."""
     with bench_lake() as lake:
-        lake.capture({name: ddl(name) for name in ("warm", "orders")}, {"key": ["id"], "types": ["mor"], "buckets": 2})
-        _run(lake, "warm", WARM_UP)
-        figures = _run(lake, "orders", CHANGES)
+        prepare(lake)
+        figures = run(lake, "orders", CHANGES)
         verdict = lake.json("verify", f"{DATABASE}.orders")
         if not verdict["equal"]:
             console.print(verdict)
         return {**figures, "parity": verdict["equal"], "bar_per_s": BAR_PER_S}
 
 
-def _run(lake: BenchLake, table: str, changes: int) -> dict[str, Any]:
+def prepare(lake: BenchLake) -> None:
+    """Captures the table `orders`, and warms up on another one."""
+    lake.capture({name: ddl(name) for name in ("warm", "orders")}, {"key": ["id"], "types": ["mor"], "buckets": 2})
+    run(lake, "warm", WARM_UP)
+
+
+def run(lake: BenchLake, table: str, changes: int) -> dict[str, Any]:
+    """Writes so many changes, and waits until all are in the lake."""
     began = time.monotonic()
     with lake.connect() as connection:
         connection.execute(f"INSERT INTO public.{table} (id) VALUES (0)")

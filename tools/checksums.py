@@ -18,7 +18,7 @@ class Jars:
 
 DEFAULT = Jars(
     "jars/SHA256SUMS",
-    ("build/kafka", "build/connect", "build/registry", "build/spark", "build/aws", "build/utilities"),
+    ("build/kafka", "build/connect", "build/registry", "build/spark", "build/aws", "build/utilities", "build/profile"),
     (
         "build/connect/apicurio/apicurio-converter-service.jar",
         "build/connect/debezium/lake-transforms.jar",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks import synth
+from benchmarks import stages, synth
 from benchmarks.freshness import met
 
 BAR = {"p50": 1.5, "p95": 2.5}
@@ -28,3 +28,24 @@ def test_both_bars_count(visible: tuple[float, float], status: dict[str, float],
 def test_a_synth_is_compared_by_medians(here: tuple[float, ...], is_met: bool) -> None:
     """One run beside a busy neighbour does not decide."""
     assert synth.compared(here, (10.0, 10.0, 2.0))["met"] is is_met
+
+
+def test_processor_time_is_divided_by_the_stage_of_each_stack() -> None:
+    """What a stage calls belongs to it: Hudi's classes below the appender are its commit."""
+    collapsed = [
+        "java/lang/Thread.run;py4j/GatewayConnection.run;lake/hudi/Appender.commit;org/apache/hudi/io/A.append 30",
+        "java/lang/Thread.run;org/apache/spark/executor/Executor.run;org/apache/hudi/io/A.append 10",
+        "java/lang/Thread.run 20",
+    ]
+    found = stages.samples(collapsed, "stream")
+    assert found == {"short road: commit": 30, "general road: write Hudi": 10, stages.REST: 20}
+    assert stages.divided(6.0, found) == {"short road: commit": 3.0, "general road: write Hudi": 1.0, stages.REST: 2.0}
+
+
+def test_a_jvm_without_samples_has_one_stage() -> None:
+    assert stages.divided(6.0, stages.samples([], "connect")) == {stages.REST: 6.0}
+
+
+def test_threads_of_the_jvm_itself_are_stages() -> None:
+    names = ("C2 CompilerThre", "VM Thread", "GC Thread#0", "loop")
+    assert [stages.thread_stage(name) for name in names] == [stages.COMPILERS, *[stages.COLLECTOR] * 2, None]
