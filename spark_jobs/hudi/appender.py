@@ -13,7 +13,7 @@ from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.pipeline import Table, Target
 
 CLASS = "lake.hudi.Appender"
-REASONS = ("lake.stream.NotPlain", "lake.hudi.NotPlain")
+REASON = "lake.NotPlain"
 
 
 class NotPlain(Exception):
@@ -42,7 +42,7 @@ def plain_only() -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as error:
-        if error.java_exception.getClass().getName() in REASONS:
+        if error.java_exception.getClass().getName() == REASON:
             raise NotPlain(str(error.java_exception.getMessage())) from None
         raise
 

@@ -53,7 +53,7 @@ def test_the_index_that_is_deployed_is_the_one_that_runs_here() -> None:
     default, other = ({name: jar.read(name) for name in jar.namelist()} for jar in jars)
     assert other.items() <= default.items()
     assert "lake/hudi/RecordIndex.class" in other
-    assert set(default) - set(other) >= {"lake/hudi/Appender.class", "lake/hudi/NotPlain.class"}
+    assert set(default) - set(other) >= {"lake/hudi/Appender.class", "lake/NotPlain.class"}
 
 
 def test_the_whole_path(own: RunningLake) -> None:

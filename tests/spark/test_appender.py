@@ -42,7 +42,7 @@ def refused(turns: Turns, appender: Any, rows: list[tuple[Any, ...]]) -> str:
         turns.commit(appender, rows)
     assert sorted(turns.meta.rglob("*")) == before
     problem = left.value.java_exception
-    assert problem.getClass().getName() == "lake.hudi.NotPlain"
+    assert problem.getClass().getName() == "lake.NotPlain"
     return str(problem.getMessage())
 
 

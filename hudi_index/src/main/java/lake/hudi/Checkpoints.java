@@ -3,6 +3,7 @@ package lake.hudi;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import lake.NotPlain;
 import org.apache.hudi.common.model.HoodieCommitMetadata;
 import org.apache.hudi.common.table.HoodieTableMetaClient;
 import org.apache.hudi.common.table.timeline.HoodieInstant;

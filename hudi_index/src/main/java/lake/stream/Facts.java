@@ -1,5 +1,6 @@
 package lake.stream;
 
+import lake.NotPlain;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 

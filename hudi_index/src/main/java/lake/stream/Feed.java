@@ -88,7 +88,10 @@ public final class Feed {
     } else {
       fetch(milliseconds);
     }
-    return "{\"ends\":" + Json.map(fetched) + ",\"failures\":" + Json.map(failures) + "}";
+    Map<String, Object> found = new HashMap<>();
+    found.put("ends", fetched);
+    found.put("failures", failures);
+    return Json.of(found);
   }
 
   /**

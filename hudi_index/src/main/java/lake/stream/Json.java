@@ -1,35 +1,20 @@
 package lake.stream;
 
-import java.util.Map;
-import java.util.stream.Collectors;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 
-/** What Python reads: texts, numbers and maps of them. */
+/** What Python reads. */
 final class Json {
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
   private Json() {}
 
-  static String map(Map<String, ?> values) {
-    return values.entrySet().stream()
-        .map(one -> text(one.getKey()) + ":" + value(one.getValue()))
-        .collect(Collectors.joining(",", "{", "}"));
-  }
-
-  static String text(String value) {
-    StringBuilder escaped = new StringBuilder("\"");
-    for (char letter : value.toCharArray()) {
-      if (letter == '"' || letter == '\\' || letter < ' ') {
-        escaped.append(String.format("\\u%04x", (int) letter));
-      } else {
-        escaped.append(letter);
-      }
+  /** Of maps, collections, texts and numbers. */
+  static String of(Object found) {
+    try {
+      return MAPPER.writeValueAsString(found);
+    } catch (JsonProcessingException impossible) {
+      throw new IllegalArgumentException(impossible);
     }
-    return escaped.append('"').toString();
-  }
-
-  @SuppressWarnings("unchecked")
-  private static String value(Object value) {
-    if (value instanceof Map) {
-      return map((Map<String, ?>) value);
-    }
-    return value instanceof Number ? value.toString() : text(value.toString());
   }
 }

@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import lake.NotPlain;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
@@ -44,9 +45,9 @@ public final class PlainBatch {
 
   /** By partition, what Python needs to know of its messages: as JSON. */
   public String summary() {
-    List<String> texts = new ArrayList<>();
-    partitions.forEach((number, one) -> texts.add(one.json(number)));
-    return "[" + String.join(",", texts) + "]";
+    List<Object> found = new ArrayList<>();
+    partitions.forEach((number, one) -> found.add(one.facts(number)));
+    return Json.of(found);
   }
 
   private UnsafeRow decoded(ConsumerRecord<byte[], byte[]> message, int writer) {

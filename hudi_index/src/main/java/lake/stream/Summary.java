@@ -1,9 +1,10 @@
 package lake.stream;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /** The messages of one partition in a batch; the names are those of spark_jobs/events/batch.py. */
@@ -33,10 +34,18 @@ final class Summary {
     }
   }
 
-  String json(int partition) {
-    return "{\"partition\":" + partition + ",\"offset\":" + offset + ",\"messages\":" + messages + ",\"bytes\":" + bytes
-        + ",\"lsn\":" + lsn + ",\"changes\":" + changes + ",\"committed_ms\":" + quantiles()
-        + ",\"generations\":" + texts(generations) + ",\"streaming\":" + texts(streaming) + "}";
+  Map<String, Object> facts(int partition) {
+    Map<String, Object> found = new HashMap<>();
+    found.put("partition", partition);
+    found.put("offset", offset);
+    found.put("messages", messages);
+    found.put("bytes", bytes);
+    found.put("lsn", lsn);
+    found.put("changes", changes);
+    found.put("committed_ms", quantiles());
+    found.put("generations", generations);
+    found.put("streaming", streaming);
+    return found;
   }
 
   private void change(Long at, String run) {
@@ -49,19 +58,16 @@ final class Summary {
     }
   }
 
-  private String quantiles() {
+  /** Null without changes. */
+  private long[] quantiles() {
     if (changes == 0) {
-      return "null";
+      return null;
     }
     Arrays.sort(committed, 0, changes);
     long[] found = new long[QUANTILES + 1];
     for (int index = 0; index <= QUANTILES; index++) {
       found[index] = committed[(int) Math.min(changes - 1, (long) changes * index / QUANTILES)];
     }
-    return Arrays.toString(found);
-  }
-
-  private static String texts(Set<String> values) {
-    return values.stream().map(value -> "\"" + value + "\"").collect(Collectors.joining(",", "[", "]"));
+    return found;
   }
 }
