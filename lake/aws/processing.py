@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictInt, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from lake.aws.part import Count, Memory, Part
 from lake.aws.workers import Worker, taken, worker
 from lake.config import versions
 from lake.config.definition import TableType
 from lake.config.environment import Bronze, Silver
+from lake.config.span import Span
 from lake.rendering.sales import JOBS
 from lake.rendering.streamer import RunOptions
 
@@ -110,6 +111,14 @@ def _one_job() -> dict[str, Job]:
     return {"stream": Job(layers=("silver", "bronze"))}
 
 
+class AwsSilver(Silver):
+    """How the Hudi tables are written on AWS, where each commit costs requests to S3."""
+
+    freshness_s: Annotated[float, Field(ge=0, le=3600)] = 10.0
+    appender: StrictBool = False  # nobody has tried it with Amazon's build of Hudi (ADR 38)
+    history: Span = 600
+
+
 class Processing(Part):
     """Where the jobs run, the release, and the jobs by name."""
 
@@ -127,8 +136,7 @@ class Processing(Part):
     jobs: Annotated[dict[JobName, Job], BeforeValidator(_spelt_out)] = Field(default_factory=_one_job)
     streamer: Streamer = Streamer()
     sales: Size | None = None  # started by hand, lake jobs submit sales-...; None: the nodes may not use their topics
-    # Each commit costs requests to S3.
-    silver: Silver = Silver.model_validate({"freshness_s": 10, "history": "10m"})
+    silver: AwsSilver = AwsSilver()
     bronze: Bronze = Bronze()
 
     @model_validator(mode="after")

@@ -76,7 +76,7 @@ class Silver(_Part):
 
     # How old a change may be when queries see it, s: commits of a table begin half of it apart, because each costs.
     freshness_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
-    appender: StrictBool = False  # on: plain batches are committed without a Spark job (ADR 37, 38)
+    appender: StrictBool = True  # plain batches are committed without a Spark job (ADR 37, 38)
     max_offsets: Count = 200_000
     # Commits between two rounds of compaction, cleaning and archiving; of a partitioned merge-on-read table a fourth.
     service_commits: Count = 60
