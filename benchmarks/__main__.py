@@ -4,11 +4,24 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import typer
 
-from benchmarks import commits, footprint, freshness, machine, profile, quiet, rebuild, recovery, sales, throughput
+from benchmarks import (
+    commits,
+    footprint,
+    freshness,
+    machine,
+    many,
+    profile,
+    quiet,
+    rebuild,
+    recovery,
+    sales,
+    throughput,
+)
 from lake.config.errors import LakeError
 
 app = typer.Typer(add_completion=False, no_args_is_help=False)
@@ -21,6 +34,10 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "commits": commits.measure,
     "sales": sales.measure,
     "profile": profile.measure,
+    "many50": partial(many.busy, 50),
+    "many100": partial(many.busy, 100),
+    "rest100": many.rest,
+    "new100": many.new,
 }
 NAMES = ("freshness1", "freshness5", "throughput", *ALONE)
 

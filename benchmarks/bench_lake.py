@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,15 @@ import yaml
 from rich.console import Console
 
 from lake.config.definition import Database, load_databases
-from lake.config.environment import PROJECT, Environment, load_environment
+from lake.config.environment import (
+    ENVIRONMENTS_VARIABLE,
+    PROJECT,
+    Environment,
+    environment_path,
+    load_environment,
+)
 from lake.config.lock import locked
+from lake.config.yaml_file import read_mapping
 
 PORT_BASE = "29000"
 DATABASE = "bench"
@@ -68,19 +75,24 @@ class BenchLake:
 
 
 @contextmanager
-def bench_lake() -> Iterator[BenchLake]:
-    """A new lake, deleted afterwards. LakeError while another benchmark runs, which would distort both."""
+def bench_lake(silver: Mapping[str, Any] | None = None) -> Iterator[BenchLake]:
+    """A new lake, deleted afterwards. silver: over that of the local environment.
+
+    LakeError while another benchmark runs, which would distort both.
+    """
     data = PROJECT / ".lake-bench"
-    with locked(data.with_suffix(".lock"), "another benchmark is running"), _fresh(data) as lake:
+    with locked(data.with_suffix(".lock"), "another benchmark is running"), _fresh(data, silver or {}) as lake:
         yield lake
 
 
 @contextmanager
-def _fresh(data: Path) -> Iterator[BenchLake]:
+def _fresh(data: Path, silver: Mapping[str, Any]) -> Iterator[BenchLake]:
+    before = os.environ.copy()
     variables = {
         "LAKE_DATA_DIR": str(data),
         "LAKE_PORT_BASE": PORT_BASE,
         "LAKE_DATABASES_DIR": str(data / "databases"),
+        ENVIRONMENTS_VARIABLE: str(_environments(data, silver)),
     }
     os.environ.update(variables)  # the helpers of lake.* read them too
     lake = BenchLake(data, dict(os.environ))
@@ -91,6 +103,18 @@ def _fresh(data: Path) -> Iterator[BenchLake]:
         yield lake
     finally:
         _remove(lake)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _environments(data: Path, silver: Mapping[str, Any]) -> Path:
+    """A folder with the local environment, changed. It is beside the data: `lake down` reads it before they go."""
+    usual = environment_path(PROJECT, "local")
+    content = read_mapping(usual)
+    folder = data.with_suffix(".environments")
+    folder.mkdir(exist_ok=True)
+    (folder / usual.name).write_text(yaml.safe_dump({**content, "silver": {**content.get("silver", {}), **silver}}))
+    return folder
 
 
 def _remove(lake: BenchLake) -> None:

@@ -30,15 +30,15 @@ def measure() -> dict[str, Any]:
     before = machine.loop_s()
     with steady_lake(TABLES, PER_SECOND) as (lake, _):
         time.sleep(freshness.WARM_S)
-        began, commits = _spent_s(lake.home), _counted(lake.home)
-        spent = {name: ended - began[name] for name, ended in _spent_s(lake.home).items()}
+        began, commits = spent_s(lake.home), _counted(lake.home)
+        spent = {name: ended - began[name] for name, ended in spent_s(lake.home).items()}
     figures = {"job_s": spent[JOB] / commits, "all_s": sum(spent.values()) / commits}
     loops = figures["job_s"] / ((before + machine.loop_s()) / 2)
     rounded = {name: round(seconds, 2) for name, seconds in figures.items()}
     return {"commits": commits, **rounded, "loops": round(loops, 1), "bar_loops": BAR_LOOPS, "met": loops <= BAR_LOOPS}
 
 
-def _spent_s(home: Environment) -> dict[str, float]:
+def spent_s(home: Environment) -> dict[str, float]:
     """Processor seconds of each service and of the processes that it started."""
     states = [supervisor.state() for supervisor in Stack(home).supervisors.values()]
     return {state.name: _of_tree(state.pid) for state in states if state.pid}

@@ -49,7 +49,7 @@ def met(figures: dict[str, Any]) -> bool:
 
 
 def _figures(lake: BenchLake, writers: dict[str, SteadyWriter], tables: int) -> dict[str, Any]:
-    _wait_for_tables(lake, list(writers))
+    wait_for_tables(lake, list(writers))
     samples = _probe(lake, writers)
     p50, p95 = BARS[tables]
     return {
@@ -60,7 +60,8 @@ def _figures(lake: BenchLake, writers: dict[str, SteadyWriter], tables: int) -> 
     }
 
 
-def _wait_for_tables(lake: BenchLake, names: list[str]) -> None:
+def wait_for_tables(lake: BenchLake, names: list[str]) -> None:
+    """Returns once each table has a commit. Raises TimeoutError."""
     deadline = time.monotonic() + 180
     while not all("lsn" in reported(lake.home).get(f"{DATABASE}_mor.{name}", {}) for name in names):
         if time.monotonic() > deadline:

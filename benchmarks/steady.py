@@ -1,7 +1,8 @@
 """A lake with tables that change at a steady rate."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake
 from benchmarks.writer import SteadyWriter, ddl
@@ -10,10 +11,12 @@ PER_SECOND = 100.0  # changes to each table
 
 
 @contextmanager
-def steady_lake(tables: int, per_second: float = PER_SECOND) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
-    """A lake with this number of merge-on-read tables, and their writers by table name."""
+def steady_lake(
+    tables: int, per_second: float = PER_SECOND, silver: Mapping[str, Any] | None = None
+) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
+    """A lake with this number of merge-on-read tables, and their writers by table name. silver: as of bench_lake()."""
     names = [f"orders{n}" for n in range(tables)]
-    with bench_lake() as lake:
+    with bench_lake(silver) as lake:
         lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
         writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, per_second) for name in names}
         for writer in writers.values():
