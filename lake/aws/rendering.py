@@ -33,7 +33,7 @@ from lake.rendering.kafka_login import consumer_group as consumer_group
 from lake.rendering.message_form import in_form
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, hive_database
-from lake.rendering.topics import LARGEST_MESSAGE, topics
+from lake.rendering.topics import LARGEST_MESSAGE, Topic, topics
 from lake.sources.connector import source_values, template
 from lake.sources.engine import Address as Address
 from lake.sources.engines import engine_of
@@ -147,14 +147,31 @@ def source_sql(databases: list[Database]) -> dict[str, Any]:
 def _topic_creation(database: Database, environment: AwsEnvironment, root: Path) -> dict[str, str]:
     *tables, heartbeat = topics(database, local_form(environment, root))
     default, kept = "topic.creation.default", _allowed(tables[0].config, environment)
+    wide = {f"partitions{count}": names for count, names in _of_other_counts(tables, environment).items()}
     return {
         f"{default}.replication.factor": str(REPLICATION_FACTOR),
-        f"{default}.partitions": str(tables[0].partitions),
+        f"{default}.partitions": str(environment.streaming.partitions),
         **{f"{default}.{key}": value for key, value in kept.items()},
-        "topic.creation.groups": "heartbeat",
-        "topic.creation.heartbeat.include": heartbeat.name.replace(".", "[.]"),
+        "topic.creation.groups": ",".join(["heartbeat", *wide]),
+        "topic.creation.heartbeat.include": _expression([heartbeat.name]),
         "topic.creation.heartbeat.retention.ms": heartbeat.config["retention.ms"],
+        **{f"topic.creation.{group}.include": _expression(names) for group, names in wide.items()},
+        **{f"topic.creation.{group}.partitions": group.removeprefix("partitions") for group in wide},
     }
+
+
+def _of_other_counts(tables: list[Topic], environment: AwsEnvironment) -> dict[int, list[str]]:
+    """The topics whose number of partitions is not that of the environment, by that number."""
+    found: dict[int, list[str]] = {}
+    for topic in tables:
+        if topic.partitions != environment.streaming.partitions:
+            found.setdefault(topic.partitions, []).append(topic.name)
+    return found
+
+
+def _expression(names: list[str]) -> str:
+    """Regular expressions, as Connect takes the names of topics."""
+    return ",".join(name.replace(".", "[.]") for name in names)
 
 
 def _largest_message(environment: AwsEnvironment) -> int:

@@ -70,6 +70,8 @@ class Table:
     freshness_s: Annotated[float, Field(ge=0, le=3600)] | None = None  # where it is not that of the environment
     history: Span | None = None  # the same
     buckets: Annotated[StrictInt, Field(ge=1, le=1024)] = 2  # of an unpartitioned table, fixed for its life
+    # Of its topic, fixed for its life, where it is not the number of the environment.
+    topic_partitions: Annotated[StrictInt, Field(ge=1, le=1000)] | None = None
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
     bronze: BronzeForm = BronzeForm()
     avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
@@ -90,6 +92,10 @@ class Table:
         for column in [column for column in named if self.avsc and column not in known]:
             raise ValueError(f"the schema in avsc has no field '{column}' | add it: all columns of the table are read")
         return self
+
+    def partitions(self, usual: int) -> int:
+        """Of its topic. usual: the number of the environment."""
+        return self.topic_partitions or usual
 
     @property
     def schema(self) -> str:

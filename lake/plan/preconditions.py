@@ -38,7 +38,7 @@ def _check_topics(facts: Facts) -> None:
             now = "they were added later and its tables are stopped: docs/runbooks/lost-topic.md"
             raise BadInput(f"{what}: keys moved to other partitions and lost their order", "Kafka", now)
         now = f"set it back to {found.partitions}: keys would move to other partitions and lose their order"
-        raise BadInput(what, "environments, key kafka.partitions", now)
+        raise BadInput(what, "key topic_partitions of the table, or kafka.partitions of the environment", now)
 
 
 def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:

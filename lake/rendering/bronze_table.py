@@ -105,10 +105,10 @@ def hive_type(declared: Any) -> str:
 def projection(table: Table, partitions: int) -> dict[str, str]:
     """How Athena knows the partitions without asking for them; none for columns, whose values nobody knows.
 
-    partitions: of the topic.
+    partitions: of a topic, where the table names none.
     """
     ranges = {
-        PARTITION: {"partition": f"0,{partitions - 1}"},
+        PARTITION: {"partition": f"0,{table.partitions(partitions) - 1}"},
         DAY: {"year": "2020,2099", "month": "1,12", "day": "1,31"},
     }.get(table.bronze.by, {})
     enabled = {"projection.enabled": "true"} if ranges else {}

@@ -65,7 +65,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "delete": table.delete,
         "replica_identity": table.replica_identity,
         "on_bad_message": table.on_bad_message,
-        "partitions": environment.kafka.partitions,
+        "partitions": table.partitions(environment.kafka.partitions),
         "targets": [_target(captured, table, table_type, environment) for table_type in table.types],
     }
 

@@ -29,7 +29,7 @@ def topics(database: Database, environment: Environment) -> list[Topic]:
     """All topics of the database, tables first. The partition count never changes afterwards (F25)."""
     hours = environment.kafka.retention_hours
     tables = [
-        _topic(table.topic(database.database), environment.kafka.partitions, hours, environment)
+        _topic(table.topic(database.database), table.partitions(environment.kafka.partitions), hours, environment)
         for table in database.tables
     ]
     return [*tables, _topic(database.heartbeat_topic, 1, HEARTBEAT_RETENTION_HOURS, environment)]

@@ -35,7 +35,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "moving": {"key": ["id"], "partition": "part"},
     "gone": {"key": ["id"], "delete": "hard"},
     "pairs": {"key": ["a", "b", "n"], **MOR},
-    "big": {"key": ["id"], **MOR},
+    "big": {"key": ["id"], "topic_partitions": 3, **MOR},
     "bare": {"key": ["id"], "replica_identity": "default", **MOR},
     "defaults": {"key": ["id"], "types": ["cow"]},
     "grown": {"key": ["id"]},

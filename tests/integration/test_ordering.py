@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from lake.clients import stream_status
 from spark_jobs.hudi import table_services
 from tests.integration import own_table, readers
 from tests.integration.lab import Lab
@@ -76,6 +77,11 @@ def test_f8_large_values_that_did_not_change(done: Lab) -> None:
     assert {key: (row[1], len(row[2])) for key, row in rows.items()} == {1: (3, 30080), 2: (1, 30080), 4: (9, 30080)}
     assert rows[1][2] != rows[1][4].decode()  # only the text was changed
     assert "unavailable" not in str(done.whole("big", "mor"))
+
+
+def test_the_rows_of_a_table_may_come_through_several_partitions(done: Lab) -> None:
+    reached = stream_status.reported(done.home)["lab_mor.big"]["offsets"]
+    assert len(reached) == 3 and len([offset for offset in reached.values() if offset > 0]) > 1
 
 
 def test_f9_keys(done: Lab) -> None:

@@ -186,7 +186,7 @@ def test_large_values_keep_their_order_in_one_partition_only(
     shop = table("{key: [id], partition: kind, replica_identity: default}")
     lay_out(tmp_path, Case("", [], shop, local=LOCAL + "kafka: {partitions: 3}\n"))
     monkeypatch.setattr(run, "read_facts", lambda databases, place: with_table(toastable=["note"])(settled(tmp_path)))
-    assert_refused(tmp_path, ["note of public.a may be large", "set kafka.partitions to 1"], monkeypatch, capsys)
+    assert_refused(tmp_path, ["note of public.a may be large", "topic_partitions: 1"], monkeypatch, capsys)
 
 
 def settled(root: Path) -> Facts:

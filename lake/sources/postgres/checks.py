@@ -32,7 +32,7 @@ LEAVE_OUT = "or leave the table out"
 
 
 def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
-    """BadInput for the first rule that the definition breaks. partitions: the number of each topic."""
+    """BadInput for the first rule that the definition breaks. partitions: of each topic, where a table names none."""
     _check(f"PostgreSQL database {database.database}", _of_server(catalog))
     for table in database.tables:
         where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
@@ -43,7 +43,7 @@ def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
         _check(where, _of_columns(table, found))
         _check(where, _of_declared(database, table, found))
         _check(where, _of_names(found.columns))
-        _check(where, _of_large_values(table, found, partitions))
+        _check(where, _of_large_values(table, found, table.partitions(partitions)))
 
 
 def _check(where: str, rules: Iterator[Rule]) -> None:
@@ -133,7 +133,7 @@ def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Itera
         yield found.unmarked, unmarked, ".replica_identity", "use full, or make them text"
         # Delete and create of a changed key must be in one partition, in their order.
         order = f"{large} of {table.full_name} may be large: values are taken over in the order of one partition only"
-        now = "use full, or set kafka.partitions to 1 in the environment"
+        now = "use full, or topic_partitions: 1"
         yield partitions > 1, order, ".replica_identity", now
     yield from _of_bytes_in_key(found, is_default)
 
