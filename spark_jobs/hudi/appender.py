@@ -4,7 +4,7 @@ from contextlib import closing, contextmanager
 from typing import Any, Dict, Iterator
 
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from spark_jobs.hudi import timeline
@@ -34,6 +34,11 @@ class Appender:
         """The instant of a commit of these rows (a Java iterator of InternalRow, one per key). Raises NotPlain."""
         with plain_only():
             return str(self._java.commit(rows, java_map(self._spark, "java.util.HashMap", metadata)))
+
+    def commit_in_stage(self, rows: DataFrame, metadata: Dict[str, str]) -> str:
+        """The same with all executors. rows: one per key, with the columns of the table."""
+        with plain_only():
+            return str(self._java.commitInStage(rows._jdf, java_map(self._spark, "java.util.HashMap", metadata)))
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """One Hudi table: commits of rows with the source position in them."""
 
+import logging
 import threading
 import time
 from contextlib import closing, contextmanager
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -17,8 +18,10 @@ from spark_jobs.hudi.hive_sync import MetastoreSync
 from spark_jobs.hudi.service_schedule import ServiceSchedule, Unserved
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.kafka.admin import Topic
+from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Table, Target
 
+LOG = logging.getLogger("table")
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
 # By path: a table service that was started for an earlier HudiTable of the same path may still run.
 _LOCKS: Dict[str, threading.Lock] = {}
@@ -39,11 +42,13 @@ class Busy(Exception):
 class HudiTable:
     """The state of one Hudi table between commits. All of it can be read from the commits again.
 
-    source: the table in the source. Raises timeline.ClockBehind.
+    source: the table in the source. can_append: plain batches may be committed below Hudi's writer (appender.py).
+    Raises timeline.ClockBehind.
     """
 
-    def __init__(self, spark: SparkSession, source: Table, target: Target) -> None:
+    def __init__(self, spark: SparkSession, source: Table, target: Target, can_append: bool = False) -> None:
         self.source = source
+        self.can_append = can_append
         self.target = target
         self.path = target.path
         self.name = target_name(source, target)
@@ -89,11 +94,17 @@ class HudiTable:
         """The position of the commit of a batch. current: the batch without stale generations."""
         return source_offsets.following(self.position, self.source, self._topic_id, current, batch, generations)
 
-    def commit(self, rows: DataFrame, position: Dict[str, Any], size: int, committed_ms: List[int]) -> Commit:
-        """One commit of the rows, with the position in it. size: the bytes of the values behind the rows."""
+    def commit(
+        self, rows: DataFrame, position: Dict[str, Any], size: int, committed_ms: List[int], many: bool = False
+    ) -> Commit:
+        """One commit of the rows, with the position in it. size: the bytes of the values behind the rows.
+
+        many: there are so many rows that all executors shall append them, if the table is plain.
+        """
         entries = dict(position, bytes_since_service=self.schedule.unserved.size + size)
         with self.lock:
-            self._save(rows, entries)
+            if not (many and self._append_in_stage(rows, entries)):
+                self._save(rows, entries)
         self.schedule.committed(size, has_rows=True)
         if self.source.partition:
             self.metastore.note_change()
@@ -140,14 +151,29 @@ class HudiTable:
     def _append(self, rows: Any, entries: Dict[str, Any]) -> None:
         if self._appender is None or self._appender.columns != self._columns:
             self._appender = Appender(self.spark, self.target, self._columns)
+        commit = self._appender.commit_in_stage if isinstance(rows, DataFrame) else self._appender.commit
         self._broken_off = True
         try:
-            self._appender.commit(rows, timeline.metadata_options(entries))
+            commit(rows, timeline.metadata_options(entries))
         except NotPlain:
             self._broken_off = False
             raise
         self._broken_off = False
         self.position = entries
+
+    def _append_in_stage(self, rows: DataFrame, entries: Dict[str, Any]) -> bool:
+        """False if Hudi's own writer has to commit the rows; what was begun is then rolled back first."""
+        if not self.can_append or self._broken_off or _types(StructType(list(rows.schema))) != _types(self._columns):
+            return False
+        try:
+            self._append(rows, entries)
+        except NotPlain as reason:
+            LOG.debug("%s: not plain: %s", self.name, reason)
+            return False
+        except Exception as error:  # py4j: Hudi's own writer meets it again
+            LOG.warning("%s: left to Hudi's own writer: %s", self.name, root_cause(error))
+            return False
+        return True
 
     def _save(self, rows: DataFrame, entries: Dict[str, Any]) -> None:
         if self._broken_off and self._columns.fields:
@@ -189,6 +215,10 @@ def _at_once(lock: threading.Lock) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _types(columns: StructType) -> List[Tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in columns]
 
 
 def target_name(source: Table, target: Target) -> str:

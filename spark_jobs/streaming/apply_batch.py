@@ -57,7 +57,8 @@ def apply_batch(
     latest = latest_by_key(changes, table.source.keys)
     with _filled(latest, applied, table) as complete:
         planned = time.time()
-        commit = table.commit(complete, position, batch.value_bytes, current.committed_ms)
+        many = batch.number > SMALL_BATCH
+        commit = table.commit(complete, position, batch.value_bytes, current.committed_ms, many)
     took = planned - began, commit.at - planned
     LOG.info("%s: %d messages committed, %.2f s to plan, %.2f s to write", table.name, current.number, *took)
     return commit

@@ -93,6 +93,10 @@ class Loop:
         """True if the topic was read further than the table."""
         return table.is_behind(self._end(table.topic))
 
+    def waiting(self, table: Follower) -> int:
+        """How many messages the topic was read further than the table."""
+        return sum(max(0, offset - table.reached.get(part, 0)) for part, offset in self._end(table.topic).items())
+
     def is_any_behind(self) -> bool:
         """True if some table has something to do."""
         return any(self.is_behind(table) for table in self._all())

@@ -14,23 +14,23 @@ from spark_jobs.streaming.feed import Offsets
 from spark_jobs.streaming.managed_queries import ManagedQuery
 from spark_jobs.streaming.table_writer import TableWriter
 
+LARGE = 50_000  # messages: so many take a second of one core
+
 
 def start(app: Application, pipeline: Pipeline, source: Table, target: Target, managed: ManagedQuery) -> "TableFeed":
     """The running feed, with a new writer; it continues where the last commit of the table ends."""
     app.leases.take(target.path)
     managed.retire()
-    table = HudiTable(app.spark, source, target)
+    plain = pipeline.silver["appender"] and is_appendable(app.spark, source, target)
+    table = HudiTable(app.spark, source, target, can_append=plain)
     tasks = str(app.spark.sparkContext.defaultParallelism)  # one Kafka partition is not one task
     read = partial(
         read_range, app.spark, pipeline.kafka, source.topic, is_json=source.is_json, options={"minPartitions": tasks}
     )
     may_write = partial(app.leases.check, target.path)
     quarantine = app.quarantines.of(pipeline, source.database)
-    schemas, plain = (
-        schemas_of(pipeline, source),
-        pipeline.silver["appender"] and is_appendable(app.spark, source, target),
-    )
-    managed.writer = TableWriter(table, schemas, quarantine, app.progress, read, may_write, can_append=plain)
+    schemas = schemas_of(pipeline, source)
+    managed.writer = TableWriter(table, schemas, quarantine, app.progress, read, may_write)
     app.progress.update(table.name, **table.position)  # a table that stays idle has a position too
     feed = TableFeed(app, managed.writer, source.freshness_s, pipeline.silver["max_offsets"])
     feed.begin()
@@ -46,6 +46,7 @@ class TableFeed(FedQuery):
         self._writer = writer
         self._table = table
         self._rewind: Offsets = {}
+        self._has_executors = not app.spark.sparkContext.master.startswith("local")
 
     def is_due(self, now: float, end: Offsets) -> bool:
         """True if the next batch may begin."""
@@ -77,8 +78,8 @@ class TableFeed(FedQuery):
         self._app.loop.add(self, {})
 
     def _append(self) -> bool:
-        """False if only the general road can write what has arrived."""
-        if not self._writer.can_append:
+        """False if only the general road can write what has arrived, or executors do it sooner."""
+        if not self._writer.can_append or self._has_executors and self._app.loop.waiting(self) > LARGE:
             return False
         end = self._writer.append(self._app.loop.messages(self))
         if end:

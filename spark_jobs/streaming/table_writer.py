@@ -47,7 +47,6 @@ class TableWriter:
 
     read_range: messages of the topic from an offset of each partition on, to those before another offset or to its end
     may_write: raises when another job may write the table
-    can_append: True if plain batches of this table can be written without a Spark job
     """
 
     table: HudiTable
@@ -57,13 +56,17 @@ class TableWriter:
     read_range: ReadRange
     may_write: Callable[[], None]
     part_bytes: int = PART_BYTES
-    can_append: bool = False
 
     def __post_init__(self) -> None:
         self._schemas = WriterSchemas(self.registry, self.table.source)
         self._plain = PlainRoad(self.table, self._schemas)
         self._lock = threading.Lock()  # the query or a replay: only one at a time may change the state of the table
         self._retired = False
+
+    @property
+    def can_append(self) -> bool:
+        """True if plain batches of this table can be written without a Spark job."""
+        return self.table.can_append
 
     @property
     def waiting(self) -> int:

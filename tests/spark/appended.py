@@ -48,6 +48,14 @@ class Turns:
         self.instants.append(self.commit(self._appender, rows, **position))
         return self.instants[-1]
 
+    def stage(self, rows: Iterable[tuple[Any, ...]] | DataFrame, **position: Any) -> str:
+        """A commit by the appender with all executors."""
+        self._appender = self._appender or self.appender()
+        frame = rows if isinstance(rows, DataFrame) else self.frame(rows)
+        entries = java_map(self.spark, "java.util.HashMap", timeline.metadata_options(position))
+        self.instants.append(str(self._appender.commitInStage(frame._jdf, entries)))
+        return self.instants[-1]
+
     def commit(self, appender: Any, rows: Iterable[tuple[Any, ...]], **position: Any) -> str:
         entries = java_map(self.spark, "java.util.HashMap", timeline.metadata_options(position))
         return str(appender.commit(self.internal(rows), entries))

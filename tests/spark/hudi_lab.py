@@ -66,7 +66,7 @@ class Lab:
     def append(self, *values: bytes, first: int = 0) -> dict[str, int] | None:
         """The short road of the first table: the offsets after the messages; None if they are not plain."""
         writer = self.writers[0]
-        writer.can_append = True
+        writer.table.can_append = True
         writer.prepare()
         return writer.append(records(self.spark, *values, first=first))
 

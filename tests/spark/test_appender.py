@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from lake.config import versions
 from spark_jobs.hudi import timeline
@@ -19,7 +20,7 @@ from tests.spark.appended import Turns
 from tests.spark.conftest import HOME
 
 COLUMNS = "id int, name string, __deleted string, _order bigint"
-WAYS = ("general", "append")
+WAYS = ("general", "append", "stage")
 pytestmark = pytest.mark.skipif(HOME.release != versions.EMR, reason="Hudi 0.15 has other classes (ADR 37)")
 
 
@@ -85,14 +86,15 @@ def test_the_metadata_are_those_of_the_general_road(made: Turns) -> None:
     for way in WAYS:
         instant = getattr(made, way)(batch(2, range(10)), offsets={"0": 12})
         metadata.append(json.loads((made.meta / f"{instant}.deltacommit").read_text()))
-    general, appended = metadata
+    general, *appended = metadata
     general["extraMetadata"].pop("lake.bytes_since_service")  # HudiTable's own
-    assert appended["extraMetadata"] == general["extraMetadata"]
-    assert appended["operationType"] == general["operationType"] == "UPSERT"
-    assert facts(appended) == facts(general)
-    folder = made.meta.parent
-    for stat in appended["partitionToWriteStats"][""]:
-        assert (folder / stat["path"]).stat().st_size == stat["fileSizeInBytes"] == stat["totalWriteBytes"]
+    for one in appended:
+        assert one["extraMetadata"] == general["extraMetadata"]
+        assert one["operationType"] == general["operationType"] == "UPSERT"
+        assert facts(one) == facts(general)
+        for stat in one["partitionToWriteStats"][""]:
+            size = (made.meta.parent / stat["path"]).stat().st_size
+            assert size == stat["fileSizeInBytes"] == stat["totalWriteBytes"]
 
 
 def facts(metadata: dict[str, Any]) -> list[list[Any]]:
@@ -248,6 +250,22 @@ def test_a_commit_that_fails_midway_stays_invisible(made: Turns, failing: Any) -
     assert made.optimised() == made.rows()
 
 
+def test_what_attempts_of_lost_tasks_have_left_is_deleted(made: Turns) -> None:
+    """Their blocks bear the instant of the commit, so a reader would take them."""
+    made.append(batch(2, [1]))
+    (log,) = (path for path in made.meta.parent.glob(".*.log.*") if path.suffix != ".crc")
+    left = log.with_name(log.name.replace(".log.1_", ".log.7_"))
+
+    @F.udf("string")
+    def attempt(name: str) -> str:
+        left.write_bytes(log.read_bytes())
+        return name
+
+    made.stage(made.frame(batch(3, [2])).withColumn("name", attempt("name")))
+    assert log.exists() and not left.exists()
+    assert made.rows() == sorted([*batch(1, [0, *range(3, 10)]), *batch(2, [1]), *batch(3, [2])], key=repr)
+
+
 def test_a_writer_that_comes_between_is_noticed(made: Turns) -> None:
     made.append(batch(2, [1]))
     made.general(batch(3, [2]))
@@ -341,7 +359,7 @@ def test_spent_markers_are_deleted(made: Turns) -> None:
 
 
 WRITES = st.tuples(
-    st.sampled_from(["general", "append", "append", "plan", "compact"]),
+    st.sampled_from(["general", "append", "append", "stage", "plan", "compact"]),
     st.dictionaries(st.integers(0, 12), st.text(max_size=3), min_size=1),
 )
 

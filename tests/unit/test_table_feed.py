@@ -19,7 +19,9 @@ HERE = Topic("id", 1)
 class Rig:
     """A table at offset 5 of a topic that begins at 2 and ends at 9; plain: what append() answers."""
 
-    def __init__(self, plain: dict[str, int] | None = None, topic: Topic = HERE, position: Any = None) -> None:
+    def __init__(
+        self, plain: dict[str, int] | None = None, topic: Topic = HERE, position: Any = None, master: str = "local[*]"
+    ) -> None:
         self.calls: list[Any] = []
         self.plain = plain
         self.ended = threading.Event()
@@ -45,7 +47,10 @@ class Rig:
         broker = SimpleNamespace(
             topic=lambda name: topic, offsets=lambda name: Offsets({0: 2}, self.end), ends=lambda name: self.end
         )
-        context = SimpleNamespace(setJobGroup=lambda *_: None, cancelJobGroup=lambda name: self.calls.append("cancel"))
+        self.behind = 1
+        context = SimpleNamespace(
+            master=master, setJobGroup=lambda *_: None, cancelJobGroup=lambda name: self.calls.append("cancel")
+        )
         app: Any = SimpleNamespace(
             broker=broker,
             loop=self,
@@ -75,6 +80,9 @@ class Rig:
 
     def is_behind(self, table: TableFeed) -> bool:
         return False
+
+    def waiting(self, table: TableFeed) -> int:
+        return self.behind
 
     def messages(self, table: TableFeed) -> str:
         return "messages"
@@ -138,6 +146,15 @@ def test_any_other_batch_is_written_in_a_thread_and_has_so_many_messages_at_most
     rig.feed.turn(HERE)
     rig.await_end()
     assert rig.calls[-3:] == [("write", ({"0": 5}, {"0": 8})), ("read from", HERE), ("advanced", {"0": 8})]
+
+
+def test_many_messages_are_for_the_executors_if_there_are_some() -> None:
+    for master, behind, written in (("yarn", 50_001, True), ("yarn", 50_000, False), ("local[*]", 50_001, False)):
+        rig = begun(plain={"0": 9}, master=master)
+        rig.behind = behind
+        rig.feed.turn(HERE)
+        rig.await_end()
+        assert (("write", ({"0": 5}, {"0": 8})) in rig.calls) is written
 
 
 def test_while_another_thread_has_the_table_nothing_happens() -> None:

@@ -1,14 +1,19 @@
 package lake.hudi;
 
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import lake.NotPlain;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hudi.common.engine.TaskContextSupplier;
 import org.apache.hudi.common.model.FileSlice;
 import org.apache.hudi.common.model.HoodieRecord;
+import org.apache.hudi.common.model.HoodieWriteStat;
 import org.apache.hudi.config.HoodieWriteConfig;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 
@@ -51,10 +56,39 @@ public final class Appender {
     Map<FileSlice, List<HoodieRecord<Object>>> batch = bySlice(table, rows);
     String instant = table.nextInstant();
     held = null; // until it is certain how this commit ends
-    new DeltaCommit<>(table, instant).write(batch, extraMetadata);
+    Map<FileSlice, Integer> sizes = new LinkedHashMap<>();
+    batch.forEach((slice, records) -> sizes.put(slice, records.size()));
+    new DeltaCommit<>(table, instant).write(sizes, () -> append(table, instant, batch), extraMetadata);
     held = table;
     markers.countCommit(table);
     return instant;
+  }
+
+  /**
+   * The same with all executors, in one stage: a task writes the rows of a bucket.
+   *
+   * @param rows of which each key has one
+   */
+  public String commitInStage(Dataset<Row> rows, Map<String, String> extraMetadata) throws NotPlain {
+    HeldTable<Object> table = current();
+    Map<Integer, FileSlice> slices = table.slices.byBucket();
+    PlainTable.refuse(slices.size() < table.config.getBucketIndexNumBuckets(), "a bucket has no file yet");
+    String instant = table.nextInstant();
+    held = null; // for good: it does not know the files that the executors write
+    Map<FileSlice, Integer> sizes = new LinkedHashMap<>();
+    slices.values().forEach(slice -> sizes.put(slice, 0)); // nobody has counted their rows
+    StageAppend<Object> stage = new StageAppend<>(table.config, hadoop, columns, instant);
+    new DeltaCommit<>(table, instant).write(sizes, () -> table.slices.only(stage.write(rows)), extraMetadata);
+    return instant;
+  }
+
+  private static List<HoodieWriteStat> append(
+      HeldTable<Object> table, String instant, Map<FileSlice, List<HoodieRecord<Object>>> batch) {
+    TaskContextSupplier task = table.context.getTaskContextSupplier();
+    List<HoodieWriteStat> written = new ArrayList<>();
+    batch.forEach((slice, records) -> written.addAll(
+        new BucketAppend<>(table.config, table.slices, task, instant, slice, records.iterator()).write()));
+    return written;
   }
 
   private HeldTable<Object> current() throws NotPlain {

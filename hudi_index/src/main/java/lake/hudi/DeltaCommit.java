@@ -2,18 +2,14 @@ package lake.hudi;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import org.apache.hudi.client.WriteStatus;
+import java.util.function.Supplier;
 import org.apache.hudi.client.transaction.TransactionManager;
 import org.apache.hudi.common.model.FileSlice;
 import org.apache.hudi.common.model.HoodieCommitMetadata;
-import org.apache.hudi.common.model.HoodieRecord;
-import org.apache.hudi.common.model.HoodieRecordLocation;
 import org.apache.hudi.common.model.HoodieWriteStat;
 import org.apache.hudi.common.model.WriteOperationType;
 import org.apache.hudi.common.table.timeline.HoodieActiveTimeline;
@@ -22,9 +18,8 @@ import org.apache.hudi.common.table.timeline.HoodieTimeline;
 import org.apache.hudi.common.util.CommitUtils;
 import org.apache.hudi.common.util.Option;
 import org.apache.hudi.exception.HoodieIOException;
-import org.apache.hudi.exception.HoodieUpsertException;
 
-/** One commit of records that belong to file slices: the steps of Hudi's write client, in their order. */
+/** One commit of blocks in file slices: the steps of Hudi's write client, in their order. */
 final class DeltaCommit<T> {
 
   private final HeldTable<T> table;
@@ -39,22 +34,26 @@ final class DeltaCommit<T> {
     this.inflight = instant(HoodieInstant.State.INFLIGHT, instant);
   }
 
-  /** Where it fails, it stays unfinished: invisible, and rolled back before the next commit. */
-  void write(Map<FileSlice, List<HoodieRecord<T>>> batch, Map<String, String> entries) {
+  /**
+   * Where it fails, it stays unfinished: invisible, and rolled back before the next commit.
+   *
+   * @param slices that may get a block, with their number of rows
+   * @param append writes the blocks
+   */
+  void write(Map<FileSlice, Integer> slices, Supplier<List<HoodieWriteStat>> append, Map<String, String> entries) {
     line.createNewInstant(requested);
-    line.transitionRequestedToInflight(requested, Option.of(json(plan(batch))));
-    List<HoodieWriteStat> written = new ArrayList<>();
-    batch.forEach((slice, records) -> written.addAll(append(slice, records)));
+    line.transitionRequestedToInflight(requested, Option.of(json(plan(slices))));
+    List<HoodieWriteStat> written = append.get();
     complete(metadata(written, entries));
     written.forEach(table.slices::add);
     table.know(HoodieTimeline.getCompletedInstant(inflight));
   }
 
   /** What Hudi writes into the inflight file: its rollback by listing reads there which files may have a block. */
-  private HoodieCommitMetadata plan(Map<FileSlice, List<HoodieRecord<T>>> batch) {
+  private HoodieCommitMetadata plan(Map<FileSlice, Integer> slices) {
     HoodieCommitMetadata planned = new HoodieCommitMetadata();
     planned.setOperationType(WriteOperationType.UPSERT);
-    batch.forEach((slice, records) -> planned.addWriteStat("", planned(slice, records.size())));
+    slices.forEach((slice, rows) -> planned.addWriteStat("", planned(slice, rows)));
     return planned;
   }
 
@@ -64,21 +63,6 @@ final class DeltaCommit<T> {
     stat.setPrevCommit(slice.getBaseInstantTime());
     stat.setNumUpdateWrites(rows);
     return stat;
-  }
-
-  private List<HoodieWriteStat> append(FileSlice slice, List<HoodieRecord<T>> records) {
-    HoodieRecordLocation place = new HoodieRecordLocation(slice.getBaseInstantTime(), slice.getFileId());
-    records.forEach(record -> record.setCurrentLocation(place));
-    return new BucketAppend<>(table, inflight.getTimestamp(), slice.getFileId(), records.iterator())
-        .write().stream().map(DeltaCommit::whole).collect(Collectors.toList());
-  }
-
-  /** Hudi's handle notes rows that it could not write, and goes on. */
-  private static HoodieWriteStat whole(WriteStatus status) {
-    if (status.hasErrors()) {
-      throw new HoodieUpsertException("rows could not be written: " + status, status.getGlobalError());
-    }
-    return status.getStat();
   }
 
   private HoodieCommitMetadata metadata(List<HoodieWriteStat> written, Map<String, String> entries) {

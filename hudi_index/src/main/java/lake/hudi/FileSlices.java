@@ -1,11 +1,17 @@
 package lake.hudi;
 
+import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hudi.common.engine.HoodieEngineContext;
+import org.apache.hudi.common.fs.FSUtils;
 import org.apache.hudi.common.model.FileSlice;
 import org.apache.hudi.common.model.HoodieFileGroup;
 import org.apache.hudi.common.model.HoodieFileGroupId;
@@ -15,6 +21,7 @@ import org.apache.hudi.common.table.HoodieTableMetaClient;
 import org.apache.hudi.common.table.view.HoodieTableFileSystemView;
 import org.apache.hudi.common.table.view.TableFileSystemView.SliceView;
 import org.apache.hudi.config.HoodieWriteConfig;
+import org.apache.hudi.exception.HoodieIOException;
 import org.apache.hudi.index.bucket.BucketIdentifier;
 import org.apache.hudi.table.HoodieSparkCopyOnWriteTable;
 
@@ -61,6 +68,39 @@ final class FileSlices<T> extends HoodieSparkCopyOnWriteTable<T> {
     view.getAllFileGroups(NO_PARTITION)
         .filter(group -> group.getFileGroupId().equals(id))
         .forEach((HoodieFileGroup group) -> group.addLogFile(new HoodieLogFile(status)));
+  }
+
+  /** These statistics, after all other log files that appeared since the listing were deleted.
+   *
+   * <p>They are of attempts of tasks that failed, or lost a race. Their blocks bear the instant of the commit, so a reader
+   * would take them.
+   */
+  List<HoodieWriteStat> only(List<HoodieWriteStat> written) {
+    Set<String> known = Stream.concat(
+        byBucket().values().stream().flatMap(FileSlice::getLogFiles).map(HoodieLogFile::getFileName),
+        written.stream().map(one -> new Path(one.getPath()).getName())).collect(Collectors.toSet());
+    Set<String> slices = byBucket().values().stream().map(FileSlices::slice).collect(Collectors.toSet());
+    try {
+      Path folder = metaClient.getBasePathV2();
+      FileSystem files = folder.getFileSystem(metaClient.getHadoopConf()); // not KnownFiles
+      for (FileStatus one : files.listStatus(folder)) {
+        Path path = one.getPath();
+        if (FSUtils.isLogFile(path) && slices.contains(slice(path)) && !known.contains(path.getName())) {
+          files.delete(path, false);
+        }
+      }
+      return written;
+    } catch (IOException failed) {
+      throw new HoodieIOException("left files can't be deleted", failed);
+    }
+  }
+
+  private static String slice(FileSlice one) {
+    return one.getFileId() + one.getBaseInstantTime();
+  }
+
+  private static String slice(Path log) {
+    return FSUtils.getFileIdFromLogPath(log) + FSUtils.getBaseCommitTimeFromLogPath(log);
   }
 
   private static int bucket(FileSlice slice) {

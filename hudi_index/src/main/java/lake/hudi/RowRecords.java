@@ -27,6 +27,7 @@ import org.apache.spark.sql.types.StructType;
 import scala.Function0;
 import scala.Function1;
 import scala.Option;
+import scala.Tuple2;
 
 /** Makes Hudi's records of Spark's rows as Hudi's DataFrame writer does, by bucket as its index does. */
 final class RowRecords {
@@ -45,14 +46,32 @@ final class RowRecords {
     this.keys = keyGenerator(config);
   }
 
+  /** With the schema of config. */
+  RowRecords(HoodieWriteConfig config, StructType columns) {
+    this(config, columns, new Schema.Parser().parse(config.getWriteSchema()));
+  }
+
   /** By number of the bucket, in the order of the rows. The iterator may reuse its row. */
   <T> Map<Integer, List<HoodieRecord<T>>> byBucket(Iterator<InternalRow> rows) throws NotPlain {
     Map<Integer, List<HoodieRecord<T>>> found = new TreeMap<>();
-    while (rows.hasNext()) {
-      HoodieRecord<T> record = record(rows.next());
-      found.computeIfAbsent(bucket(record.getKey()), bucket -> new ArrayList<>()).add(record);
-    }
+    this.<T>withBuckets(rows).forEachRemaining(one -> found.computeIfAbsent(one._1, bucket -> new ArrayList<>()).add(one._2));
     return found;
+  }
+
+  /** Each record with its bucket, in the order of the rows. */
+  <T> Iterator<Tuple2<Integer, HoodieRecord<T>>> withBuckets(Iterator<InternalRow> rows) {
+    return new Iterator<Tuple2<Integer, HoodieRecord<T>>>() {
+      @Override
+      public boolean hasNext() {
+        return rows.hasNext();
+      }
+
+      @Override
+      public Tuple2<Integer, HoodieRecord<T>> next() {
+        HoodieRecord<T> record = record(rows.next());
+        return new Tuple2<>(bucket(record.getKey()), record);
+      }
+    };
   }
 
   @SuppressWarnings("unchecked")
