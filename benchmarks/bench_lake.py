@@ -113,7 +113,8 @@ def _environments(data: Path, silver: Mapping[str, Any]) -> Path:
     content = read_mapping(usual)
     folder = data.with_suffix(".environments")
     folder.mkdir(exist_ok=True)
-    (folder / usual.name).write_text(yaml.safe_dump({**content, "silver": {**content.get("silver", {}), **silver}}))
+    changed = {**content, "silver": {**content.get("silver", {}), **silver}}
+    (folder / usual.name).write_text(json.dumps(changed))  # JSON is YAML
     return folder
 
 

@@ -23,6 +23,7 @@ from lake.config.environment import PROJECT
 CONVERTER = PROJECT / "build" / "profile"
 FOLDER = PROJECT / "build" / "flame_graphs"
 SERVICES = tuple(stages.OF_STACKS)
+NO_WAITS = "jdk.NativeMethodSample#enabled=false"  # most native code waits for a socket
 TICKS = 100  # of a second, in /proc/PID/task/TID/stat
 Seconds = dict[str, float]  # of a processor, by name of thread
 
@@ -52,7 +53,7 @@ def _recorded(pids: dict[str, int]) -> Iterator[None]:
     """Records both JVMs as long as the block runs."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for pid in pids.values():
-        _jcmd(pid, "JFR.start", "name=profile", "settings=profile")
+        _jcmd(pid, "JFR.start", "name=profile", "settings=profile", NO_WAITS)
     yield
     for name, pid in pids.items():
         _jcmd(pid, "JFR.stop", "name=profile", f"filename={_recording(name)}")
@@ -108,7 +109,7 @@ def _graph(name: str, form: str) -> Path:
     """The recording in another form, of async-profiler's converter: "html" is a flame graph."""
     made = FOLDER / f"{name}.{form}"
     (converter,) = CONVERTER.glob("jfr-converter-*.jar")
-    command = ("java", "-jar", converter, "--cpu", "--norm", "--title", name, "-o", form, _recording(name), made)
+    command = ("java", "-jar", converter, "--norm", "--title", name, "-o", form, _recording(name), made)
     subprocess.run(command, check=True)
     return made
 

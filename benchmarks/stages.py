@@ -15,8 +15,8 @@ OF_THREADS = {
 # Pieces of the names in a stack, in this order: what is called within a stage belongs to it.
 OF_STACKS: dict[str, dict[str, tuple[str, ...]]] = {
     "connect": {
-        "convert to Avro": ("io/apicurio/", "org/apache/kafka/connect/storage/Converter"),
-        "transform": ("lake/transforms/", "org/apache/kafka/connect/transforms/"),
+        "convert to Avro": ("io/apicurio/", "org/apache/avro/"),
+        "transform": ("lake/connect/", "org/apache/kafka/connect/runtime/Transformation"),
         "send to Kafka": ("org/apache/kafka/clients/producer/",),
         "read and decode the log": ("io/debezium/connector/postgresql/connection/", "org/postgresql/"),
         "make events": ("io/debezium/",),
