@@ -11,7 +11,7 @@ import typer
 from rich.box import Box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from lake.config.report import Report
@@ -37,8 +37,8 @@ def print_json(facts: Any) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], box: Box | None = None) -> Table:
-    """A table whose texts are taken literally, never as markup."""
-    made = Table(*columns, box=box)
+    """A table whose texts are taken literally, never as markup. What is too long for its column is folded, not cut."""
+    made = Table(*(Column(name, overflow="fold") for name in columns), box=box)
     for row in rows:
         made.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     return made

@@ -50,17 +50,17 @@ def _distinct(names: tuple[Any, ...]) -> tuple[Any, ...]:
     return names
 
 
-def _listed(partition: Any) -> Any:
+def _listed(columns: Any) -> Any:
     """One column may be written without brackets."""
-    return (partition,) if isinstance(partition, str) else () if partition is None else partition
+    return (columns,) if isinstance(columns, str) else () if columns is None else columns
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
 class Table:
     """One captured table and how the lake stores it."""
 
-    full_name: QualifiedName
-    key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), AfterValidator(_distinct)]
+    full_name: Annotated[QualifiedName, Field(json_schema_extra={"readOnly": True})]  # in the file: before the colon
+    key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), BeforeValidator(_listed), AfterValidator(_distinct)]
     partition: Annotated[tuple[PartitionColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("mor",)
     delete: Literal["soft", "hard"] = "soft"

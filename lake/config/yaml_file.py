@@ -140,7 +140,7 @@ def _known_keys(model: type[Any], depth: int) -> list[str]:
     schema = TypeAdapter(model).json_schema()
     nested = [part for part in schema.get("$defs", {}).values() if "properties" in part]
     parts = [schema] if depth == 1 else nested
-    return sorted({key for part in parts for key in part.get("properties", {})})
+    return sorted({key for part in parts for key, one in part.get("properties", {}).items() if not one.get("readOnly")})
 
 
 def _nearest_key(wrong: str, known: list[str]) -> str:

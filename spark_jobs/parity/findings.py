@@ -16,6 +16,7 @@ from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import print_progress
 
 SHOWN = 20
+SOURCE = "source"
 Counts = Dict[Tuple[str, bool], int]
 
 
@@ -44,12 +45,14 @@ def versions(
 ) -> List[Dict[str, Any]]:
     """The rows of the keys on both sides of a pair, where they differ."""
     left, right = pair.split(" = ")
-    ours, theirs = sides[left].texts(spark, keys), sides[right].texts(spark, keys)
+    texts = {side: sides[side].texts(spark, keys) for side in (left, right)}
+    if SOURCE in texts:  # it has no deleted rows
+        texts = {side: sides[side].without_deleted(rows) for side, rows in texts.items()}
     found = []
     for key in keys:
-        differing = compare.column_differences(sides[left].names, ours.get(key), theirs.get(key)).items()
+        differing = compare.column_differences(sides[left].names, texts[left].get(key), texts[right].get(key)).items()
         columns = {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in differing}
-        missing = left if key not in ours else right if key not in theirs else None
+        missing = next((side for side, rows in texts.items() if key not in rows), None)
         found.append({"where": pair, "key": named(table, key), "missing_in": missing, "columns": columns})
     return found
 

@@ -11,7 +11,8 @@ from spark_jobs.parity import compare
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.engine import Columns, ColumnType
 
-ADDED = ("__deleted", "__op", "__lsn", "_order")  # compared between the lake's own tables only
+DELETED = "__deleted"
+ADDED = (DELETED, "__op", "__lsn", "_order")  # compared between the lake's own tables only
 QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
 WIDER = {("int", "bigint"), ("float", "double")}  # altered in PostgreSQL, no new row yet
 NAME_TRIES = 5
@@ -64,6 +65,11 @@ class LakeRows:
         wanted = F.broadcast(spark.createDataFrame([(key,) for key in keys], "key string"))
         rows = compare.only_keys(self._full, wanted).select("key", "texts").collect()
         return {row["key"]: list(row["texts"]) for row in rows}
+
+    def without_deleted(self, texts: Dict[str, List[Optional[str]]]) -> Dict[str, List[Optional[str]]]:
+        """The texts() of live rows."""
+        place = self.names.index(DELETED) if DELETED in self.names else None
+        return {key: row for key, row in texts.items() if place is None or row[place] != "true"}
 
 
 def of_target(spark: SparkSession, path: str, kind: str, table: Table, columns: Columns) -> LakeRows:

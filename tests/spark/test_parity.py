@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from spark_jobs.archive import files as archive
 from spark_jobs.archive.files import File
 from spark_jobs.kafka.lag import missing_offsets
-from spark_jobs.parity import compare, hot_rows, lake_rows
+from spark_jobs.parity import compare, findings, hot_rows, lake_rows
 from spark_jobs.parity.compare import PLACEHOLDER
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.postgres.reader import page_range, qualified, source_column
@@ -62,6 +62,20 @@ def test_a_soft_deleted_row_is_not_live(spark: SparkSession, truth: Any) -> None
     side = lake(spark, [*ROWS, (4, "gone", "true", "d", 2, 4)])
     assert differing(truth, side) == []
     assert side.summary() == {"live": 3, "deleted": 1, "placeholders": 0, "keys": 4}
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing", "columns"),
+    [
+        (ROWS[:2], "cow", {}),
+        ([*ROWS[:2], (3, "", "true", "d", 2, 4)], "cow", {}),  # deleted in the lake alone
+        ([*ROWS[:2], (3, "c", *ROWS[2][2:])], None, {"name": {"source": "", "cow": "c"}}),
+    ],
+)
+def test_it_is_said_how_a_row_differs(spark: SparkSession, truth: Any, rows: Any, missing: Any, columns: Any) -> None:
+    sides = {"source": truth, "cow": lake(spark, rows)}
+    (found,) = findings.versions(spark, TABLE, "source = cow", ['["3"]'], sides)
+    assert (found["missing_in"], found["columns"]) == (missing, columns)
 
 
 def test_a_doubled_row_is_named_with_its_count(spark: SparkSession) -> None:

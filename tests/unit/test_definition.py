@@ -49,6 +49,10 @@ def test_no_partition_column(given: object) -> None:
         artists(partition=given)
 
 
+def test_a_key_of_one_column_needs_no_brackets() -> None:
+    assert artists(key="artist_id") == artists(key=["artist_id"])
+
+
 def test_names_derive_from_schema_and_table() -> None:
     table = artists()
     assert (table.schema, table.name) == ("public", "artists")
