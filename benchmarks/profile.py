@@ -110,7 +110,7 @@ def _graph(name: str, form: str) -> Path:
     made = FOLDER / f"{name}.{form}"
     (converter,) = CONVERTER.glob("jfr-converter-*.jar")
     command = ("java", "-jar", converter, "--norm", "--title", name, "-o", form, _recording(name), made)
-    subprocess.run(command, check=True)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return made
 
 

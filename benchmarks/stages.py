@@ -28,6 +28,7 @@ OF_STACKS: dict[str, dict[str, tuple[str, ...]]] = {
         "short road: commit": ("lake/hudi/Appender",),
         "short road: decode": ("lake/stream/PlainBatch",),
         "read Kafka": ("lake/stream/Feed", "org/apache/kafka/clients/consumer/"),
+        "general road: append in a stage": ("lake/hudi/StageAppend", "lake/hudi/RowRecords"),
         "general road: write Hudi": ("org/apache/hudi/",),
         "general road: Spark": ("org/apache/spark/",),
         "Python's calls": ("py4j/",),
