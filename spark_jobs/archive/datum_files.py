@@ -67,7 +67,8 @@ class DatumFiles:
                 after = self._open[partition].file.add(messages, place)
             if after < size and messages.get(after).partition() == partition:
                 self._close(partition)
-            ends[str(partition)] = messages.get(after - 1).offset() + 1
+            if after > place:  # else the file was full, or of another writer
+                ends[str(partition)] = messages.get(after - 1).offset() + 1
             place = after
         return ends
 

@@ -87,6 +87,21 @@ def test_a_file_waits_until_it_is_full_or_old(spark: SparkSession, tmp_path: Pat
     assert (made.archive.reached, made.files.oldest()) == ({0: 4}, NEVER)
 
 
+@pytest.mark.parametrize("following", [(1, 3), (2, 3), (2, 2)], ids=["full", "full, another writer", "another writer"])
+def test_a_batch_may_begin_with_a_message_of_the_next_file(
+    spark: SparkSession, tmp_path: Path, following: tuple[int, int]
+) -> None:
+    writer, offset = following
+    made = Files(spark, tmp_path)
+    assert made.take(messages(1, *range(offset))) == {"0": offset}
+    assert made.take(messages(writer, offset, offset + 1)) == {"0": offset + 2}
+    made.files.save_begun_by(NEVER)
+    assert [[row["__offset"] for row in rows] for rows in records(spark, tmp_path).values()] == [
+        [*range(offset)],
+        [offset, offset + 1],
+    ]
+
+
 def test_partitions_have_files_of_their_own(spark: SparkSession, tmp_path: Path) -> None:
     made = Files(spark, tmp_path)
     assert made.take([*messages(1, 7), *messages(1, 2**40, partition=1)]) == {"0": 8, "1": 2**40 + 1}
