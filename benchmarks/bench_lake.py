@@ -58,6 +58,10 @@ class BenchLake:
         facts: dict[str, Any] = json.loads(self.lake(*arguments, "--json", check=False))
         return facts
 
+    def resident_gb(self) -> float:
+        """Memory of all services."""
+        return float(sum(line["rss_bytes"] for line in self.json("status")["services"]) / 1e9)
+
     def connect(self) -> psycopg.Connection:
         return psycopg.connect(self.home.dsn(DATABASE), autocommit=True)
 

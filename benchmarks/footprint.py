@@ -19,7 +19,7 @@ def measure() -> dict[str, Any]:
             connection.execute("INSERT INTO public.orders (id) SELECT generate_series(1, 20000)")
         wait_for_lake(lake.home, lake.databases, lambda _: None)
         time.sleep(REST_S)
-        resident = sum(line["rss_bytes"] for line in lake.json("status")["services"]) / 1e9
+        resident = lake.resident_gb()
         figures = {
             "down_s": _timed(lake, "down"),
             "up_s": _timed(lake, "up"),

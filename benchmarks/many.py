@@ -12,14 +12,13 @@ from benchmarks import freshness
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
 from benchmarks.commits import spent_s
 from benchmarks.freshness import wait_for_tables
-from benchmarks.steady import steady_lake
+from benchmarks.steady import SETTINGS, names_of, steady_lake
 from benchmarks.writer import ddl
 from lake.clients.stream_status import reported
 
 WARM_S = freshness.WARM_S  # the compilers are busy until then
 COUNTED_S = 60.0  # the job reports the last minute
 GENERAL = {"appender": False}
-SETTINGS = {"key": ["id"], "types": ["mor"], "buckets": 1}
 # By number of tables: changes/s of each; p95 (s) of the median and of the worst table, and cores of all services.
 BUSY = {50: (5.0, {"median_p95_s": 3.4, "worst_p95_s": 8.2, "cores": 0.6}), 100: (2.0, {"worst_p95_s": 6.0})}
 REST_BAR_CORES = 0.048
@@ -58,7 +57,7 @@ def _busy(tables: int, per_second: float, silver: Mapping[str, Any]) -> dict[str
         time.sleep(WARM_S)
         cores = _cores(lake)
         facts = reported(lake.home)
-        resident = sum(line["rss_bytes"] for line in lake.json("status")["services"]) / 1e9
+        resident = lake.resident_gb()
     late = [facts[f"{DATABASE}_mor.{name}"]["lag_ms"]["p95"] for name in writers]
     found = [COUNTED_S if one is None else one / 1000 for one in late]  # nothing of it arrived in the last minute
     return {
@@ -78,7 +77,7 @@ def _rest(tables: int) -> float:
 
 def _captured(lake: BenchLake, tables: int) -> list[str]:
     """Captures tables of ten rows each."""
-    names = [f"orders{number}" for number in range(tables)]
+    names = names_of(tables)
     rows = "INSERT INTO public.{} (id) SELECT generate_series(1, 10)"
     lake.capture({name: f"{ddl(name)}; {rows.format(name)}" for name in names}, SETTINGS)
     return names

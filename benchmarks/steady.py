@@ -8,6 +8,12 @@ from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake
 from benchmarks.writer import SteadyWriter, ddl
 
 PER_SECOND = 100.0  # changes to each table
+SETTINGS = {"key": ["id"], "types": ["mor"], "buckets": 1}
+
+
+def names_of(tables: int) -> list[str]:
+    """The names of so many tables."""
+    return [f"orders{n}" for n in range(tables)]
 
 
 @contextmanager
@@ -15,9 +21,9 @@ def steady_lake(
     tables: int, per_second: float = PER_SECOND, silver: Mapping[str, Any] | None = None
 ) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
     """A lake with this number of merge-on-read tables, and their writers by table name. silver: as of bench_lake()."""
-    names = [f"orders{n}" for n in range(tables)]
+    names = names_of(tables)
     with bench_lake(silver) as lake:
-        lake.capture({name: ddl(name) for name in names}, {"key": ["id"], "types": ["mor"], "buckets": 1})
+        lake.capture({name: ddl(name) for name in names}, SETTINGS)
         writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, per_second) for name in names}
         for writer in writers.values():
             writer.start()

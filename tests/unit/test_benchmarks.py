@@ -49,3 +49,4 @@ def test_a_jvm_without_samples_has_one_stage() -> None:
 def test_threads_of_the_jvm_itself_are_stages() -> None:
     names = ("C2 CompilerThre", "VM Thread", "GC Thread#0", "loop")
     assert [stages.thread_stage(name) for name in names] == [stages.COMPILERS, *[stages.COLLECTOR] * 2, None]
+    assert stages.thread_stage(stages.PYTHON) == stages.PYTHON, "or its time is divided among Java's stages"
