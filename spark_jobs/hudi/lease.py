@@ -172,7 +172,9 @@ class Leases:
             lease.release_all()
 
     def _of(self, folder: str) -> Lease:
-        return self._held.setdefault(folder, Lease(Claims(self._spark, folder, self._holder)))
+        if folder not in self._held:  # each commit asks for it, and a new one would read /proc
+            self._held.setdefault(folder, Lease(Claims(self._spark, folder, self._holder)))
+        return self._held[folder]
 
     def _await(self, lease: Lease, tables: Iterable[str]) -> None:
         seen: Dict[str, float] = {}  # the modification time of each job's claim when it was first seen

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,13 +16,22 @@ from spark_jobs.hudi import source_offsets, timeline
 from spark_jobs.hudi.appender import Appender, NotPlain
 from spark_jobs.hudi.hive_sync import MetastoreSync
 from spark_jobs.hudi.service_schedule import ServiceSchedule, Unserved
-from spark_jobs.hudi.write_client import write_client
+from spark_jobs.hudi.write_client import roll_back
 from spark_jobs.kafka.admin import Topic
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.pipeline import Table, Target
 
 LOG = logging.getLogger("table")
 META_COLUMNS = 5  # _hoodie_commit_time, _commit_seqno, _record_key, _partition_path, _file_name
+# Hudi's own way of seeing to one row per key shuffles whole records.
+ONE_ROW_PER_KEY = dict.fromkeys(("hoodie.combine.before.upsert", "hoodie.combine.before.insert"), "false")
+FIRST_COMMIT = {
+    # It makes base files, so that the read-optimised table is not empty until compaction.
+    "hoodie.datasource.write.operation": "bulk_insert",
+    # Hudi 0.14's row writer names the levels of a list unlike its Avro writer, which merges later: every array of a row
+    # that is then copied unchanged would become null.
+    "hoodie.datasource.write.row.writer.enable": "false",
+}
 # By path: a table service that was started for an earlier HudiTable of the same path may still run.
 _LOCKS: Dict[str, threading.Lock] = {}
 
@@ -163,7 +172,7 @@ class HudiTable:
 
     def _append_in_stage(self, rows: DataFrame, entries: Dict[str, Any]) -> bool:
         """False if Hudi's own writer has to commit the rows; what was begun is then rolled back first."""
-        if not self.can_append or self._broken_off or _types(StructType(list(rows.schema))) != _types(self._columns):
+        if not self.can_append or self._broken_off or rows.dtypes != _types(self._columns):
             return False
         try:
             self._append(rows, entries)
@@ -177,33 +186,18 @@ class HudiTable:
 
     def _save(self, rows: DataFrame, entries: Dict[str, Any]) -> None:
         if self._broken_off and self._columns.fields:
-            self._roll_back()
+            roll_back(self.spark, self.target)
         self._broken_off = True
-        options = {**self.target.options, **timeline.metadata_options(entries)}
-        # One row per key already: Hudi's own way of seeing to that shuffles whole records.
-        options["hoodie.combine.before.upsert"] = options["hoodie.combine.before.insert"] = "false"
+        options = {**self.target.options, **timeline.metadata_options(entries), **ONE_ROW_PER_KEY}
         if not self._columns.fields:
             timeline.clear_unborn(self.spark, self.path)
-            # The first commit makes base files, so that the read-optimised table is not empty until compaction.
-            options["hoodie.datasource.write.operation"] = "bulk_insert"
-            # Hudi 0.14's row writer names the levels of a list unlike its Avro writer, which merges later: every
-            # array of a row that is then copied unchanged would become null.
-            options["hoodie.datasource.write.row.writer.enable"] = "false"
+            options.update(FIRST_COMMIT)
         rows.write.format("hudi").options(**options).mode("append").save(self.path)
         self._broken_off = False
-        if dict(rows.dtypes) != {field.name: field.dataType.simpleString() for field in self._columns}:
+        if dict(rows.dtypes) != dict(_types(self._columns)):
             self.metastore.note_change()
         self._columns = StructType(list(rows.schema))
         self.position = entries
-
-    def _roll_back(self) -> None:
-        """Rolls back an unfinished commit, before the next commit gets its instant.
-
-        Hudi's DataFrame writer rolls back after that, so the rollback in the log files has a later instant. A reader
-        stops there (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the next one (ADR 22).
-        """
-        with closing(write_client(self.spark, self.target)) as client:
-            client.rollbackFailedWrites()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Hudi's own client of a table, for what its DataFrame writer does not offer."""
 
+from contextlib import closing
 from typing import Any, Dict, Optional
 
 from pyspark.sql import SparkSession
@@ -15,3 +16,13 @@ def write_client(spark: SparkSession, target: Target, options: Optional[Dict[str
     nothing = java(spark, "scala.Option").apply(None)
     create = java(spark, "org.apache.hudi.HoodieCLIUtils").createHoodieWriteClient
     return create(spark._jsparkSession, target.path, scala, nothing)
+
+
+def roll_back(spark: SparkSession, target: Target) -> None:
+    """Rolls back an unfinished commit, before the next commit gets its instant.
+
+    Hudi's DataFrame writer rolls back after that, so the rollback in the log files has a later instant. A reader stops
+    there (0.14, AbstractHoodieLogRecordReader): it would miss that commit until the next one (ADR 22).
+    """
+    with closing(write_client(spark, target)) as client:
+        client.rollbackFailedWrites()

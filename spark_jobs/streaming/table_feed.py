@@ -42,7 +42,7 @@ class TableFeed(FedQuery):
 
     def __init__(self, app: Application, writer: TableWriter, freshness_s: float, most: int) -> None:
         table = writer.table
-        super().__init__(app, table.name, table.source.topic, writer.can_append, freshness_s / 2, most)
+        super().__init__(app, table.name, table.source.topic, table.can_append, freshness_s / 2, most)
         self._writer = writer
         self._table = table
         self._rewind: Offsets = {}
@@ -79,7 +79,7 @@ class TableFeed(FedQuery):
 
     def _append(self) -> bool:
         """False if only the general road can write what has arrived, or executors do it sooner."""
-        if not self._writer.can_append or self._has_executors and self._app.loop.waiting(self) > LARGE:
+        if not self._table.can_append or self._has_executors and self._app.loop.waiting(self) > LARGE:
             return False
         end = self._writer.append(self._app.loop.messages(self))
         if end:

@@ -64,11 +64,6 @@ class TableWriter:
         self._retired = False
 
     @property
-    def can_append(self) -> bool:
-        """True if plain batches of this table can be written without a Spark job."""
-        return self.table.can_append
-
-    @property
     def waiting(self) -> int:
         """How many messages were set aside, and are neither replayed nor dropped."""
         return self.quarantine.waiting(self.table.source.topic)
@@ -87,7 +82,7 @@ class TableWriter:
 
     def prepare(self) -> None:
         """Prepares append() for the messages that the table got last. It may ask the registry, and takes a moment."""
-        if self.can_append:
+        if self.table.can_append:
             try:
                 self._plain.prepare()
             except Exception as error:  # the registry, or py4j: until the next time all goes the general road

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from lake.config.environment import load_environment
+from lake.config.environment import Environment, load_environment
 from lake.local.java import jdk_tool
 from lake.local.spark_submit import JVM_OPTIONS, spark_environment, spark_home
 from tests.faults.process_faults import Stop
@@ -78,13 +78,7 @@ def _start(rig: Rig, log: int, more: tuple[str, ...]) -> "subprocess.Popen[bytes
     service = rig.stack.service("stream")
     program = service.program()
     launcher, *rest = [MASTER if word == "local[*]" else word for word in program.command]
-    jars = str(rig.home.spark_build / "spark" / "*")
-    settings = {
-        "spark.executor.memory": f"{MEMORY_MB}m",
-        "spark.executor.extraClassPath": jars,
-        "spark.executor.extraJavaOptions": " ".join(JVM_OPTIONS),
-    }
-    flags = [flag for name, value in settings.items() for flag in ("--conf", f"{name}={value}")]
+    flags = [flag for name, value in settings(rig.home).items() for flag in ("--conf", f"{name}={value}")]
     environment = spark_environment(rig.home, service.secrets())
     return subprocess.Popen(
         [launcher, *flags, *more, *rest],
@@ -94,6 +88,15 @@ def _start(rig: Rig, log: int, more: tuple[str, ...]) -> "subprocess.Popen[bytes
         stderr=log,
         stdin=subprocess.DEVNULL,
     )
+
+
+def settings(home: Environment) -> dict[str, str]:
+    """Of Spark, for its executors."""
+    return {
+        "spark.executor.memory": f"{MEMORY_MB}m",
+        "spark.executor.extraClassPath": str(home.spark_build / "spark" / "*"),
+        "spark.executor.extraJavaOptions": " ".join(JVM_OPTIONS),
+    }
 
 
 def _is_executor(process: psutil.Process) -> bool:

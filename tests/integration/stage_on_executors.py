@@ -18,7 +18,7 @@ from lake.config.waiting import wait_until
 from lake.local.spark_submit import JVM_OPTIONS
 from lake.rendering.spark import SESSION
 from spark_jobs.hudi import timeline
-from tests.faults.executors import MASTER, MEMORY_MB, PROGRAM
+from tests.faults.executors import MASTER, Executors, settings
 from tests.spark.appended import Turns
 
 COLUMNS = "id int, name string, __deleted string, _order bigint"
@@ -32,7 +32,7 @@ def main(folder: Path) -> dict[str, Any]:
     turns = Turns(spark, folder, COLUMNS, buckets=BUCKETS)
     turns.general([(id, "old", "false", 1) for id in range(100)])
     rows = spark.range(ROWS).selectExpr("int(id) id", "concat('new ', id) name", "'false' __deleted", "id + 2 _order")
-    killer = threading.Thread(target=kill_a_writer, args=(turns, executors()))
+    killer = threading.Thread(target=kill_a_writer, args=(turns, Executors(psutil.Process(), folder / "no log")))
     killer.start()
     turns.stage(rows)
     killer.join()
@@ -47,14 +47,11 @@ def main(folder: Path) -> dict[str, Any]:
 
 def session() -> SparkSession:
     home = load_environment()
-    jars, options = str(home.spark_build / "spark" / "*"), " ".join(JVM_OPTIONS)
     conf = {
         **SESSION,
-        "spark.driver.extraClassPath": jars,
-        "spark.executor.extraClassPath": jars,
-        "spark.driver.extraJavaOptions": options,
-        "spark.executor.extraJavaOptions": options,
-        "spark.executor.memory": f"{MEMORY_MB}m",
+        **settings(home),
+        "spark.driver.extraClassPath": str(home.spark_build / "spark" / "*"),
+        "spark.driver.extraJavaOptions": " ".join(JVM_OPTIONS),
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
     }
@@ -64,15 +61,10 @@ def session() -> SparkSession:
     return builder.getOrCreate()
 
 
-def executors() -> list[psutil.Process]:
-    children = psutil.Process().children(recursive=True)
-    return [one for one in children if one.name() == "java" and PROGRAM in one.cmdline()]
-
-
-def kill_a_writer(turns: Turns, all_of_them: list[psutil.Process]) -> None:
+def kill_a_writer(turns: Turns, executors: Executors) -> None:
     """kill -9, once a file of the commit has begun."""
     wait_until(lambda: any(turns.meta.glob(".temp/*/*.marker.*")), 120, NOTHING_WRITTEN)
-    all_of_them[0].kill()
+    executors.all()[0].kill()
 
 
 def written(turns: Turns) -> list[str]:

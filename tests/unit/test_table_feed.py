@@ -32,13 +32,13 @@ class Rig:
             name="lab_mor.t",
             source=SimpleNamespace(topic=TOPIC),
             reached=reached,
+            can_append=plain is not None or position is None,
             metastore=metastore,
             read_from=lambda topic: self.calls.append(("read from", topic)),
             refuse_gap=lambda begin: self.calls.append(("begin", begin)),
         )
         self.writer = SimpleNamespace(
             table=self.table,
-            can_append=plain is not None or position is None,
             append=lambda messages: self.plain,
             prepare=lambda: None,
             read_range=lambda begin, end: (begin, end),

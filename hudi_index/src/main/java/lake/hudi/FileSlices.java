@@ -1,6 +1,7 @@
 package lake.hudi;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -76,10 +77,11 @@ final class FileSlices<T> extends HoodieSparkCopyOnWriteTable<T> {
    * would take them.
    */
   List<HoodieWriteStat> only(List<HoodieWriteStat> written) {
+    Collection<FileSlice> latest = byBucket().values();
     Set<String> known = Stream.concat(
-        byBucket().values().stream().flatMap(FileSlice::getLogFiles).map(HoodieLogFile::getFileName),
+        latest.stream().flatMap(FileSlice::getLogFiles).map(HoodieLogFile::getFileName),
         written.stream().map(one -> new Path(one.getPath()).getName())).collect(Collectors.toSet());
-    Set<String> slices = byBucket().values().stream().map(FileSlices::slice).collect(Collectors.toSet());
+    Set<String> slices = latest.stream().map(FileSlices::slice).collect(Collectors.toSet());
     try {
       Path folder = metaClient.getBasePathV2();
       FileSystem files = folder.getFileSystem(metaClient.getHadoopConf()); // not KnownFiles
@@ -99,7 +101,8 @@ final class FileSlices<T> extends HoodieSparkCopyOnWriteTable<T> {
     return one.getFileId() + one.getBaseInstantTime();
   }
 
-  private static String slice(Path log) {
+  /** The file slice of a log file: its file group, and the instant of its base file. */
+  static String slice(Path log) {
     return FSUtils.getFileIdFromLogPath(log) + FSUtils.getBaseCommitTimeFromLogPath(log);
   }
 

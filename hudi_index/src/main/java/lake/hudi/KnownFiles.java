@@ -111,13 +111,9 @@ final class KnownFiles extends FilterFileSystem {
   private void remember(FileStatus made) {
     Path path = made.getPath();
     if (FSUtils.isLogFile(path)) {
-      String slice = slice(path);
-      known.keySet().removeIf(one -> FSUtils.isLogFile(one) && slice(one).equals(slice));
+      String slice = FileSlices.slice(path);
+      known.keySet().removeIf(one -> FSUtils.isLogFile(one) && FileSlices.slice(one).equals(slice));
     }
     known.put(path, made);
-  }
-
-  private static String slice(Path log) {
-    return FSUtils.getFileIdFromLogPath(log) + FSUtils.getBaseCommitTimeFromLogPath(log);
   }
 }
