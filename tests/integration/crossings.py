@@ -14,6 +14,7 @@ def happen(lab: Lab) -> None:
     for happens in (
         crossing,
         one_large_transaction,
+        messages_of_the_application,
         keys_that_change,
         keys_with_separators,
         large_values,
@@ -56,6 +57,12 @@ def keys_that_change(lab: Lab) -> None:
         for statement in ("DELETE FROM hot WHERE id = 2004", f"INSERT INTO hot VALUES (2004, 'turn {turn}')")
     ]
     lab.transaction(*again)
+
+
+def messages_of_the_application(lab: Lab) -> None:
+    """No table has them, and nothing waits for them."""
+    emit = "SELECT pg_logical_emit_message({}, '{}', 'text')"
+    lab.transaction(emit.format("false", ""), emit.format("true", "app"))
 
 
 def keys_with_separators(lab: Lab) -> None:

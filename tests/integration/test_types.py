@@ -21,6 +21,20 @@ UNFIT = {
     "unfit_array": "column grid holds an array of several dimensions",
     "unfit_timestamp": "a value that TIMESTAMP cannot hold",
 }
+# What sessions would write, or whether they end, if they did not have settings of their own.
+UNUSUAL = {
+    "bytea_output": "'escape'",
+    "IntervalStyle": "'sql_standard'",
+    "extra_float_digits": "-10",
+    "lc_monetary": "'C'",
+    "quote_all_identifiers": "on",
+    "DateStyle": "'German'",
+    "TimeZone": "'Asia/Kolkata'",
+    "statement_timeout": "'2s'",
+    "lock_timeout": "'2s'",
+    "idle_session_timeout": "'2s'",
+    "idle_in_transaction_session_timeout": "'2s'",
+}
 GENERATED = (
     "INSERT INTO golden_generated DEFAULT VALUES",
     "UPDATE golden_generated SET price = price + 1, flag = NOT flag WHERE id = 2",
@@ -31,6 +45,7 @@ GENERATED = (
 def golden(lake: RunningLake) -> Iterator[Environment]:
     with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
+    lake.execute(NAME, *(f"ALTER DATABASE {NAME} SET {name} = {value}" for name, value in UNUSUAL.items()))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
     unfit = {f"public.{name}": {"key": ["id"], "types": ["cow"]} for name in UNFIT}
     lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit})

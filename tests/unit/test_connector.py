@@ -12,6 +12,7 @@ from lake.rendering.connector import render
 from lake.rendering.topics import LARGEST_MESSAGE
 from lake.sources.connector import source_connector
 from lake.sources.postgres.connector import key_only_topics
+from spark_jobs.sources.postgres.reader import SESSION
 from tests.envelope import envelope_connector
 
 PROJECT = Path(__file__).parents[2]
@@ -81,6 +82,8 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         ("tombstones.on.delete", "false"),
         ("transforms.unwrap.delete.tombstone.handling.mode", "rewrite"),
         ("snapshot.max.threads", "1"),
+        ("driver.options", SESSION),  # the connector and the proof read alike, whatever the database is set to
+        ("message.prefix.exclude.list", ".*"),  # else it asks for the topic of pg_logical_emit_message for ever
         ("producer.override.enable.idempotence", "true"),
         ("producer.override.acks", "all"),
         ("errors.max.retries", "-1"),

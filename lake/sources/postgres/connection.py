@@ -9,6 +9,7 @@ from psycopg.rows import class_row
 
 from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
+from lake.sources.postgres.session import OPTIONS
 
 Row = TypeVar("Row")
 Connection = psycopg.Connection[Any]
@@ -29,7 +30,7 @@ def connect_source(environment: Environment, database: str) -> Iterator[Connecti
     BadInput when PostgreSQL can't be reached, LakeError when it refuses a statement.
     """
     try:
-        connected = psycopg.connect(environment.dsn(database), **GIVEN_UP)
+        connected = psycopg.connect(environment.dsn(database), options=OPTIONS, **GIVEN_UP)
     except psycopg.OperationalError as error:
         raise _connection_problem(str(error), database, environment) from None
     try:

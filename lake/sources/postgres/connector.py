@@ -2,7 +2,7 @@
 
 from lake.config.definition import Database
 from lake.sources.engine import Address
-from lake.sources.postgres import names
+from lake.sources.postgres import names, session
 from lake.sources.postgres.roles import CAPTURE
 
 NO_TOPIC = "(?!)"  # a pattern that nothing matches
@@ -17,6 +17,7 @@ def values(database: Database, address: Address) -> dict[str, str]:
         "CAPTURE_PASSWORD": address.password,
         "PUBLICATION": names.publication(database),
         "SLOT": names.slot(database),
+        "SESSION": session.READER,
         "KEY_ONLY_TOPICS": key_only_topics(database),
     }
 

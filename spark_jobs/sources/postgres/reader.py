@@ -21,7 +21,13 @@ REPEATABLE_READ = 4  # java.sql.Connection.TRANSACTION_REPEATABLE_READ
 # Above 0, or pgjdbc reads the whole table into memory and autocommit ends the snapshot; few, as each may be 1 MB.
 FETCH_ROWS = "128"
 PAGES_PER_READ = 4096  # 32 MiB of table per reader
-SETTINGS = ("TimeZone = 'UTC'", "DateStyle = 'ISO'", "IntervalStyle = 'postgres'")  # of the texts
+SETTINGS = ("TimeZone = 'UTC'", "DateStyle = 'ISO'")  # of the texts
+# Those of lake/sources/postgres/session.py, which says why.
+SESSION = (
+    "-c bytea_output=hex -c IntervalStyle=postgres -c extra_float_digits=1 -c lc_monetary=C "
+    "-c quote_all_identifiers=off -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0 "
+    "-c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 -c wal_sender_timeout=60s -c row_security=off"
+)
 COLUMNS = """
 WITH RECURSIVE base AS (
   SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
@@ -51,7 +57,7 @@ class Source(engine.Source):
             "user": user,
             "password": password,
             "ApplicationName": str(spark.sparkContext.appName),
-            "options": "-c row_security=off",  # an error if policies hide rows: they would look orphaned
+            "options": SESSION,
         }
 
     def connect(self) -> Any:
