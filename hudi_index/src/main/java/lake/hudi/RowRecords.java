@@ -6,6 +6,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import lake.NotPlain;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
@@ -32,7 +33,8 @@ import scala.Tuple2;
 /** Makes Hudi's records of Spark's rows as Hudi's DataFrame writer does, by bucket as its index does. */
 final class RowRecords {
 
-  private final Schema schema;
+  /** The fields that take no null. */
+  private final List<Schema.Field> required;
   private final Function1<InternalRow, GenericRecord> converter;
   private final BaseKeyGenerator keys;
   private final HoodieWriteConfig config;
@@ -41,7 +43,8 @@ final class RowRecords {
   RowRecords(HoodieWriteConfig config, StructType columns, Schema schema) throws NotPlain {
     refuseOtherColumns(columns, schema);
     this.config = config;
-    this.schema = schema;
+    this.required = schema.getFields().stream()
+        .filter(field -> !AvroSchemaUtils.isNullable(field.schema())).collect(Collectors.toList());
     this.converter = converter(columns, schema);
     this.keys = keyGenerator(config);
   }
@@ -92,10 +95,8 @@ final class RowRecords {
 
   /** Spark calls columns nullable that are not: what counts is the value. */
   private void refuseMissingValues(InternalRow row) throws NotPlain {
-    List<Schema.Field> fields = schema.getFields();
-    for (int place = 0; place < fields.size(); place++) {
-      boolean required = !AvroSchemaUtils.isNullable(fields.get(place).schema());
-      PlainTable.refuse(required && row.isNullAt(place), "column " + fields.get(place).name() + " has no nulls yet");
+    for (Schema.Field field : required) {
+      PlainTable.refuse(row.isNullAt(field.pos()), "column " + field.name() + " has no nulls yet");
     }
   }
 
