@@ -342,6 +342,12 @@ def test_other_tables_are_not_plain(
     assert reason in refused(turns, turns.appender(), batch(2, [1]))
 
 
+def test_a_column_by_which_hudi_deletes_is_not_plain(spark: SparkSession, tmp_path: Path, no_metastore: None) -> None:
+    turns = Turns(spark, tmp_path, COLUMNS + ", _hoodie_is_deleted boolean", buckets=1)
+    turns.general([(1, "name", "false", 1, False)])
+    assert "mark of deletes" in refused(turns, turns.appender(), [(1, "name", "false", 2, True)])
+
+
 def test_a_null_in_a_column_without_nulls_is_not_plain(spark: SparkSession, tmp_path: Path, no_metastore: None) -> None:
     turns = Turns(spark, tmp_path, COLUMNS, buckets=1)
     turns.schema["name"].nullable = False

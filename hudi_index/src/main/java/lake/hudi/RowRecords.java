@@ -14,6 +14,7 @@ import org.apache.hudi.AvroConversionUtils;
 import org.apache.hudi.DataSourceUtils;
 import org.apache.hudi.avro.AvroSchemaUtils;
 import org.apache.hudi.common.config.TypedProperties;
+import org.apache.hudi.common.model.HoodieAvroRecord;
 import org.apache.hudi.common.model.HoodieKey;
 import org.apache.hudi.common.model.HoodieRecord;
 import org.apache.hudi.config.HoodieWriteConfig;
@@ -42,6 +43,7 @@ final class RowRecords {
   /** schema: the table's, without Hudi's own columns. Throws NotPlain if the columns are others. */
   RowRecords(HoodieWriteConfig config, StructType columns, Schema schema) throws NotPlain {
     refuseOtherColumns(columns, schema);
+    PlainTable.refuse(schema.getField(HoodieRecord.HOODIE_IS_DELETED_FIELD) != null, "it has Hudi's own mark of deletes");
     this.config = config;
     this.required = schema.getFields().stream()
         .filter(field -> !AvroSchemaUtils.isNullable(field.schema())).collect(Collectors.toList());
@@ -55,13 +57,18 @@ final class RowRecords {
   }
 
   /** By number of the bucket, in the order of the rows. The iterator may reuse its row. */
+  @SuppressWarnings("unchecked")
   <T> Map<Integer, List<HoodieRecord<T>>> byBucket(Iterator<InternalRow> rows) throws NotPlain {
     Map<Integer, List<HoodieRecord<T>>> found = new TreeMap<>();
-    this.<T>withBuckets(rows).forEachRemaining(one -> found.computeIfAbsent(one._1, bucket -> new ArrayList<>()).add(one._2));
+    while (rows.hasNext()) {
+      GenericRecord row = values(rows.next());
+      HoodieRecord<T> record = (HoodieRecord<T>) new HoodieAvroRecord<>(key(row), new RowPayload(row));
+      found.computeIfAbsent(bucket(record.getKey()), bucket -> new ArrayList<>()).add(record);
+    }
     return found;
   }
 
-  /** Each record with its bucket, in the order of the rows. */
+  /** Each record with its bucket, in the order of the rows, to be sent to another process. */
   <T> Iterator<Tuple2<Integer, HoodieRecord<T>>> withBuckets(Iterator<InternalRow> rows) {
     return new Iterator<Tuple2<Integer, HoodieRecord<T>>>() {
       @Override
@@ -71,21 +78,29 @@ final class RowRecords {
 
       @Override
       public Tuple2<Integer, HoodieRecord<T>> next() {
-        HoodieRecord<T> record = record(rows.next());
+        HoodieRecord<T> record = encoded(values(rows.next()));
         return new Tuple2<>(bucket(record.getKey()), record);
       }
     };
   }
 
-  @SuppressWarnings("unchecked")
-  private <T> HoodieRecord<T> record(InternalRow row) throws NotPlain {
+  private GenericRecord values(InternalRow row) throws NotPlain {
     refuseMissingValues(row);
-    GenericRecord values = converter.apply(row);
-    HoodieKey key = new HoodieKey(keys.getRecordKey(values), keys.getPartitionPath(values));
+    return converter.apply(row);
+  }
+
+  private HoodieKey key(GenericRecord row) {
+    return new HoodieKey(keys.getRecordKey(row), keys.getPartitionPath(row));
+  }
+
+  /** A record with Hudi's own payload. */
+  @SuppressWarnings("unchecked")
+  private <T> HoodieRecord<T> encoded(GenericRecord row) {
+    String payload = config.getString(HoodieWriteConfig.WRITE_PAYLOAD_CLASS_NAME);
     try {
-      return DataSourceUtils.createHoodieRecord(values, key, config.getString(HoodieWriteConfig.WRITE_PAYLOAD_CLASS_NAME), Option.empty());
+      return DataSourceUtils.createHoodieRecord(row, key(row), payload, Option.empty());
     } catch (IOException failed) {
-      throw new HoodieIOException("no payload of row " + key, failed);
+      throw new HoodieIOException("no payload of row " + key(row), failed);
     }
   }
 
