@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from lake.rendering.connector import render
+from lake.rendering.connector import PLACEHOLDER, render
 from tests.charts.fake_connect import POSTGRES, FakeConnect, secret
 from tests.charts.rendering import ROOT, only, rendered, scenarios
 
@@ -197,11 +197,11 @@ def test_the_project_s_own_connector_arrives_as_it_was_rendered(
     apply_connectors: ModuleType, connect: FakeConnect, tmp_path: Path
 ) -> None:
     """From the template, through the chart's ConfigMap and the hook's own arguments, into Connect."""
-    names = "CONNECTOR DB_HOST DB_PORT DATABASE CAPTURE_USER TOPIC_PREFIX TABLES PUBLICATION SLOT LARGEST_ROW"
-    values = {name: name.lower() for name in names.split()}
+    template = ROOT / "connector_configs/source_postgres_kafka.json"
+    values = {name: name.lower() for name in PLACEHOLDER.findall(template.read_text())}
     values |= {"CAPTURE_PASSWORD": "${secrets:database:password}", "KEY_ONLY_TOPICS": "(?!)"}
     values["REGISTRY_URL"] = "${env:REGISTRY_URL}/apis/registry/v2"
-    settings = render(ROOT / "connector_configs/source_postgres_kafka.json", values)
+    settings = render(template, values)
     manifests = rendered(scenarios("kafka-connect")[0], {"connectors": {"connector": json.dumps(settings)}})
     for name, text in only(manifests, "ConfigMap", "-connectors")["data"].items():
         (tmp_path / name).write_text(text)
