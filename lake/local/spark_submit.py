@@ -41,6 +41,18 @@ JVM_OPTIONS = (
 # With one compiler the JVM keeps 48 MB for what it compiled; Spark's own code fills them, and a thread clears all day.
 SHORT_JOB = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=128m"}
 
+SECOND_COMPILER = Path(__file__).with_name("second_compiler.json")
+
+
+def long_job() -> dict[str, str]:
+    """For a job of hours. The second compiler takes only the code that handles rows: of the rest, which starts and
+    plans Spark jobs, it would compile thousands of methods in the first minutes (docs/measured.md).
+
+    The file is one of compiler directives (JEP 165): the first one that matches a method counts.
+    """
+    directives = f'-XX:+UnlockDiagnosticVMOptions "-XX:CompilerDirectivesFile={SECOND_COMPILER}"'
+    return {"spark.driver.extraJavaOptions": directives}
+
 
 def spark_submit_command(
     environment: Environment, script: str, args: Sequence[str], conf: Mapping[str, str] | None = None

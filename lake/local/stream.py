@@ -2,17 +2,13 @@
 
 from lake.local import iam
 from lake.local.service import Program, Service
-from lake.local.spark_submit import SHORT_JOB, spark_environment, spark_submit_command
+from lake.local.spark_submit import SHORT_JOB, long_job, spark_environment, spark_submit_command
 from lake.rendering.pipeline import pipeline_path
 from lake.rendering.spark import continuous_arguments
 
 LAYERS = ("silver", "bronze")
 CONF = {
     "spark.sql.shuffle.partitions": "2",
-    # The default runs readlink four times and chmod for each local file, two files a batch: 70 ms of each commit.
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.FileSystemBasedCheckpointFileManager"
-    ),
     # Nobody looks at the web interface: its history would only fill the heap.
     "spark.ui.retainedJobs": "10",
     "spark.ui.retainedStages": "10",
@@ -47,7 +43,7 @@ class Stream(Service):
         return Program(command, self.home.data, {name: environment[name] for name in INHERITED})
 
     def _conf(self) -> dict[str, str]:
-        return {**CONF, **(SHORT_JOB if self.home.spark.short_lived else {})}
+        return {**CONF, **(SHORT_JOB if self.home.spark.short_lived else long_job())}
 
     def ready(self) -> bool:
         """Always true: Spark takes ten seconds more, and the state of the tables shows its progress."""

@@ -166,7 +166,8 @@ def _timestamp_micros(column: str) -> Converted:
 
 
 def _timestamp_text(column: str) -> Converted:
-    bounded = _infinite(column, "CAST({x} AS timestamp)", "{x} = '-infinity'", "{x} = 'infinity'")
+    # The session is in UTC, as Debezium's Z is: for a zone in the text Spark compiles a regular expression per value.
+    bounded = _infinite(column, "CAST(rtrim('Z', {x}) AS timestamp)", "{x} = '-infinity'", "{x} = 'infinity'")
     return _where_it_fits(column, bounded, "timestamp")
 
 

@@ -26,12 +26,19 @@ final class RowPayload implements HoodieRecordPayload<RowPayload> {
     }
   }
 
+  /** Puts the values into the last fields of a record. Returns their number. */
+  int putInto(GenericRecord record) {
+    int before = record.getSchema().getFields().size() - values.length;
+    for (int place = 0; place < values.length; place++) {
+      record.put(before + place, values[place]);
+    }
+    return values.length;
+  }
+
   @Override
   public Option<IndexedRecord> getInsertValue(Schema schema) {
     GenericRecord row = new GenericData.Record(schema);
-    for (int place = 0; place < values.length; place++) {
-      row.put(place, values[place]);
-    }
+    putInto(row);
     return Option.of(row);
   }
 

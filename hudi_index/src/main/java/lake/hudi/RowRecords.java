@@ -14,7 +14,6 @@ import org.apache.hudi.AvroConversionUtils;
 import org.apache.hudi.DataSourceUtils;
 import org.apache.hudi.avro.AvroSchemaUtils;
 import org.apache.hudi.common.config.TypedProperties;
-import org.apache.hudi.common.model.HoodieAvroRecord;
 import org.apache.hudi.common.model.HoodieKey;
 import org.apache.hudi.common.model.HoodieRecord;
 import org.apache.hudi.config.HoodieWriteConfig;
@@ -62,7 +61,7 @@ final class RowRecords {
     Map<Integer, List<HoodieRecord<T>>> found = new TreeMap<>();
     while (rows.hasNext()) {
       GenericRecord row = values(rows.next());
-      HoodieRecord<T> record = (HoodieRecord<T>) new HoodieAvroRecord<>(key(row), new RowPayload(row));
+      HoodieRecord<T> record = (HoodieRecord<T>) new AppendedRecord(key(row), new RowPayload(row));
       found.computeIfAbsent(bucket(record.getKey()), bucket -> new ArrayList<>()).add(record);
     }
     return found;
