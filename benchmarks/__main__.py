@@ -32,6 +32,8 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "rebuild": rebuild.measure,
     "recovery": recovery.measure,
     "commits": commits.measure,
+    "commits_cow": partial(commits.partitioned, "cow"),
+    "commits_mor": partial(commits.partitioned, "mor"),
     "sales": sales.measure,
     "profile": profile.measure,
     "many50": partial(many.busy, 50),

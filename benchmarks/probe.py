@@ -21,6 +21,9 @@ def main(tables: list[str]) -> None:
     """Answers until standard input ends."""
     spark = SparkSession.builder.appName("probe").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    for table in tables:
+        while not spark.catalog.tableExists(table):  # it gets its name in the catalog after its first commit
+            time.sleep(0.2)
     for _ in range(10):
         for table in tables:
             newest(spark, table)

@@ -18,12 +18,18 @@ def names_of(tables: int) -> list[str]:
 
 @contextmanager
 def steady_lake(
-    tables: int, per_second: float = PER_SECOND, silver: Mapping[str, Any] | None = None
+    tables: int,
+    per_second: float = PER_SECOND,
+    silver: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] = SETTINGS,
 ) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
-    """A lake with this number of merge-on-read tables, and their writers by table name. silver: as of bench_lake()."""
+    """A lake with this number of tables, and their writers by table name.
+
+    silver: as of bench_lake(). settings: of each table, in the definition; by default merge-on-read without partitions.
+    """
     names = names_of(tables)
     with bench_lake(silver) as lake:
-        lake.capture({name: ddl(name) for name in names}, SETTINGS)
+        lake.capture({name: ddl(name) for name in names}, dict(settings))
         writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, per_second) for name in names}
         for writer in writers.values():
             writer.start()
