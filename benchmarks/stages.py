@@ -11,7 +11,7 @@ OF_THREADS = {
     "VM Thread": COLLECTOR,
     "GC ": COLLECTOR,
     "G1 ": COLLECTOR,
-    PYTHON: PYTHON,  # as profile.py calls the processes of Python
+    PYTHON: PYTHON,  # as processor_time.py calls the processes of Python
 }
 # Pieces of the names in a stack, in this order: what is called within a stage belongs to it.
 OF_STACKS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -1,5 +1,8 @@
 """When measured figures meet their bars."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from benchmarks import stages, synth
@@ -50,3 +53,9 @@ def test_threads_of_the_jvm_itself_are_stages() -> None:
     names = ("C2 CompilerThre", "VM Thread", "GC Thread#0", "loop")
     assert [stages.thread_stage(name) for name in names] == [stages.COMPILERS, *[stages.COLLECTOR] * 2, None]
     assert stages.thread_stage(stages.PYTHON) == stages.PYTHON, "or its time is divided among Java's stages"
+
+
+def test_no_module_hides_one_of_python() -> None:
+    """The probe is a script, so modules of its folder come first: a profile.py there ended it, in Python's cProfile."""
+    names = {path.stem for path in Path(synth.__file__).parent.glob("*.py")}
+    assert not names & sys.stdlib_module_names
