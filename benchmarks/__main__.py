@@ -19,6 +19,7 @@ from benchmarks import (
     quiet,
     rebuild,
     recovery,
+    s3_requests,
     sales,
     throughput,
 )
@@ -34,6 +35,7 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "commits": commits.measure,
     "commits_cow": partial(commits.partitioned, "cow"),
     "commits_mor": partial(commits.partitioned, "mor"),
+    "requests": s3_requests.measure,
     "sales": sales.measure,
     "profile": processor_time.measure,
     "many50": partial(many.busy, 50),

@@ -27,6 +27,7 @@ from lake.config.lock import locked
 from lake.config.yaml_file import read_mapping
 
 PORT_BASE = "29000"
+REQUEST_LOG = "LOGFILE"  # versitygw's own name for its access log; the supervisors keep VGW_... to themselves
 DATABASE = "bench"
 console = Console(stderr=True, highlight=False)
 
@@ -58,6 +59,11 @@ class BenchLake:
         facts: dict[str, Any] = json.loads(self.lake(*arguments, "--json", check=False))
         return facts
 
+    @property
+    def request_log(self) -> Path:
+        """The access log of the S3 server, if it was asked for."""
+        return self.data / "s3.log"
+
     def resident_gb(self) -> float:
         """Memory of all services."""
         return float(sum(line["rss_bytes"] for line in self.json("status")["services"]) / 1e9)
@@ -79,18 +85,23 @@ class BenchLake:
 
 
 @contextmanager
-def bench_lake(silver: Mapping[str, Any] | None = None) -> Iterator[BenchLake]:
+def bench_lake(silver: Mapping[str, Any] | None = None, request_log: bool = False) -> Iterator[BenchLake]:
     """A new lake, deleted afterwards. silver: over that of the local environment.
+
+    request_log: the S3 server writes down each request.
 
     LakeError while another benchmark runs, which would distort both.
     """
     data = PROJECT / ".lake-bench"
-    with locked(data.with_suffix(".lock"), "another benchmark is running"), _fresh(data, silver or {}) as lake:
+    with (
+        locked(data.with_suffix(".lock"), "another benchmark is running"),
+        _fresh(data, silver or {}, request_log) as lake,
+    ):
         yield lake
 
 
 @contextmanager
-def _fresh(data: Path, silver: Mapping[str, Any]) -> Iterator[BenchLake]:
+def _fresh(data: Path, silver: Mapping[str, Any], request_log: bool) -> Iterator[BenchLake]:
     before = os.environ.copy()
     variables = {
         "LAKE_DATA_DIR": str(data),
@@ -98,6 +109,8 @@ def _fresh(data: Path, silver: Mapping[str, Any]) -> Iterator[BenchLake]:
         "LAKE_DATABASES_DIR": str(data / "databases"),
         ENVIRONMENTS_VARIABLE: str(_environments(data, silver)),
     }
+    if request_log:
+        variables[REQUEST_LOG] = str(BenchLake(data, {}).request_log)
     os.environ.update(variables)  # the helpers of lake.* read them too
     lake = BenchLake(data, dict(os.environ))
     _remove(lake)

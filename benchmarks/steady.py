@@ -22,13 +22,15 @@ def steady_lake(
     per_second: float = PER_SECOND,
     silver: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] = SETTINGS,
+    request_log: bool = False,
 ) -> Iterator[tuple[BenchLake, dict[str, SteadyWriter]]]:
     """A lake with this number of tables, and their writers by table name.
 
-    silver: as of bench_lake(). settings: of each table, in the definition; by default merge-on-read without partitions.
+    silver, request_log: as of bench_lake(). settings: of each table, in the definition; by default merge-on-read
+    without partitions.
     """
     names = names_of(tables)
-    with bench_lake(silver) as lake:
+    with bench_lake(silver, request_log) as lake:
         lake.capture({name: ddl(name) for name in names}, dict(settings))
         writers = {name: SteadyWriter(lake.home.dsn(DATABASE), name, per_second) for name in names}
         for writer in writers.values():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import stages, synth
+from benchmarks import s3_requests, stages, synth
 from benchmarks.freshness import met
 
 BAR = {"p50": 1.5, "p95": 2.5}
@@ -59,3 +59,23 @@ def test_no_module_hides_one_of_python() -> None:
     """The probe is a script, so modules of its folder come first: a profile.py there ended it, in Python's cProfile."""
     names = {path.stem for path in Path(synth.__file__).parent.glob("*.py")}
     assert not names & sys.stdlib_module_names
+
+
+def line(operation: str, path: str, status: int = 200) -> str:
+    """One of versitygw's access log."""
+    time = "[29/November/2026:03:28:25 +0000]"
+    return f"owner lake {time} 127.0.0.1 owner ID s3_{operation} - /lake{path} {status} - 0 0 0 0 - Hadoop 3.3.4"
+
+
+def test_requests_are_counted_from_one_completed_commit_to_the_next() -> None:
+    folder = "/silver/bench/t_mor/.hoodie"
+    listing = line("ListObjectsV2", "?list-type=2&prefix=silver%2Fbench%2Ft_mor%2F.hoodie%2F")
+    completed = line("PutObject", f"{folder}/20261129032825000.deltacommit")
+    other = line("PutObject", "/silver/bench/u_mor/.hoodie/20261129032825001.deltacommit")
+    begun = line("PutObject", f"{folder}/20261129032825000.deltacommit.requested")
+    asked = line("HeadObject", f"{folder}/20261129032825000.deltacommit.requested", 404)
+    lines = [listing, completed, listing, begun, asked, other, completed, asked, completed, listing]
+    found = s3_requests.of_commits(lines, "bench/t_mor/")
+    assert found == [{"ListObjectsV2": 1, "PutObject": 2, "HeadObject": 1}, {"HeadObject": 1, "PutObject": 1}]
+    operations = {"commits": 2, "operations": dict(found[0])}
+    assert s3_requests.figures(found) == {**operations, "requests": 4, "puts_and_lists": 2}
