@@ -165,7 +165,8 @@ class HudiTable:
         try:
             commit(rows, timeline.metadata_options(entries))
         except NotPlain:
-            self._broken_off = False
+            # Nothing of this commit. It may be refused because of one that another job has left, or that S3 had late.
+            self._broken_off = timeline.unfinished(timeline.timeline(self.spark, self.path))
             raise
         self._broken_off = False
         self.position = entries

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Sequence, Set
 from spark_jobs.hudi import delete_orphans, retention, timeline
 from spark_jobs.hudi.compaction_check import committed_rows, refuse_incomplete
 from spark_jobs.hudi.table import HudiTable
-from spark_jobs.hudi.write_client import write_client
+from spark_jobs.hudi.write_client import roll_back, write_client
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.runtime.jvm import java
 from spark_jobs.runtime.status import Progress
@@ -118,7 +118,7 @@ def plan_compaction(table: HudiTable, client: Any) -> None:
     Running the plan while the writer commits is safe: its new log files go to the next file slice.
     """
     with table.lock:
-        client.rollbackFailedWrites()
+        roll_back(table.spark, table.target)
         client.scheduleCompaction(java(table.spark, "org.apache.hudi.common.util.Option").empty())
 
 

@@ -105,8 +105,9 @@ def _wrapper(gateway: Any) -> Optional[Callable[[Any], Any]]:
 
 
 def unfinished(line: Optional[Any]) -> bool:
-    """True if there is an unfinished commit; Hudi rolls it back when the next one begins."""
-    return bool(line) and not line.getCommitsTimeline().filterInflightsAndRequested().empty()
+    """True if there is an unfinished commit, or rollback of one: both end before the next commit begins."""
+    lines = (line.getCommitsTimeline(), line.getRollbackTimeline()) if line else ()
+    return any(not one.filterInflightsAndRequested().empty() for one in lines)
 
 
 def refuse_clock(spark: SparkSession, line: Optional[Any], path: str) -> None:

@@ -42,6 +42,10 @@ tests what is reported or refused, and what stays unchanged.
 
 {table}
 
+Faults in the midst of one commit of the short road (killed after each file, a request to S3 that fails, is answered
+late or is carried out late, two jobs at once) are tests of `make spark`: tests/spark/test_killed_commits.py, listed in
+[ADR 37](adr/0037-commits-without-a-spark-job.md).
+
 Kinds of fault without a trial here:
 
 {without}

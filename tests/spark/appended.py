@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +14,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.rendering.pipeline import pipeline as rendered
 from spark_jobs.hudi import table_services, timeline
+from spark_jobs.hudi.appender import NotPlain
 from spark_jobs.hudi.table import META_COLUMNS, HudiTable
 from spark_jobs.hudi.write_client import write_client
 from spark_jobs.runtime.jvm import java, java_map
@@ -26,11 +28,17 @@ class Turns:
     """One table of its own folder, and the instants of its commits."""
 
     def __init__(
-        self, spark: SparkSession, folder: Path, columns: str, key: tuple[str, ...] = ("id",), **settings: Any
+        self,
+        spark: SparkSession,
+        folder: Path,
+        columns: str,
+        key: tuple[str, ...] = ("id",),
+        store: str = "file://",
+        **settings: Any,
     ) -> None:
         self.spark = spark
         self.schema = spark.createDataFrame([], columns).schema
-        self.source, self.target = definition(folder, {"key": list(key), "types": ["mor"], **settings})
+        self.source, self.target = definition(f"{store}{folder}", {"key": list(key), "types": ["mor"], **settings})
         self.path = self.target.path
         self.table = HudiTable(spark, self.source, self.target)
         self.instants: list[str] = []
@@ -74,6 +82,15 @@ class Turns:
         found = self.frame(rows)._jdf.queryExecution().executedPlan().executeToIterator()
         return java(self.spark, "scala.collection.JavaConverters").asJavaIterator(found)
 
+    def deliver(self, rows: Iterable[tuple[Any, ...]], **position: Any) -> None:
+        """As the streaming job: by the appender, and by Hudi's own writer what is left to it."""
+        given = list(rows)
+        try:
+            self.table.append(self.internal(given), position, 0, [])
+        except NotPlain:
+            self.table.commit(self.frame(given), position, 0, [])
+        self.instants.append(timeline.last_instant(self.spark, self.path))
+
     def frame(self, rows: Iterable[tuple[Any, ...]]) -> DataFrame:
         return self.spark.createDataFrame(list(rows), self.schema)
 
@@ -84,6 +101,14 @@ class Turns:
     def compact(self) -> None:
         """Runs what is planned, and all that is to be done after it."""
         table_services.serve(self.table)
+
+    def archive(self, keep: int) -> None:
+        """Takes all commits but these out of the timeline, whatever readers need."""
+        fewest = {"hoodie.cleaner.commits.retained": "1", "hoodie.keep.min.commits": str(keep)}
+        with closing(
+            write_client(self.spark, self.target, {**fewest, "hoodie.keep.max.commits": str(keep + 1)})
+        ) as client:
+            client.archive()
 
     def restart(self) -> None:
         """As after a crash: with all that the commits say, and no more."""
@@ -112,14 +137,14 @@ class Turns:
 
     @property
     def meta(self) -> Path:
-        return Path(self.path.replace("file://", "")) / ".hoodie"
+        return Path(urlsplit(self.path).path) / ".hoodie"
 
 
-def definition(folder: Path, settings: dict[str, Any]) -> tuple[Table, Target]:
+def definition(folder: str, settings: dict[str, Any]) -> tuple[Table, Target]:
     content = rendered([Database.model_validate({"database": "lab", "tables": {"public.t": settings}})], LOCAL)
     entry = content["tables"][0]
     (one,) = entry.pop("targets")
-    target = Target(one["type"], (folder / one["type"]).as_uri(), (), one["options"])
+    target = Target(one["type"], f"{folder}/{one['type']}", (), one["options"])
     return Table(**{**entry, "keys": tuple(entry["keys"]), "targets": (target,)}), target
 
 

@@ -21,7 +21,7 @@ import org.apache.hudi.common.table.timeline.HoodieTimeline;
  *
  * <p>Hudi asks for the same facts in each commit: is the requested file there, which log files are there, how long is the
  * one just written. On S3 each question is a request. Only files that never change are remembered. Not remembered are the
- * timeline, which others write to, and the inflight file, which another writer deletes when it rolls the commit back.
+ * timeline, which others write to, and whether a commit is still there: another writer may have rolled it back.
  */
 final class KnownFiles extends FilterFileSystem {
 
@@ -69,8 +69,21 @@ final class KnownFiles extends FilterFileSystem {
     if (markers.equals(asked.getParent())) {
       return new FileStatus(0, true, 1, 0, 0, asked); // the folder of an instant, which comes with its first marker
     }
+    if (asked.getName().endsWith(HoodieTimeline.INFLIGHT_EXTENSION)) {
+      return super.getFileStatus(requested(asked));
+    }
     FileStatus found = known.get(asked);
     return found != null ? found : super.getFileStatus(path);
+  }
+
+  /**
+   * Hudi looks for the inflight file before it completes a commit. A rollback deletes the requested file last, and also
+   * if it came before there was an inflight file.
+   */
+  private static Path requested(Path inflight) {
+    String name = inflight.getName();
+    String stem = name.substring(0, name.length() - HoodieTimeline.INFLIGHT_EXTENSION.length());
+    return new Path(inflight.getParent(), stem + HoodieTimeline.REQUESTED_EXTENSION);
   }
 
   /** Where Hudi appends to a log file that is there: not on S3. */
