@@ -1,11 +1,14 @@
 """The short road ends in the same table as the general one, and leaves to it whatever is not plain."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_jobs.hudi.claims import Held
+from spark_jobs.hudi.lease import Leases, Lost
 from tests.poisoned import LARGE, LATER, OTHER, OURS, RUN, framed, message
 from tests.spark.hudi_lab import Lab
 
@@ -92,3 +95,23 @@ def test_a_value_that_was_left_out_is_left_to_the_general_road(spark: SparkSessi
     assert lab.append(message(LARGE, **{**whole, "price": "3.50"}), first=1) == {"0": 2}
     assert lab.append(message(LARGE, **{**whole, "__unavailable": ["price"]}), first=2) is None
     assert lab.append(message(LARGE, **{**whole, "__moved_from": {"id": "7"}}), first=2) is None
+
+
+def test_of_two_jobs_the_second_one_writes_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    """Without its look at the claim before each batch (TableWriter), the second one commits below the first one."""
+    lab = Lab(spark, tmp_path)
+    lab.write(ours(1, "a"))
+    path, writer = lab.table.targets[0].path, lab.writers[0]
+    first, second = (Leases(spark, holder, lambda reason: None) for holder in ("first", "second"))
+    first.take(path)
+    with pytest.raises(Held, match="is written by first"):
+        second.take(path)
+    writer.may_write = partial(second.check, path)
+    with pytest.raises(Lost):
+        lab.append(ours(1, "ghost"), first=1)
+    writer.may_write = partial(first.check, path)
+    assert lab.rows() == {1: "a"}
+    assert lab.append(ours(1, "b"), first=1) == {"0": 2}
+    assert lab.rows() == {1: "b"}
+    first.release_all()
+    second.release_all()
