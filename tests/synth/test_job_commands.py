@@ -25,6 +25,7 @@ OF_A_PLACE = {
     "spark.driver.bindAddress": "loopback",
     "spark.driver.extraClassPath": "the jars lie in a folder",
     "spark.driver.defaultJavaOptions": "two cores; UTC, which a cluster has; path",
+    "spark.driver.extraJavaOptions": "two cores; path",
     "spark.driver.host": "loopback",
     "spark.driver.memory": "size",
     "spark.dynamicAllocation.enabled": "size",
