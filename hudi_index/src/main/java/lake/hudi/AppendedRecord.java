@@ -31,8 +31,9 @@ final class AppendedRecord extends HoodieAvroRecord<RowPayload> {
   public HoodieRecord prependMetaFields(Schema row, Schema stored, MetadataValues own, Properties properties) {
     GenericRecord record = new GenericData.Record(stored);
     int columns = getData().putInto(record);
+    String[] values = own.getValues(); // a new array at each call
     for (int place = 0; place < stored.getFields().size() - columns; place++) {
-      record.put(place, own.getValues()[place]);
+      record.put(place, values[place]);
     }
     return new HoodieAvroRecord<>(getKey(), new RewriteAvroPayload(record), getOperation(), currentLocation, newLocation);
   }
