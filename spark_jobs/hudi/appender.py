@@ -31,14 +31,15 @@ class Appender:
             self._java = java(spark, CLASS)(client.getConfig(), spark._jsc.hadoopConfiguration(), kind)
 
     def commit(self, rows: Any, metadata: Dict[str, str]) -> str:
-        """The instant of a commit of these rows (a Java iterator of InternalRow, one per key). Raises NotPlain."""
-        with plain_only():
-            return str(self._java.commit(rows, java_map(self._spark, "java.util.HashMap", metadata)))
+        """The instant of a commit of these rows, of which each key has one. Raises NotPlain.
 
-    def commit_in_stage(self, rows: DataFrame, metadata: Dict[str, str]) -> str:
-        """The same with all executors. rows: one per key, with the columns of the table."""
+        rows: a Java iterator of InternalRow; or a DataFrame with the columns of the table, which all executors write
+        """
+        entries = java_map(self._spark, "java.util.HashMap", metadata)
         with plain_only():
-            return str(self._java.commitInStage(rows._jdf, java_map(self._spark, "java.util.HashMap", metadata)))
+            if isinstance(rows, DataFrame):
+                return str(self._java.commitInStage(rows._jdf, entries))
+            return str(self._java.commit(rows, entries))
 
 
 @contextmanager

@@ -160,10 +160,9 @@ class HudiTable:
     def _append(self, rows: Any, entries: Dict[str, Any]) -> None:
         if self._appender is None or self._appender.columns != self._columns:
             self._appender = Appender(self.spark, self.target, self._columns)
-        commit = self._appender.commit_in_stage if isinstance(rows, DataFrame) else self._appender.commit
         self._broken_off = True
         try:
-            commit(rows, timeline.metadata_options(entries))
+            self._appender.commit(rows, timeline.metadata_options(entries))
         except NotPlain:
             # Nothing of this commit. It may be refused because of one that another job has left, or that S3 had late.
             self._broken_off = timeline.unfinished(timeline.timeline(self.spark, self.path))
