@@ -12,13 +12,12 @@ from benchmarks import freshness
 from benchmarks.bench_lake import DATABASE, BenchLake, bench_lake, console
 from benchmarks.commits import spent_s
 from benchmarks.freshness import wait_for_tables
-from benchmarks.steady import SETTINGS, names_of, steady_lake
+from benchmarks.steady import GENERAL, SETTINGS, names_of, steady_lake
 from benchmarks.writer import ddl
 from lake.clients.stream_status import reported
 
 WARM_S = freshness.WARM_S  # the compilers are busy until then
 COUNTED_S = 60.0  # the job reports the last minute
-GENERAL = {"appender": False}
 # By number of tables: changes/s of each; p95 (s) of the median and of the worst table, and cores of all services.
 BUSY = {50: (5.0, {"median_p95_s": 3.4, "worst_p95_s": 8.2, "cores": 0.6}), 100: (2.0, {"worst_p95_s": 6.0})}
 REST_BAR_CORES = 0.048

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.bench_lake import DATABASE, console
 from benchmarks.freshness import wait_for_tables
-from benchmarks.steady import steady_lake
+from benchmarks.steady import GENERAL, steady_lake
 
 PER_SECOND = 5.0
 LOOK_S = 5.0
@@ -24,7 +24,6 @@ COMPLETED = re.compile(r"/\.hoodie/\d+\.deltacommit$")
 # By what S3 charges: a LIST costs as much as a PUT.
 LISTS, PUTS = "ListObjects", ("PutObject", "CopyObject", "CreateMultipartUpload")
 BAR, BAR_PUTS_AND_LISTS = 16, 10
-GENERAL = {"appender": False}
 
 
 def measure() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from benchmarks.writer import SteadyWriter, ddl
 
 PER_SECOND = 100.0  # changes to each table
 SETTINGS = {"key": ["id"], "types": ["mor"], "buckets": 1}
+GENERAL = {"appender": False}  # as silver: the control, in which every batch takes the general road
 
 
 def names_of(tables: int) -> list[str]:
