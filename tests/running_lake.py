@@ -29,7 +29,7 @@ from lake.local.streamer import class_path
 from tests.clocks import HANG_S
 from tests.remains import drop_slot
 
-SHARED_PORTS = 28000
+SHARED_PORTS = int(os.environ.get("LAKE_TEST_PORTS", "28000"))  # set it to test two checkouts beside each other
 MEMORY = "3g"  # Hudi holds the merged log of a file slice, which may be half a gigabyte, once more for each task
 ENVIRONMENTS = Path(__file__).parent / "integration" / "environments"
 
