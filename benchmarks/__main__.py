@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from benchmarks import (
+    among,
     commits,
     footprint,
     freshness,
@@ -42,6 +43,7 @@ ALONE: dict[str, Callable[[], dict[str, Any]]] = {
     "many100": partial(many.busy, 100),
     "rest100": many.rest,
     "new100": many.new,
+    "among200": among.measure,
 }
 NAMES = ("freshness1", "freshness5", "throughput", *ALONE)
 

@@ -1,9 +1,10 @@
 """The load: one process that changes rows at a steady rate, or as fast as PostgreSQL takes them."""
 
+import itertools
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import LiteralString
 
@@ -54,6 +55,28 @@ class SteadyWriter(threading.Thread):
             self.committed.append(time.time())
             due += self._gap
             time.sleep(max(0.0, due - time.time()))
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.join()
+
+
+class TurnWriter(threading.Thread):
+    """Each statement once a second, one after the other."""
+
+    def __init__(self, dsn: str, statements: Sequence[str]) -> None:
+        super().__init__(daemon=True)
+        self._dsn, self._statements = dsn, [statement.encode() for statement in statements]
+        self._stopping = threading.Event()
+
+    def run(self) -> None:
+        gap, due = 1 / len(self._statements), time.monotonic()
+        with psycopg.connect(self._dsn, autocommit=True) as connection:
+            for statement in itertools.cycle(self._statements):
+                due += gap
+                if self._stopping.wait(max(0.0, due - time.monotonic())):
+                    return
+                connection.execute(statement)
 
     def stop(self) -> None:
         self._stopping.set()
