@@ -67,7 +67,8 @@ def _all(spark: SparkSession, args: Any) -> Content:
     for database in sorted({name.split(".")[0] for name in bounds}):
         own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
         (first, *_) = [table for table in pipeline.tables if table.full_name in own]
-        source = engine(first.engine).source(spark, args.jdbc_url, database, args.user)
+        server = pipeline.server(database, args.jdbc_url)
+        source = engine(first.engine).source(spark, server, database, args.user)
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
         except (NotCovered, NoTable, Unmapped, WrongType) as problem:

@@ -62,7 +62,8 @@ class Check:
         }
 
     def _round(self, database: str, checks: List[TableCheck]) -> None:
-        source = engine(checks[0].table.engine).source(self._spark, self._args.jdbc_url, database, self._args.user)
+        server = self._pipeline.server(database, self._args.jdbc_url)
+        source = engine(checks[0].table.engine).source(self._spark, server, database, self._args.user)
         snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._args.timeout_s)
         try:
             print_progress("{} at {}: {} tables".format(database, snapshot.position, len(checks)))

@@ -188,6 +188,7 @@ def _allowed(config: dict[str, str], environment: AwsEnvironment) -> dict[str, s
 def job_pipeline(databases: list[Database], environment: AwsEnvironment, root: Path, name: str) -> dict[str, Any]:
     """The pipeline file of one job: the local one with the addresses of AWS."""
     content = pipeline(databases, local_form(environment, root))
+    content.pop("sources", None)  # the environment names the server
     state = f"s3://@ARTIFACTS@/{STATE}"
     return {
         **content,

@@ -29,6 +29,7 @@ from lake.config.identifiers import (
     QualifiedName,
     SourceColumn,
 )
+from lake.config.source import Source, with_located
 from lake.config.span import Span
 from lake.config.yaml_file import as_model, check_file_name, read_mapping
 
@@ -130,6 +131,7 @@ class Database(BaseModel):
 
     database: DatabaseName
     engine: Identifier = DEFAULT_ENGINE
+    source: Source | None = None  # of a lake on this machine; none: the server that comes with it
     lake_name: LakeDatabase | None = None  # of the one database of the catalog for all of its tables
     envelope: StrictBool = False  # topics and archive hold Debezium's envelopes; the tables are the same
     format: Literal["avro", "json"] = "avro"  # of the messages; json: without a registry
@@ -212,7 +214,7 @@ def _named(name: str, settings: Any) -> Any:
 
 def load_database(path: Path) -> Database:
     """One file; BadInput names file, line, key and remedy."""
-    database = as_model(Database, with_declared(read_mapping(path), path), path)
+    database = as_model(Database, with_located(with_declared(read_mapping(path), path), path), path)
     check_file_name(path, "database", "database", database.database)
     return database
 

@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import psycopg
-from psycopg import sql
 
 from lake.config import files
 from lake.config.environment import LOOPBACK
 from lake.config.errors import BadInput, LakeError
 from lake.local import processes
 from lake.local.service import Program, Service, run_tool
+from lake.sources.postgres.passwords import verifier
 from lake.sources.postgres.preparation import carry_out, server_steps
 from lake.sources.postgres.roles import USERS, VERIFY
 
@@ -137,6 +137,4 @@ class Postgres(Service):
 
 def _set_password(connection: psycopg.Connection, role: str, password: str) -> None:
     """Sets a password. Only its SCRAM verifier is sent and logged."""
-    verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
-    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(verifier))
-    connection.execute(statement)
+    connection.execute(f"ALTER ROLE {role} PASSWORD {verifier(connection, role, password)}".encode())

@@ -53,8 +53,9 @@ class _Performer:
         self._readers_before: dict[str, int | None] = {}
 
     def source(self, database: str, group: list[Change]) -> None:
-        preparation = engine_of(self._databases[database]).preparation
-        preparation.execute(self._environment, database, [change.detail for change in group])
+        definition = self._databases[database]
+        preparation = engine_of(definition).preparation
+        preparation.execute(self._environment, definition, [change.detail for change in group])
 
     def topic(self, database: str, group: list[Change]) -> None:
         broker = Broker(self._environment.kafka_bootstrap)
@@ -75,7 +76,7 @@ class _Performer:
         definition = self._databases[database]
         self._wait(lambda: self._is_read_by_another(definition), f"connector {definition.connector}")
         tables = [change.object for change in group]
-        engine_of(definition).capture.request_snapshot(self._environment, database, tables)
+        engine_of(definition).capture.request_snapshot(self._environment, definition, tables)
 
     def pipeline(self, database: str, group: list[Change]) -> None:
         write_pipeline(pipeline(list(self._databases.values()), self._environment), self._environment)

@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
+from lake.config.source import SourceServer
 from lake.rendering import bronze_table
 from lake.rendering.hudi import MESSAGES, hudi_options
 from lake.rendering.kafka_login import local_job
@@ -29,8 +31,20 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "silver": environment.silver.model_dump(exclude={"freshness_s", "history"}),  # those are in each table
         "metastore": environment.metastore,
         "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
+        **_sources(databases),
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }
+
+
+def _sources(databases: list[Database]) -> dict[str, Any]:
+    """The servers that definitions name, for the jobs that read rows: as URLs for JDBC."""
+    found = {one.database: _jdbc_url(one.source) for one in databases if one.source}
+    return {"sources": found} if found else {}
+
+
+def _jdbc_url(source: SourceServer) -> str:
+    host = f"[{source.host}]" if ":" in source.host else source.host
+    return f"jdbc:postgresql://{host}:{source.port}?{urlencode(source.tls)}"
 
 
 def read_pipeline(environment: Environment) -> dict[str, Any]:

@@ -18,4 +18,4 @@ def check_sources(home: Environment, names: set[str]) -> None:
 def snapshot_request(home: Environment) -> Request:
     """A function that requests the rows of tables while the stream continues."""
     by_name = {one.database: one for one in load_databases(home.root)}
-    return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home, name, tables)
+    return lambda name, tables: engine_of(by_name[name]).capture.request_snapshot(home, by_name[name], tables)

@@ -11,7 +11,7 @@ from psycopg import sql
 
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.sources.postgres.connection import connect_source
+from lake.sources.postgres.connection import connect_server
 
 CHUNK_BYTES = 1 << 16
 REPORT_EVERY = 1000  # rows
@@ -45,7 +45,7 @@ def new_database(home: Environment, name: str, schema: Path) -> Iterator[psycopg
     BadInput if PostgreSQL can't be reached, LakeError later.
     """
     try:
-        with connect_source(home, "postgres") as connection:
+        with connect_server(home, None, "postgres") as connection:
             connection.autocommit = True
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))

@@ -18,7 +18,8 @@ def template(root: Path, database: Database) -> Path:
 def source_connector(database: Database, environment: Environment) -> dict[str, str]:
     """The connector of a lake on this machine."""
     rendered = render(template(environment.root, database), local_values(database, environment))
-    return in_form(rendered, database, local_registry_login(environment))
+    secured = {**rendered, **engine_of(database).connector.transport(database)}
+    return in_form(secured, database, local_registry_login(environment))
 
 
 def local_registry_login(environment: Environment) -> dict[str, str]:
@@ -27,8 +28,15 @@ def local_registry_login(environment: Environment) -> dict[str, str]:
 
 def local_values(database: Database, environment: Environment) -> dict[str, str]:
     password = f"${{file:{environment.capture_secrets_path}:password}}"
-    address = Address(LOOPBACK, environment.ports.postgres, password)
+    host, port = source_place(database, environment)
+    address = Address(host, port, password)
     return source_values(database, address, environment.registry, LARGEST_MESSAGE)
+
+
+def source_place(database: Database, environment: Environment) -> tuple[str, int]:
+    """Host and port of the server."""
+    source = database.source
+    return (source.host, source.port) if source else (LOOPBACK, environment.ports.postgres)
 
 
 def source_values(database: Database, address: Address, registry: str, largest_message: int) -> dict[str, str]:

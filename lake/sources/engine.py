@@ -42,7 +42,7 @@ class Checks(Protocol):
 class Preparation(Protocol):
     """Makes a source capturable."""
 
-    def execute(self, environment: Environment, database: str, statements: list[str]) -> None:
+    def execute(self, environment: Environment, database: Database, statements: list[str]) -> None:
         """Runs the statements of changes: all of them, or none."""
 
 
@@ -60,6 +60,9 @@ class ConnectorSettings(Protocol):
 
     def values(self, database: Database, address: Address) -> dict[str, str]:
         """The values of the engine's own placeholders."""
+
+    def transport(self, database: Database) -> dict[str, str]:
+        """Settings of the connection to a server that the definition names; none for the server of the lake."""
 
     def exclusive(self, database: Database) -> dict[str, str]:
         """Settings that only one connector may have with these values."""
@@ -83,7 +86,7 @@ class Capture(Protocol):
     def status(self, environment: Environment, database: Database) -> tuple[str, int | None]:
         """The state in words, and the bytes of log that the source keeps for the capture, if known."""
 
-    def request_snapshot(self, environment: Environment, database: str, tables: list[str]) -> int:
+    def request_snapshot(self, environment: Environment, database: Database, tables: list[str]) -> int:
         """Requests that the connector reads tables (schema.table) while it streams. Returns a position after that."""
 
     def reset(self, environment: Environment, database: Database) -> bool:

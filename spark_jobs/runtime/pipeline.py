@@ -95,6 +95,11 @@ class Pipeline:
     metastore: str
     quarantine: Dict[str, Target]  # by database
     tables: Tuple[Table, ...]
+    sources: Any = None  # the servers that definitions name, by database
+
+    def server(self, database: str, usual: str) -> str:
+        """The server of a database as a URL. usual: of those that name none."""
+        return str((self.sources or {}).get(database, usual))
 
 
 def read_pipeline(spark: SparkSession, path: str) -> Pipeline:

@@ -47,14 +47,17 @@ class Checks:
 
 
 class Preparation:
-    def execute(self, environment: Environment, database: str, statements: list[str]) -> None:
-        with connect(environment, database) as connection:
+    def execute(self, environment: Environment, database: Database, statements: list[str]) -> None:
+        with connect(environment, database.database) as connection:
             connection.executescript(";".join(["BEGIN", *statements, "COMMIT"]))
 
 
 class Connector:
     def values(self, database: Database, address: Address) -> dict[str, str]:
         return {"FILE": f"{database.database}.sqlite"}
+
+    def transport(self, database: Database) -> dict[str, str]:
+        return {}
 
     def exclusive(self, database: Database) -> dict[str, str]:
         return {"sqlite.file": f"{database.database}.sqlite"}
@@ -79,8 +82,8 @@ class Capture:
     def status(self, environment: Environment, database: Database) -> tuple[str, int | None]:
         return "inactive", None
 
-    def request_snapshot(self, environment: Environment, database: str, tables: list[str]) -> int:
-        raise BadInput("the toy reads no table again", database, "begin anew")
+    def request_snapshot(self, environment: Environment, database: Database, tables: list[str]) -> int:
+        raise BadInput("the toy reads no table again", database.database, "begin anew")
 
     def reset(self, environment: Environment, database: Database) -> bool:
         return True

@@ -19,7 +19,7 @@ REQUEST = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapsho
 
 
 def position(environment: Environment, database: Database) -> int:
-    with connect_source(environment, database.database) as connection:
+    with connect_source(environment, database) as connection:
         return _position(connection)
 
 
@@ -42,7 +42,7 @@ def reader(environment: Environment, database: Database) -> int | None:
 
 def status(environment: Environment, database: Database) -> tuple[str, int | None]:
     try:
-        with connect_source(environment, "postgres") as connection:
+        with connect_source(environment, database) as connection:
             slot = read_slot(connection, database)
     except LakeError:
         return "unknown", None
@@ -51,7 +51,7 @@ def status(environment: Environment, database: Database) -> tuple[str, int | Non
     return f"{'active' if slot.active else 'inactive'}, {slot.wal_status}", slot.retained_bytes
 
 
-def request_snapshot(environment: Environment, database: str, tables: list[str]) -> int:
+def request_snapshot(environment: Environment, database: Database, tables: list[str]) -> int:
     """Writes into the signal table, and commits before it reads the position."""
     data = {"data-collections": tables, "type": "incremental"}
     with connect_source(environment, database) as connection:
@@ -62,7 +62,7 @@ def request_snapshot(environment: Environment, database: str, tables: list[str])
 
 def reset(environment: Environment, database: Database) -> bool:
     """Drops the slot."""
-    with connect_source(environment, database.database) as connection:
+    with connect_source(environment, database) as connection:
         try:
             connection.execute(DROP, [names.slot(database)])
         except psycopg.errors.ObjectInUse:

@@ -54,15 +54,16 @@ def read_source(environment: Environment, database: Database) -> SourceFacts:
     """All facts of one database, read in one transaction that writes nothing."""
     names = list(database.by_name)
     values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
-    with connect_source(environment, database.database) as connection:
+    with connect_source(environment, database) as connection:
         connection.read_only = True
         catalog = Catalog(
             wal_level=str(value(connection, "SHOW wal_level")),
-            missing_roles=value(connection, MISSING_ROLES, READERS),
-            may_replicate=bool(value(connection, MAY_REPLICATE, CAPTURE)),
+            missing_roles=[] if database.source else value(connection, MISSING_ROLES, READERS),
+            may_replicate=bool(database.source or value(connection, MAY_REPLICATE, CAPTURE)),
             tables={table.full_name: table for table in rows(connection, SourceTable, TABLES, values)},
         )
-        missing = preparation.unmet(connection, database.database, preparation.database_steps(database))
+        missing = preparation.unmet_of_server(environment, connection, database)
+        missing += preparation.unmet(connection, database.database, preparation.database_steps(database))
         departed = preparation.unmet(connection, database.database, [preparation.departures(database)])
     return SourceFacts(catalog, missing, departed)
 

@@ -22,6 +22,11 @@ def values(database: Database, address: Address) -> dict[str, str]:
     }
 
 
+def transport(database: Database) -> dict[str, str]:
+    """The same checks of the server as by our own connections."""
+    return {f"database.{key}": setting for key, setting in database.source.tls.items()} if database.source else {}
+
+
 def exclusive(database: Database) -> dict[str, str]:
     return {"slot.name": names.slot(database)}
 

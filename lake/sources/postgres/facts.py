@@ -108,7 +108,7 @@ def read_tables(connection: Connection, database: Database) -> dict[str, TableFa
 
 
 def read_capture(environment: Environment, database: Database) -> Slot | None:
-    with connect_source(environment, database.database) as connection:
+    with connect_source(environment, database) as connection:
         return read_slot(connection, database)
 
 
@@ -117,6 +117,6 @@ def observe(environment: Environment, database: Database, position: Callable[[],
     that is ahead of a position read later is not the slot that the connector used. The server is read after the
     position: its log is always ahead of what was read from it.
     """
-    with connect_source(environment, database.database) as connection:
+    with connect_source(environment, database) as connection:
         slot, acknowledged = read_slot(connection, database), position()
         return Observation(slot, acknowledged, read_server(connection), read_tables(connection, database))

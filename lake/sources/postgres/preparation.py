@@ -13,10 +13,10 @@ from lake.config.definition import HEARTBEAT, SIGNAL, Database
 from lake.config.environment import Environment
 from lake.config.errors import LakeError
 from lake.sources.change import Change
-from lake.sources.postgres import names
+from lake.sources.postgres import names, passwords
 from lake.sources.postgres.connection import Connection, connect_source, refusal
 from lake.sources.postgres.relations import NARROWED, leaves
-from lake.sources.postgres.roles import CAPTURE, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
+from lake.sources.postgres.roles import CAPTURE, READERS, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
 
 LOCK_TIMEOUT = "5s"
 RDS_REPLICATION = "rds_replication"  # on RDS no role can have the attribute REPLICATION; this role replaces it
@@ -61,6 +61,14 @@ def unmet(connection: Connection, database: str, steps: Iterable[Step]) -> list[
     return [Change("source", database, *row[1:]) for row in rows]
 
 
+def unmet_of_server(environment: Environment, connection: Connection, database: Database) -> list[Change]:
+    """What a server that the definition names lacks: `lake up` prepares only its own."""
+    if database.source is None:
+        return []
+    steps = unmet(connection, database.database, own_server_steps(database.database))
+    return [*steps, *passwords.unset(environment, database)]
+
+
 def carry_out(connection: Connection, steps: Iterable[Step]) -> None:
     """Executes the steps one after the other, as the scripts do."""
     for step in steps:
@@ -68,35 +76,27 @@ def carry_out(connection: Connection, steps: Iterable[Step]) -> None:
             connection.execute(change.detail.encode())
 
 
-def execute(environment: Environment, database: str, statements: list[str]) -> None:
+def execute(environment: Environment, database: Database, statements: list[str]) -> None:
     """Runs the statements in one transaction: all of them or none; LakeError names the one that failed."""
+    where = database.database
     with connect_source(environment, database) as connection:
         connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
         for statement in statements:
             try:
-                connection.execute(statement.encode())
+                connection.execute(passwords.with_verifier(environment, connection, statement).encode())
             except psycopg.errors.LockNotAvailable:
                 raise LakeError(
                     f"another session holds a lock for more than {LOCK_TIMEOUT}",
-                    f"{database}: {statement}",
+                    f"{where}: {statement}",
                     "end its transaction (see pg_stat_activity), then run: lake apply",
                 ) from None
             except psycopg.Error as error:
-                raise LakeError(refusal(error), f"{database}: {statement}", "nothing was changed") from None
+                raise LakeError(refusal(error), f"{where}: {statement}", "nothing was changed") from None
 
 
 def server_steps(databases: Iterable[str]) -> Iterator[Step]:
     """Users without passwords, the registry's database, and the databases that do not exist; for `postgres`."""
-    for user in USERS:
-        exists = f"to_regrole({literal(user)}) IS NOT NULL"
-        yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
-    rds = f"to_regrole({literal(RDS_REPLICATION)})"
-    member = f"pg_has_role({literal(CAPTURE)}, {rds}, 'MEMBER')"
-    grant = f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}"
-    yield _step(RDS_REPLICATION, f"grant to {CAPTURE}", grant, f"{rds} IS NULL OR {member}")
-    allowed = f"(SELECT rolreplication FROM pg_roles WHERE rolname = {literal(CAPTURE)})"
-    statement = f"ALTER ROLE {name(CAPTURE)} REPLICATION"
-    yield _step(CAPTURE, "allow replication", statement, f"{rds} IS NOT NULL OR {allowed}")
+    yield from _users(USERS)
     # An administrator who is no superuser may give a database only to a role that it can become.
     right = "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END"
     able = f"{_is_database(REGISTRY_DATABASE)} OR pg_has_role({literal(REGISTRY)}, {right})"
@@ -104,10 +104,33 @@ def server_steps(databases: Iterable[str]) -> Iterator[Step]:
     yield _create_database(REGISTRY_DATABASE, f" OWNER {name(REGISTRY)}")
     for database in databases:
         yield _create_database(database)
-        for user in (CAPTURE, VERIFY):
-            held = f"has_database_privilege({literal(user)}, {literal(database)}, 'CONNECT')"
-            grant = f"GRANT CONNECT ON DATABASE {name(database)} TO {name(user)}"
-            yield _step(database, f"grant to {user}", grant, held)
+        yield from _access(database)
+
+
+def own_server_steps(database: str) -> Iterator[Step]:
+    """The users of a server that the definition names, and their access to the database, which exists there."""
+    yield from _users(READERS)
+    yield from _access(database)
+
+
+def _users(names: Iterable[str]) -> Iterator[Step]:
+    for user in names:
+        exists = f"to_regrole({literal(user)}) IS NOT NULL"
+        yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
+    rds = f"to_regrole({literal(RDS_REPLICATION)})"
+    member = f"pg_has_role(to_regrole({literal(CAPTURE)}), {rds}, 'MEMBER')"
+    grant = f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}"
+    yield _step(RDS_REPLICATION, f"grant to {CAPTURE}", grant, f"{rds} IS NULL OR {member}")
+    allowed = f"(SELECT rolreplication FROM pg_roles WHERE rolname = {literal(CAPTURE)})"
+    statement = f"ALTER ROLE {name(CAPTURE)} REPLICATION"
+    yield _step(CAPTURE, "allow replication", statement, f"{rds} IS NOT NULL OR {allowed}")
+
+
+def _access(database: str) -> Iterator[Step]:
+    for user in READERS:
+        held = f"has_database_privilege(to_regrole({literal(user)}), {literal(database)}, 'CONNECT')"
+        grant = f"GRANT CONNECT ON DATABASE {name(database)} TO {name(user)}"
+        yield _step(database, f"grant to {user}", grant, held)
 
 
 def database_steps(database: Database) -> Iterator[Step]:
@@ -196,10 +219,10 @@ def _rights(database: Database) -> Iterator[Step]:
         "'grant to ' || role",
         "format('GRANT USAGE ON SCHEMA %I TO %I', name, role)",
         "(name <> 'lake' AND to_regnamespace(name) IS NULL) OR "
-        "has_schema_privilege(role, to_regnamespace(name), 'USAGE')",
+        "has_schema_privilege(to_regrole(role), to_regnamespace(name), 'USAGE')",
         f"FROM {_rows(*zip(*schemas, strict=True))} AS wanted (name, role)",
     )
-    right = "has_table_privilege(role, to_regclass(name), one)"
+    right = "has_table_privilege(to_regrole(role), to_regclass(name), one)"
     yield Step(
         "name",
         "'grant to ' || role",

@@ -52,7 +52,7 @@ class Source(engine.Source):
     def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
         self._spark = spark
         self.url = url
-        self._slot = "lake_" + url.rpartition("/")[2]
+        self._slot = "lake_" + url.partition("?")[0].rpartition("/")[2]
         self._login = {
             "user": user,
             "password": password,
@@ -104,8 +104,10 @@ class Source(engine.Source):
 
 
 def source_of(spark: SparkSession, server: str, database: str, user: str) -> Source:
-    """A database of a server, jdbc:postgresql://host:port; the password is that of LAKE_VERIFY_PASSWORD."""
-    return Source(spark, "{}/{}".format(server.rstrip("/"), database), user, password(PASSWORD))
+    """A database of a server, jdbc:postgresql://host:port?parameters; the password is that of LAKE_VERIFY_PASSWORD."""
+    address, mark, parameters = server.partition("?")
+    url = "{}/{}{}{}".format(address.rstrip("/"), database, mark, parameters)
+    return Source(spark, url, user, password(PASSWORD))
 
 
 class Snapshot(engine.Snapshot):
