@@ -1,7 +1,6 @@
 """`lake cost`: what an environment costs per month, before it is deployed."""
 
 import typer
-from rich.table import Table
 
 from lake.aws.cost import Item, Prices, estimate, load_prices
 from lake.aws.environment import load_aws_environment
@@ -36,12 +35,8 @@ def total(items: list[Item]) -> float:
 
 
 def show(items: list[Item], prices: Prices) -> None:
-    table = Table("", "count", "each", "USD a month")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for item in items:
-        table.add_row(item.what, f"{item.count:g}", f"{item.each:.2f}", f"{item.month:.2f}")
-    table.add_section()
-    table.add_row("sum", "", "", f"{total(items):.0f}")
-    options.out.print(table)
+    rows = [(one.what, f"{one.count:g}", f"{one.each:.2f}", f"{one.month:.2f}") for one in items]
+    options.out.print(
+        options.table(["what", "count", "each", "USD a month"], [*rows, ("sum", "", "", f"{total(items):.0f}")])
+    )
     print(f"List prices of {prices.region}, {prices.date}; without traffic, requests and storage.")

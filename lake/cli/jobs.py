@@ -124,7 +124,7 @@ def _show(result: dict[str, Any]) -> None:
     """The first rows as a table, and all other facts in a line each."""
     for key, value in result.items():
         if key != "rows":
-            options.out.print(f"{key}: {value}", markup=False, soft_wrap=True)
+            options.out.print(f"{key}: {value}", markup=False)
     rows = result.get("rows", [])
     if rows:
         shown = [[str(value) for value in row.values()] for row in rows[:SHOWN]]

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from rich.box import Box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Column, Table
 from rich.text import Text
 
+from lake.cli.listing import Cell, Listing
 from lake.config.report import Report
 
 DIFFERENT = 3  # the exit code of --check
+PIPED = 100_000  # characters in a line
 ENV = typer.Option("local", "--env", "-e", help="The file environments/<name>.yaml.")
 JSON = typer.Option(False, "--json", help="Print the result as JSON.")
 YES = typer.Option(False, "--yes", help="Do not ask for confirmation.")
@@ -26,8 +26,16 @@ STREAM_TIMEOUT = typer.Option(300, "--timeout", min=1, help="Seconds to wait for
 VERIFY_TIMEOUT = typer.Option(180, "--timeout", min=1, help="Seconds to catch up, and then for rows to stop changing.")
 RESYNC_TIMEOUT = typer.Option(3600, "--timeout", min=1, help="Seconds for each step: reading, catching up, deleting.")
 
-# No terminal, no end of a line: who pipes a table looks for whole cells. rich takes 80 columns there.
-out = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200)
+
+class WholeLines(Console):
+    """Prints lines as they are: rich would cut words that are longer than a line, or break lines within a name."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        super().print(*objects, **{"soft_wrap": True, **how})
+
+
+# No terminal, no end of a line: who pipes a table looks for whole rows. rich takes 80 columns there.
+out = WholeLines(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPED)
 err = Console(stderr=True, highlight=False)
 
 
@@ -36,12 +44,9 @@ def print_json(facts: Any) -> None:
     print(json.dumps(facts, indent=2))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], box: Box | None = None) -> Table:
-    """A table whose texts are taken literally, never as markup. What is too long for its column is folded, not cut."""
-    made = Table(*(Column(name, overflow="fold") for name in columns), box=box)
-    for row in rows:
-        made.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
-    return made
+def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Listing:
+    """Rows under named columns, for `out`. A last column without a name holds notes."""
+    return Listing(columns, rows)
 
 
 def coloured(text: str, good: bool) -> Text:
@@ -55,7 +60,7 @@ def say(line: str) -> None:
 
 def say_step(service: str, what: str, seconds: float) -> None:
     """A step of a service that is started or stopped, on standard output."""
-    out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}", soft_wrap=True)
+    out.print(f"[dim]{seconds:5.1f} s[/]  [bold]{service:<10}[/] {escape(what)}")
 
 
 def confirm(question: str, yes: bool) -> bool:

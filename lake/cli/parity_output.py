@@ -6,6 +6,8 @@ from rich.text import Text
 
 from lake.cli import options
 
+SIDES = {"source": "the source", "cow": "the lake (cow)", "rt": "the lake (rt)"}
+
 
 def show(result: dict[str, Any]) -> None:
     """Prints the verdict, and every difference with both versions."""
@@ -14,10 +16,10 @@ def show(result: dict[str, Any]) -> None:
     for name, one in result["tables"].items():
         for kind in ("differences", "unsettled"):
             for difference in one[kind]:
-                options.out.print(f"{name}: {_line(difference)}", soft_wrap=True, markup=False)
+                options.out.print(f"{name}: {_line(difference)}", markup=False)
     lsns = ", ".join(sorted({one["lsn"] for one in result["tables"].values() if "lsn" in one}))
     if "result" in result:
-        options.out.print(f"result: {result['result']}", soft_wrap=True)
+        options.out.print(f"result: {result['result']}")
     options.out.print(f"{'equal' if result['equal'] else 'NOT EQUAL'} at LSN {lsns or '-'}, {result['seconds']} s")
 
 
@@ -37,7 +39,7 @@ def _line(difference: dict[str, Any]) -> str:
     key = " ".join(f"{name}={value}" for name, value in difference.get("key", {}).items())
     place = " ".join(part for part in (difference["where"], key) if part)
     if difference.get("missing_in"):
-        return f"{place}: no such row in {difference['missing_in']}"
+        return f"{place}: not in {SIDES[difference['missing_in']]}"
     if "detail" in difference:
         return f"{place}: {difference['detail']}"
     versions = [

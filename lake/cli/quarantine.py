@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import typer
-from rich.table import Table
 
 from lake.cli import options
+from lake.cli.listing import Listing
 from lake.config.environment import Environment, load_environment
 from lake.config.errors import BadInput
 from lake.config.names import no_tables, refuse_unknown
@@ -121,7 +121,7 @@ def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def messages_table(found: list[dict[str, Any]]) -> Table:
+def messages_table(found: list[dict[str, Any]]) -> Listing:
     return options.table(["id", "since", "bytes", "state", "reason"], map(_row, found))
 
 

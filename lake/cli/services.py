@@ -67,6 +67,4 @@ def endpoints(as_json: bool = options.JSON) -> None:
     values = all_endpoints(load_environment())
     if as_json:
         return options.print_json(values)
-    table = options.table(["", ""], flat(values).items())
-    table.show_header = False
-    return options.out.print(table)
+    return options.out.print(options.table(["", ""], flat(values).items()))

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import typer
+from rich.cells import cell_len
+from rich.console import Group
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -57,13 +59,25 @@ def _refuse_mixture(as_of: str | None, since: str | None, until: str | None) -> 
 
 
 def _print(content: dict[str, Any]) -> None:
-    # A narrow terminal breaks a long value; it does not cut it. Text is taken literally, never as markup.
-    table = Table(*(Column(Text(name), overflow="fold") for name in content["columns"]))
-    for row in content["rows"]:
-        table.add_row(*(_text(value) for value in row))
-    options.out.print(table)
+    rows = [[_text(value) for value in row] for row in content["rows"]]
+    table = Table(*(Column(Text(name)) for name in content["columns"]))
+    for row in rows:
+        table.add_row(*row)
+    endless = options.out.options.update(max_width=options.PIPED)
+    fits = options.out.measure(table, options=endless).maximum <= options.out.width
+    options.out.print(table if fits else _records(content["columns"], rows))
     more = ", and there are more (--limit)" if content["more"] else ""
     options.out.print(f"{len(content['rows'])} rows{more}")
+
+
+def _records(columns: list[str], rows: list[list[Text]]) -> Group:
+    """A line for each value, where a line has no room for a row."""
+    width = max(map(cell_len, columns), default=0)
+    lines = []
+    for number, row in enumerate(rows, 1):
+        lines.append(Text(f"row {number}", "bold"))
+        lines += [Text(f"  {name:<{width}}  ") + value for name, value in zip(columns, row, strict=True)]
+    return Group(*lines)
 
 
 def _text(value: Any) -> Text:

@@ -62,14 +62,19 @@ def overview(found: Status) -> Group:
     if "pairing" in facts:
         lines.append(_pairing(facts["pairing"]))
     parts: list[RenderableType] = [Text("\n".join(lines))] if lines else []
-    tables = {
-        kind: options.table(columns, map(row, facts[kind]))
-        for kind, (columns, row) in TABLES.items()
-        if facts.get(kind)
-    }
-    if total := sum(one.rss_bytes for one in facts.get("services", [])):
-        tables["services"].add_row("", "", "", "", f"{total / 2**20:.0f} MiB", "")
-    return Group(*parts, *tables.values())
+    for kind, (columns, row) in TABLES.items():
+        if facts.get(kind):
+            parts += [
+                *([Text()] if parts else []),
+                options.table(columns, [*map(row, facts[kind]), *_sum(kind, facts)]),
+            ]
+    return Group(*parts)
+
+
+def _sum(kind: str, facts: dict[str, Any]) -> list[list[str]]:
+    """The last row of the services: their memory together."""
+    total = sum(one.rss_bytes for one in facts[kind]) if kind == "services" else 0
+    return [["all", "", "", "", f"{total / 2**20:.0f} MiB", ""]] if total else []
 
 
 def _pairing(one: Pairing) -> str:

@@ -67,7 +67,7 @@ def run(
 
 
 def _say(line: str) -> None:
-    options.out.print(line, soft_wrap=True, markup=False)
+    options.out.print(line, markup=False)
 
 
 def _refuse_failed(result: dict[str, Any], log: str) -> None:

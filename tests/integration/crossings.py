@@ -61,8 +61,9 @@ def keys_that_change(lab: Lab) -> None:
 
 def messages_of_the_application(lab: Lab) -> None:
     """No table has them, and nothing waits for them."""
-    emit = "SELECT pg_logical_emit_message({}, '{}', 'text')"
-    lab.transaction(emit.format("false", ""), emit.format("true", "app"))
+    emit = "SELECT pg_logical_emit_message({}, E'{}', repeat('x', {}))"
+    for prefix, size in {"": 1, "app": 2_000_000, "app\\nof two lines": 1}.items():
+        lab.transaction(emit.format("false", prefix, size), emit.format("true", prefix, size))
 
 
 def keys_with_separators(lab: Lab) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
 from lake.cli import options, sql
@@ -37,7 +36,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def printed(found: dict[str, Any], monkeypatch: pytest.MonkeyPatch, width: int = 120) -> str:
     out = io.StringIO()
-    monkeypatch.setattr(options, "out", Console(file=out, width=width, highlight=False))
+    monkeypatch.setattr(options, "out", options.WholeLines(file=out, width=width, highlight=False))
     monkeypatch.setattr(sql, "run_job", lambda *_: found)
     monkeypatch.setattr(sql, "load_environment", lambda: None)
     CliRunner().invoke(app, ["sql", "select 1"])
