@@ -52,7 +52,7 @@ def test_brackets_are_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_long_value_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     value = "".join(str(number) for number in range(100))
     out = printed(content(["a", "b"], [value, value]), monkeypatch, width=40)
-    assert sum(character.isdigit() for character in out.rpartition("1 rows")[0]) == 2 * len(value)
+    assert out.count(value) == 2
 
 
 def test_both_columns_of_a_name_are_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
