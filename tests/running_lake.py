@@ -122,13 +122,13 @@ class RunningLake:
         content = {**yaml.safe_load(file.read_text()), **settings}
         (self.databases / file.name).write_text(yaml.safe_dump(content))
 
-    def forget(self, database: str) -> None:
-        """Takes a database out again: its queries would slow the tests that follow, its slot would keep the log."""
-        (self.databases / f"{database}.yaml").unlink(missing_ok=True)
-        httpx.delete(
-            f"{self.home.connect}/connectors/source_postgres_{database}", trust_env=False, auth=self.home.connect_login
-        )
-        drop_slot(self.home, f"lake_{database}")
+    def forget(self, *databases: str) -> None:
+        """Takes databases out again: their queries would slow the tests that follow, their slots would keep the log."""
+        for database in databases:
+            (self.databases / f"{database}.yaml").unlink(missing_ok=True)
+            connector = f"{self.home.connect}/connectors/source_postgres_{database}"
+            httpx.delete(connector, trust_env=False, auth=self.home.connect_login)
+            drop_slot(self.home, f"lake_{database}")
         if self.definitions():
             self.apply()
 

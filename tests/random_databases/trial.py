@@ -1,19 +1,25 @@
 """Random databases in one lake: each is made, captured, changed and migrated while it is captured, and proven."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
 from lake.clients import stream_status
+from lake.clients.connect import Connect, failure
+from lake.config.definition import Database
 from lake.config.errors import LakeError
+from lake.config.report import silent
 from tests.random_databases.database import RandomDatabase, Transactions, run
 from tests.random_databases.verdict import Outcome, Verdict, judge
 from tests.running_lake import RunningLake
 
-SETTLE_S = 60.0  # a table that stopped is never up to date
-VERIFY_S = "15"
+SETTLE_S = 600.0  # on a busy machine; a table that is late without a word is a fault
+LOOK_S = 10.0
+VERIFY_S = "20"  # a table that stopped never gets there
+STOPPED = ("stopped", "retrying")
 # Captures databases, and gives the relations that it left out, with the reason, for each of them.
 Capture = Callable[[RunningLake, Sequence[RandomDatabase]], dict[str, dict[str, str]]]
 
@@ -40,6 +46,13 @@ class Trial:
         self._settle()
         return self._outcomes(left_out)
 
+    def leave(self) -> None:
+        """Takes the databases out of the lake and drops them."""
+        self.lake.forget(*(one.name for one in self.databases))
+        with psycopg.connect(self.lake.home.dsn("postgres"), autocommit=True) as connection:
+            for one in self.databases:
+                connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(one.name)))
+
     def _run(self, one: RandomDatabase, step: Transactions) -> None:
         """What PostgreSQL refuses is kept: nothing that a random database does is wrong by itself."""
         for transaction in step:
@@ -49,11 +62,31 @@ class Trial:
                 self.harmed[one.name].append(f"{str(error).splitlines()[0]}: {transaction[:200]}")
 
     def _settle(self) -> None:
-        """Returns when the lake holds what is committed now, or does not get there."""
+        """Returns when each table holds what is committed now, or is told not to, or is late without a word."""
+        end = time.monotonic() + SETTLE_S
+        while time.monotonic() < end and any(not self._is_settled(one) for one in self._captured()):
+            pass
+
+    def _captured(self) -> list[Database]:
         ours = {one.name for one in self.databases}
-        captured = [one for one in self.lake.definitions() if one.database in ours]
-        with suppress(LakeError):
-            stream_status.wait_for_lake(self.lake.home, captured, lambda line: None, SETTLE_S)
+        return [one for one in self.lake.definitions() if one.database in ours]
+
+    def _is_settled(self, database: Database) -> bool:
+        """True if all tables that are not stopped are up to date."""
+        if failure(Connect(self.lake.home).status(database.connector) or {}):
+            return True
+        facts = stream_status.reported(self.lake.home)
+        stopped = {topic for name, topic in database.hudi_tables.items() if facts.get(name, {}).get("state") in STOPPED}
+        running = {
+            name: table for name, table in database.by_name.items() if table.topic(database.database) not in stopped
+        }
+        try:
+            stream_status.wait_for_lake(
+                self.lake.home, [database.model_copy(update={"by_name": running})], silent, LOOK_S
+            )
+        except LakeError:
+            return False
+        return True
 
     def _outcomes(self, left_out: dict[str, dict[str, str]]) -> dict[str, Outcome]:
         topics = {name: topic for one in self.lake.definitions() for name, topic in one.hudi_tables.items()}
