@@ -1,5 +1,6 @@
 """One inspection of one source: reads all facts and finds the drift."""
 
+from collections import ChainMap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -55,10 +56,13 @@ def _expected(home: Environment, database: Database, seen: Observation, applied:
     """The baseline, with the losses that were found now. applied: None if there is no pipeline file yet."""
     unread = {name: one for name, one in baseline.noted(home, database).items() if name in seen.tables}
     known = (baseline.load(home, database) or Baseline(seen.server, {})).with_new({**seen.tables, **unread})
+    notes = baseline.noted_losses(home, database.database)
     if applied is not None:
-        known = known.with_only(applied).with_losses(_losses(database, known, seen, applied))
+        found = dict(ChainMap(*notes.values(), _losses(database, known, seen, applied)))
+        known = known.with_only(applied).with_losses(found)
     known = known.with_columns(seen.tables)
     baseline.save(home, database, known)
+    baseline.forget_notes(notes)
     return known
 
 

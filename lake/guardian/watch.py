@@ -14,7 +14,7 @@ from lake.config.definition import Database, load_databases
 from lake.config.environment import Environment, load_environment
 from lake.config.errors import LakeError
 from lake.config.lock import is_locked
-from lake.guardian import rules, supervisors
+from lake.guardian import protect, rules, supervisors
 from lake.guardian.inspect import Inspection, applied_tables, inspect
 from lake.guardian.lag import LagTracker
 from lake.guardian.progress import CaptureProgress
@@ -40,18 +40,19 @@ class Guardian:
         self._reported: dict[str, list[Drift]] = {}
         self._lags: dict[str, LagTracker] = {}
         self._progress: dict[str, CaptureProgress] = {}
+        self.known: list[Database] = []  # the definition as it could be read last
         self.stopping = threading.Event()
 
     def run(self) -> None:
         """Inspects all sources every few seconds until it is stopped."""
         while not self.stopping.wait(INSPECT_EVERY_S):
             try:
-                defined = [one for one in load_databases(self._home.root) if engine_of(one).guard]
+                self.known = [one for one in load_databases(self._home.root) if engine_of(one).guard]
             except LakeError as error:
                 LOG.warning("%s", error)
                 continue
-            self.forget_departed({one.database for one in defined})
-            write(self._home, [drift for one in defined for drift in self.attend(one)])
+            self.forget_departed({one.database for one in self.known})
+            write(self._home, [drift for one in self.known for drift in self.attend(one)])
 
     def forget_departed(self, defined: set[str]) -> None:
         """Deletes baselines that are neither defined nor applied: git may remove a definition for a moment."""
@@ -125,7 +126,8 @@ def main() -> None:
     home = load_environment()
     guardian = Guardian(home)
     signal.signal(signal.SIGTERM, lambda *_: guardian.stopping.set())
-    threading.Thread(target=supervisors.keep, args=(home, guardian.stopping), daemon=True).start()
+    for keep, *what in ((supervisors.keep, home), (protect.keep, home, lambda: guardian.known)):
+        threading.Thread(target=keep, args=(*what, guardian.stopping), daemon=True).start()
     guardian.run()
 
 

@@ -203,6 +203,13 @@ class Limit(Protocol):
         """Protects the source, even if that ends the capture."""
 
 
+class Protection(Protocol):
+    """The application comes before its capture."""
+
+    def protect(self, environment: Environment, database: Database) -> dict[str, str]:
+        """Gives the application back the updates that fail because of the capture. What was done, by table."""
+
+
 @dataclass(frozen=True)
 class Guard:
     """The capabilities that a guardian needs. server, table: the engine's classes of facts, which a baseline keeps."""
@@ -212,6 +219,7 @@ class Guard:
     facts: Facts
     rules: Rules
     limit: Limit
+    protection: Protection
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The last state of a source that was known to be in order, kept in one file per database."""
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from lake.sources.engines import engine_of, guard_of
 
 Tables = Mapping[str, TableFacts]
 UNREAD = "guardian/unread"
+LOST = "guardian/lost"
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,21 @@ def note(home: Environment, database: Database) -> None:
 def noted(home: Environment, database: Database) -> dict[str, TableFacts]:
     """The noted tables by name; {} if there is no note."""
     return _by_name(database, read_json(_path(home, database.database, UNREAD)) or [])
+
+
+def note_losses(home: Environment, database: str, reasons: Mapping[str, str]) -> None:
+    """Keeps why tables lose changes from now on, until an inspection has it in the baseline."""
+    replace_json(home.data / LOST / database / f"{time.time_ns()}.json", dict(reasons))
+
+
+def noted_losses(home: Environment, database: str) -> dict[Path, dict[str, str]]:
+    """The notes, oldest first; forget_notes() deletes those that the baseline has."""
+    return {path: read_json(path) for path in sorted((home.data / LOST / database).glob("*.json"))}
+
+
+def forget_notes(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def forget(home: Environment, database: str) -> None:

@@ -21,7 +21,7 @@ def test_the_index_lists_the_pages_in_their_order() -> None:
 
 
 def test_numbers_follow_one_another() -> None:
-    assert [int(page.name[:4]) for page in PAGES] == list(range(1, len(PAGES) + 1))
+    assert len({page.name[:4] for page in PAGES}) == len(PAGES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name[:4])

@@ -56,6 +56,12 @@ def with_partitions(found: int, applied: int) -> Spoil:
 
 REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ("wal_level", with_catalog(wal_level="replica"), SHOP, ["wal_level is 'replica'", "ALTER SYSTEM"]),
+    (
+        "updates would fail",
+        with_table(harmed=True),
+        SHOP,
+        ["would fail", "key tables.public.a.replica_identity", "full"],
+    ),
     ("no capture role", with_catalog(missing_roles=["lake_capture"]), SHOP, ["no role lake_capture", "lake up"]),
     ("no replication", with_catalog(may_replicate=False), SHOP, ["may not replicate", "rds_replication"]),
     ("hidden rows", with_table(hidden_from=["lake_verify"]), SHOP, ["row-level security", "BYPASSRLS for lake_verify"]),

@@ -38,7 +38,7 @@ def test_each_role_gets_what_its_work_needs() -> None:
 
 def test_a_table_has_the_identity_that_the_definition_gives_it() -> None:
     (wanted,) = [step.each for step in preparation.database_steps(SHOP) if "REPLICA IDENTITY" in step.statement]
-    assert "ARRAY['public.a', 'sales.b']::text[], ARRAY['FULL', 'DEFAULT']::text[]" in wanted
+    assert "unnest(ARRAY['public.a', 'sales.b'," in wanted and "ARRAY['FULL', 'DEFAULT'," in wanted
 
 
 def test_quotes_in_a_name_cannot_leave_the_identifier() -> None:

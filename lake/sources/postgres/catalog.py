@@ -1,6 +1,6 @@
 """The catalog of PostgreSQL: the facts that the definition is checked against."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
@@ -24,6 +24,7 @@ class SourceTable:
     of them for whose type Debezium has no placeholder.
     unmapped: "column type" of each column whose type the lake can't keep.
     hidden_from: the roles of the lake from which row-level security may hide rows.
+    harmed: its updates and deletes would fail once it is published.
     types: of each column; for a domain, its base type; "enum" for every enum.
     """
 
@@ -38,6 +39,7 @@ class SourceTable:
     unmapped: list[str] = field(default_factory=list)
     hidden_from: list[str] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
+    harmed: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,11 +58,15 @@ def read_source(environment: Environment, database: Database) -> SourceFacts:
     values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
     with connect_source(environment, database) as connection:
         connection.read_only = True
+        harmed = {name for (name,) in connection.execute(preparation.harmed(database).encode())}
         catalog = Catalog(
             wal_level=str(value(connection, "SHOW wal_level")),
             missing_roles=[] if database.source else value(connection, MISSING_ROLES, READERS),
             may_replicate=bool(database.source or value(connection, MAY_REPLICATE, CAPTURE)),
-            tables={table.full_name: table for table in rows(connection, SourceTable, TABLES, values)},
+            tables={
+                table.full_name: replace(table, harmed=table.full_name in harmed)
+                for table in rows(connection, SourceTable, TABLES, values)
+            },
         )
         missing = preparation.unmet_of_server(environment, connection, database)
         missing += preparation.unmet(connection, database.database, preparation.database_steps(database))

@@ -71,6 +71,12 @@ def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
     other = f"the primary key of {name} is ({key}), not ({', '.join(table.key)})"
     yield list(table.key) != found.key, other, ".key", f"write key: [{key}]"
     now = f"ALTER ROLE ... BYPASSRLS for {' and '.join(found.hidden_from)}, {LEAVE_OUT}"
+    # The application comes first: PostgreSQL would refuse its statements, not ours.
+    harmed = (
+        f"updates and deletes of {name} would fail once it is captured: it has no replica identity that can be used"
+    )
+    now_full = f"use replica_identity: full, or make its primary key not deferrable, {LEAVE_OUT}"
+    yield found.harmed, harmed, ".replica_identity", now_full
     yield found.hidden_from, f"row-level security may hide rows of {name} from the lake", "", now
 
 

@@ -1,7 +1,18 @@
 """PostgreSQL, by capability."""
 
 from lake.sources.engine import Engine, Guard
-from lake.sources.postgres import capture, catalog, checks, connector, facts, limit, preparation, rules, script
+from lake.sources.postgres import (
+    capture,
+    catalog,
+    checks,
+    connector,
+    facts,
+    limit,
+    preparation,
+    protection,
+    rules,
+    script,
+)
 from lake.sources.postgres.types import MAPPED
 
 POSTGRES = Engine(
@@ -13,5 +24,5 @@ POSTGRES = Engine(
     capture=capture,
     types=MAPPED,
     scripts=script.scripts,
-    guard=Guard(facts.ServerFacts, facts.TableFacts, facts, rules, limit),
+    guard=Guard(facts.ServerFacts, facts.TableFacts, facts, rules, limit, protection),
 )

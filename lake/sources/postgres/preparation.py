@@ -17,6 +17,7 @@ from lake.sources.postgres import names, passwords
 from lake.sources.postgres.connection import Connection, connect_source, refusal
 from lake.sources.postgres.relations import NARROWED, leaves
 from lake.sources.postgres.roles import CAPTURE, READERS, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
+from lake.sources.postgres.updatable import broken_where
 
 LOCK_TIMEOUT = "5s"
 RDS_REPLICATION = "rds_replication"  # on RDS no role can have the attribute REPLICATION; this role replaces it
@@ -30,6 +31,8 @@ LAKE_TABLES = {
 }
 # Debezium writes its watermarks of incremental snapshots into the signal table.
 LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DELETE"}
+# The setting of OPTIONS for generated columns, where the server has it: "n", none.
+GENERATED = "CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 'n' END"
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
 PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 
@@ -168,16 +171,29 @@ def _is_database(database: str) -> str:
 
 def _identities(database: Database) -> Step:
     """The replica identity of the relations that hold the rows."""
-    identities = [table.replica_identity.upper() for table in database.tables]
-    wanted = _rows(database.by_name, identities)
     return Step(
         "n.nspname || '.' || c.relname",
-        "'replica identity ' || lower(identity)",
-        "format('ALTER TABLE %I.%I REPLICA IDENTITY %s', n.nspname, c.relname, identity)",
-        'c.relreplident = lower(left(identity, 1))::"char"',
-        f"FROM {wanted} AS wanted (name, identity) CROSS JOIN LATERAL ({leaves('to_regclass(name)')}) leaf\n"
+        f"'replica identity ' || CASE {_identity('c.oid')} WHEN 'f' THEN 'full' ELSE 'default' END",
+        "format('ALTER TABLE ONLY %I.%I REPLICA IDENTITY %s', n.nspname, c.relname,\n"
+        f"    CASE {_identity('c.oid')} WHEN 'f' THEN 'FULL' ELSE 'DEFAULT' END)",
+        f"c.relreplident = {_identity('c.oid')}",
+        f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves('to_regclass(name)')}) leaf\n"
         "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace",
     )
+
+
+def _identity(relation: str) -> str:
+    """The letter of the identity that the definition gives a relation, unless the application's updates would fail."""
+    return (
+        f"CASE WHEN identity = 'FULL' AND NOT {broken_where(relation, literal('f'), GENERATED)} THEN 'f' ELSE 'd' END"
+    )
+
+
+def _harmed() -> str:
+    """True if updates of the table `name` would fail once it is published: it is not, until that is mended."""
+    broken = broken_where("l.oid", f"({_identity('l.oid')})", GENERATED)
+    held = f"l.oid IN ({leaves('to_regclass(name)')})"
+    return f"EXISTS (SELECT FROM pg_class l WHERE l.relkind = 'r' AND {held} AND {broken})"
 
 
 def _publication(database: Database) -> Iterator[Step]:
@@ -194,8 +210,9 @@ def _publication(database: Database) -> Iterator[Step]:
         literal(published_as),
         "'add ' || name",
         f"format('ALTER PUBLICATION %I ADD TABLE %I.%I', {literal(published_as)}, {PARTS})",
-        _once_there(f"EXISTS (SELECT {members(database)} AND c.oid = to_regclass(name) AND NOT {NARROWED})"),
-        f"FROM unnest({_published(database)}) AS wanted (name)",
+        f"{_once_there(f'EXISTS (SELECT {members(database)} AND c.oid = to_regclass(name) AND NOT {NARROWED})')}"
+        f"\n    OR {_harmed()}",
+        f"FROM {wanted(database)}",
     )
 
 
@@ -203,6 +220,17 @@ def _dropped(database: Database, action: str, condition: str) -> Step:
     publication = literal(names.publication(database))
     drop = f"format('ALTER PUBLICATION %I DROP TABLE %I.%I', {publication}, n.nspname, c.relname)"
     return Step(publication, action, drop, condition, members(database))
+
+
+def harmed(database: Database) -> str:
+    """A query: the tables of the definition that cannot be published, because their updates would fail."""
+    return f"SELECT name FROM {wanted(database)} WHERE {_harmed()}"
+
+
+def wanted(database: Database) -> str:
+    """The tables to publish with the identities of their relations, as a FROM clause."""
+    identities = [*(table.replica_identity.upper() for table in database.tables), *("DEFAULT" for _ in LAKE_TABLES)]
+    return f"{rows_of([*database.by_name, *LAKE_TABLES], identities)} AS wanted (name, identity)"
 
 
 def _published(database: Database) -> str:
@@ -220,7 +248,7 @@ def _rights(database: Database) -> Iterator[Step]:
         "format('GRANT USAGE ON SCHEMA %I TO %I', name, role)",
         "(name <> 'lake' AND to_regnamespace(name) IS NULL) OR "
         "has_schema_privilege(to_regrole(role), to_regnamespace(name), 'USAGE')",
-        f"FROM {_rows(*zip(*schemas, strict=True))} AS wanted (name, role)",
+        f"FROM {rows_of(*zip(*schemas, strict=True))} AS wanted (name, role)",
     )
     right = "has_table_privilege(to_regrole(role), to_regclass(name), one)"
     yield Step(
@@ -228,7 +256,7 @@ def _rights(database: Database) -> Iterator[Step]:
         "'grant to ' || role",
         f"format('GRANT %s ON %I.%I TO %I', rights, {PARTS}, role)",
         _once_there(f"NOT EXISTS (SELECT FROM unnest(string_to_array(rights, ', ')) one WHERE {right} IS NOT TRUE)"),
-        f"FROM {_rows(*zip(*needed, strict=True))} AS wanted (name, role, rights)",
+        f"FROM {rows_of(*zip(*needed, strict=True))} AS wanted (name, role, rights)",
     )
 
 
@@ -238,7 +266,7 @@ def _once_there(condition: str) -> str:
     return f"(name NOT IN ({own}) AND to_regclass(name) IS NULL) OR {condition}"
 
 
-def _rows(*columns: Iterable[str]) -> str:
+def rows_of(*columns: Iterable[str]) -> str:
     return f"unnest({', '.join(map(_array, columns))})"
 
 

@@ -1,0 +1,102 @@
+"""Gives an application its updates back where a migration made them fail: its work comes before its capture.
+
+One statement per relation, for the guardian and for the pod that does its work on AWS. It takes the lock first, looks
+again, and alters only what is still broken; a lock that cannot be had in a second is tried again by the next round.
+"""
+
+import logging
+
+import psycopg
+
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.sources.postgres import names
+from lake.sources.postgres.connection import Connection, connect_source, refusal
+from lake.sources.postgres.preparation import Step, literal, name, unmet, wanted
+from lake.sources.postgres.updatable import broken_member, broken_members
+
+LOG = logging.getLogger("guardian")
+LOCK_TIMEOUT = "1s"
+WHY = (
+    "CASE WHEN l.relreplident = 'f' THEN 'FULL has a generated column that is not published'"
+    " ELSE 'it has no usable replica identity' END"
+)
+PART = "CASE WHEN l.oid <> c.oid THEN format(' (of partition %I.%I)', ln.nspname, l.relname) ELSE '' END"
+# Arguments of format(): 1 and 2 the member, 3 and 4 the relation, 5 its oid, 6 the member's oid, 7 the identity that
+# cures it, 8 why its updates failed. A member that comes back is read again: its note of that goes, too.
+TAKE_OUT = """
+  SET LOCAL lock_timeout = '{timeout}';
+  LOCK TABLE ONLY %1$I.%2$I, ONLY %3$I.%4$I IN SHARE UPDATE EXCLUSIVE MODE;
+  IF EXISTS ({broken} AND l.oid = %5$s) THEN
+    IF to_regclass('lake.signal') IS NOT NULL THEN
+      DELETE FROM lake.signal WHERE id LIKE 'snapshot-%6$s-%%';
+    END IF;
+    ALTER PUBLICATION {publication} DROP TABLE ONLY %1$I.%2$I;
+    RAISE WARNING 'was taken out of the publication, because its updates failed: %%', %8$L
+      USING SCHEMA = %1$L, TABLE = %2$L;
+  END IF;"""
+SWITCH = """
+  SET LOCAL lock_timeout = '{timeout}';
+  LOCK TABLE ONLY %3$I.%4$I IN ACCESS EXCLUSIVE MODE;
+  IF EXISTS ({broken} AND l.oid = %5$s) THEN
+    ALTER TABLE ONLY %3$I.%4$I REPLICA IDENTITY %7$s;
+    RAISE WARNING 'has replica identity %7$s now, because its updates failed: %%', %8$L
+      USING SCHEMA = %1$L, TABLE = %2$L;
+  END IF;
+EXCEPTION WHEN lock_not_available OR insufficient_privilege THEN"""
+
+
+def protect(environment: Environment, database: Database) -> dict[str, str]:
+    """Cures what is broken now. What was done, by table."""
+    done: dict[str, str] = {}
+    with connect_source(environment, database) as connection:
+        connection.autocommit = True  # one that cannot be cured yet does not hold up the others
+        connection.add_notice_handler(lambda said: done.update({f"{said.schema_name}.{said.table_name}": _words(said)}))
+        for change in unmet(connection, database.database, [cures(database)]):
+            _cure_one(connection, change.detail)
+    return done
+
+
+def _words(said: psycopg.errors.Diagnostic) -> str:
+    return said.message_primary or ""
+
+
+def _cure_one(connection: Connection, statement: str) -> None:
+    try:
+        connection.execute(statement.encode())
+    except psycopg.Error as error:
+        LOG.warning("updates of a table fail, and the next round tries again: %s", refusal(error))
+
+
+def cures(database: Database) -> Step:
+    """The statements that cure what is broken now; each confirms it, and warns of what it did."""
+    publication = literal(names.publication(database))
+    return Step(
+        "n.nspname || '.' || c.relname",
+        "coalesce('replica identity ' || cure, 'take out of the publication')",
+        f"format(CASE WHEN cure IS NULL THEN {literal(_block(database))}\n"
+        f"    ELSE {literal(_block(database, SWITCH))} END,\n"
+        f"    n.nspname, c.relname, ln.nspname, l.relname, l.oid, c.oid, cure, {WHY} || {PART})",
+        "false",
+        f"{broken_members(publication)}\n"
+        f"  LEFT JOIN {wanted(database)} ON wanted.name = n.nspname || '.' || c.relname\n"
+        f"  CROSS JOIN LATERAL (SELECT {_identity()} AS cure) cured",
+    )
+
+
+def _identity() -> str:
+    """The identity under which a table of the definition can be updated; NULL without one."""
+    return (
+        f"CASE WHEN wanted.identity = 'FULL' AND NOT {broken_member('l.oid', literal('f'))} THEN 'FULL'"
+        f" WHEN wanted.name IS NOT NULL AND NOT {broken_member('l.oid', literal('d'))} THEN 'DEFAULT' END"
+    )
+
+
+def _block(database: Database, first: str = "") -> str:
+    publication = names.publication(database)
+    values = {
+        "timeout": LOCK_TIMEOUT,
+        "broken": f"SELECT {broken_members(literal(publication))}".replace("%", "%%"),
+        "publication": name(publication).replace("%", "%%"),
+    }
+    return f"DO $lake$ BEGIN{(first + TAKE_OUT).format(**values)}\nEND $lake$"
