@@ -29,6 +29,7 @@ NAMES = ["null", {"type": "array", "items": "string"}]
 GRID = {"type": "array", "items": ["null", "string"], "connect.parameters": {SOURCE + "type": "_INT4"}}
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": numeric(6, 0)}]}
 OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE, TOLD, RUN = 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+REAL, WORD, BYTES, WORDS = 14, 15, 16, 17  # what the key is
 SCHEMAS: dict[int, dict[str, Any]] = {
     OURS: record(("id", "int"), ("name", ["null", "string"])),
     LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
@@ -47,6 +48,10 @@ SCHEMAS: dict[int, dict[str, Any]] = {
         "fields": [{"name": "key", "type": "string"}, *({"name": name, "type": "long"} for name in ("bytes", "limit"))],
     },
     RUN: record(("id", "int"), ("name", ["null", "string"]), ("__run", ["null", "long"])),
+    REAL: record(("id", "double"), ("name", ["null", "string"])),
+    WORD: record(("id", "string"), ("name", ["null", "string"])),
+    BYTES: record(("id", "bytes"), ("name", ["null", "string"])),
+    WORDS: record(("id", {"type": "array", "items": ["null", "string"]}), ("name", ["null", "string"])),
     BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
 }
 

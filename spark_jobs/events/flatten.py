@@ -3,7 +3,7 @@
 from typing import Any, Dict, List, Sequence
 
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.runtime.sql_text import identifier
+from spark_jobs.runtime.sql_text import identifier, text_of_key
 from spark_jobs.sources.columns import lake_columns
 from spark_jobs.sources.engine import engine
 
@@ -51,8 +51,8 @@ def record_key(table: Table) -> List[str]:
     """
     if len(table.keys) == 1:
         return []
-    text = "coalesce(CAST({} AS string), raise_error('a column of the key is NULL'))"
-    texts = [text.format(identifier(key)) for key in table.keys]
+    text = "coalesce({}, raise_error('a column of the key is NULL'))"
+    texts = [text.format(text_of_key(identifier(key))) for key in table.keys]
     return ["to_json(array({})) AS _key".format(", ".join(texts))]
 
 

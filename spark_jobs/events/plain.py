@@ -6,7 +6,7 @@ The rows are those of decode_and_fit.py: the same SQL, which lake.stream.Rows co
 from typing import Any, List, Optional
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import BinaryType, DoubleType, FloatType, IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType
 
 from spark_jobs.events.decode_and_fit import Stored, with_record_key
 from spark_jobs.events.deletes import erase_deleted
@@ -22,12 +22,7 @@ MESSAGES = StructType(
 
 
 def plain_rows(spark: SparkSession, schemas: WriterSchemas, writer: int, stored: Stored) -> Optional[Any]:
-    """The compiled rows, a Java lake.stream.Rows; None if the writer does not write exactly the table's columns.
-
-    Also None for keys of floats: for Spark 0.0 and -0.0 are one key, and their bytes differ.
-    """
-    if any(isinstance(stored.columns[key].dataType, (FloatType, DoubleType)) for key in schemas.table.keys):
-        return None
+    """The compiled rows, a Java lake.stream.Rows; None if the writer does not write exactly the table's columns."""
     schemas.learn([writer])
     rows = _as_stored(spark, schemas, writer, stored.columns)
     return None if rows is None else java(spark, "lake.stream.Rows")(rows._jdf)

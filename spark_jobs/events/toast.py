@@ -17,7 +17,7 @@ from spark_jobs.events.flatten import ADDED, GENERATION, MOVED_FROM, UNAVAILABLE
 from spark_jobs.runtime import frames
 from spark_jobs.runtime.frames import replaced
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.runtime.sql_text import identifier, text_literal
+from spark_jobs.runtime.sql_text import identifier, text_literal, text_of_key
 from spark_jobs.sources.columns import Convert, Converted, is_delete, selected
 
 ALL = "*"  # in UNAVAILABLE: all columns except the key; it is in the delete with which a change of the key begins
@@ -89,7 +89,7 @@ def _old_key(field: Dict[str, Any], row: str, convert: Convert) -> Converted:
     struct = "{}.{}".format(row, MOVED_FROM)
     (key,) = [branch for branch in field["type"] if branch != "null"]
     columns = {column["name"]: convert(column, struct) for column in key["fields"]}
-    texts = ["{}, CAST({} AS string)".format(text_literal(name), one.value) for name, one in columns.items()]
+    texts = ["{}, {}".format(text_literal(name), text_of_key(one.value)) for name, one in columns.items()]
     value = "CASE WHEN {} IS NOT NULL THEN map({}) END".format(struct, ", ".join(texts))
     return Converted(value, [pair for one in columns.values() for pair in one.unrepresentable])
 
@@ -113,7 +113,7 @@ def carried(rows: DataFrame, table: Table, names: Sequence[str]) -> DataFrame:
 
 def key_text(values: Iterable[str]) -> str:
     """One text of a key's values: a JSON array, which no separator in a value can confuse."""
-    return "to_json(array({}))".format(", ".join("CAST({} AS string)".format(value) for value in values))
+    return "to_json(array({}))".format(", ".join(map(text_of_key, values)))
 
 
 def leaves_out(name: str) -> str:

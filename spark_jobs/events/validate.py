@@ -136,9 +136,6 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     reason = F.when(absent, _undecodable(writer, schema))
     if not applied:
         return reason
-    if len(table.keys) == 1:  # a composite key is one text that is never empty (flatten.record_key)
-        empty = row[table.keys[0]].cast("string") == ""
-        reason = reason.when(empty, F.lit("its key is an empty text, which Hudi refuses"))
     convert = engine(table.engine).convert
     return reason.otherwise(F.expr(toast.unrepresentable(schema, _row(writer), table.keys, convert)))
 

@@ -15,6 +15,7 @@ from spark_jobs.events.fencing import Generations
 from spark_jobs.hudi import source_offsets, timeline
 from spark_jobs.hudi.appender import Appender, NotPlain
 from spark_jobs.hudi.hive_sync import MetastoreSync
+from spark_jobs.hudi.record_keys import with_own_keys
 from spark_jobs.hudi.service_schedule import ServiceSchedule, Unserved
 from spark_jobs.hudi.write_client import roll_back
 from spark_jobs.kafka.admin import Topic
@@ -58,7 +59,7 @@ class HudiTable:
     def __init__(self, spark: SparkSession, source: Table, target: Target, can_append: bool = False) -> None:
         self.source = source
         self.can_append = can_append
-        self.target = target
+        self.target = target = with_own_keys(spark, target)
         self.path = target.path
         self.name = target_name(source, target)
         # Held while a commit is made, and by the table services while they plan (spark_jobs/hudi/table_services.py).

@@ -10,7 +10,6 @@ from lake.config.identifiers import IDENTIFIER, TABLE_NAME, is_added_column
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
 
-BYTES = "bytea"
 # Hudi, Spark and the metastore must get the value back from the folder's name; these types are tested.
 PARTITION_TYPES = (
     "text",
@@ -141,14 +140,3 @@ def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Itera
         order = f"{large} of {table.full_name} may be large: values are taken over in the order of one partition only"
         now = "use full, or topic_partitions: 1"
         yield partitions > 1, order, ".replica_identity", now
-    yield from _of_bytes_in_key(found, is_default)
-
-
-def _of_bytes_in_key(found: SourceTable, is_text: bool) -> Iterator[Rule]:
-    """If a key becomes text, all bytes that are no text look the same in it: different rows would become one."""
-    is_composite = len(found.key) > 1
-    kind = "of several columns" if is_composite else "under replica_identity: default with large values"
-    now = "leave the table out, or give it a key of another type" if is_composite else "use replica_identity: full"
-    for name in found.key:
-        problem = f"{name} is {BYTES}, which the lake can't tell apart in a key {kind}"
-        yield found.types.get(name) == BYTES and (is_composite or is_text), problem, ".key", now

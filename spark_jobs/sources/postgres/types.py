@@ -91,7 +91,6 @@ PG_TYPES: Dict[str, ColumnType] = {
     "money": ColumnType(MONEY, "{x}::numeric::text", _through(MONEY), _text),
     "bytea": ColumnType("binary", "encode({x}, 'hex')", _same, _hex),
     "date": ColumnType("date", DATE, _same, _date_text),
-    "timetz": ColumnType("string", "({x} AT TIME ZONE 'UTC')::time::text || 'Z'", _same, _same),
     "timestamp": ColumnType("timestamp", TIMESTAMP, _same, _timestamp_out),
     "timestamptz": ColumnType("timestamp", TIMESTAMP.replace("{x}", "({x} AT TIME ZONE 'UTC')"), _same, _timestamp_out),
     "interval": ColumnType("string", INTERVAL, _same, _same),
@@ -100,7 +99,7 @@ PG_TYPES: Dict[str, ColumnType] = {
 ONE_BIT = ColumnType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
 TEXTS = ("text", "varchar", "bpchar", "char", "name", "citext", "ltree", "json", "jsonb", "xml", "tsvector")
 ADDRESSES = ("inet", "cidr", "macaddr", "macaddr8")
-STRINGS = (*TEXTS, *ADDRESSES, "uuid", "time", "bit", "varbit", *RANGES, *avro_types.TEXT_AS_BYTES)
+STRINGS = (*TEXTS, *ADDRESSES, "uuid", "time", "timetz", "bit", "varbit", *RANGES, *avro_types.TEXT_AS_BYTES)
 PG_TYPES.update({name.lower(): STRING for name in STRINGS})
 # Of these PostgreSQL reads the canonical text as the value it stands for: rows are found by it, and by an index.
 READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text", "varchar", "bpchar", "uuid")

@@ -5,16 +5,12 @@ import io.debezium.spi.converter.RelationalColumn;
 import java.math.BigDecimal;
 import java.sql.Date;
 import java.time.LocalDate;
-import java.time.LocalTime;
-import java.time.format.DateTimeFormatter;
 import java.util.Calendar;
 import java.util.GregorianCalendar;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
@@ -27,8 +23,8 @@ import org.apache.kafka.connect.data.SchemaBuilder;
  *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension becomes
  *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
  *   <li>{@code bit varying}: its text; otherwise the length is lost ('001' and '1' are the same bytes).</li>
- *   <li>{@code timetz}: in UTC, as from Debezium. But Debezium fails for a zone with seconds, such as the local mean
- *       times of the nineteenth century, and then the whole connector fails.</li>
+ *   <li>{@code timetz}: its text with its zone, in which PostgreSQL tells values apart. Debezium drops the zone, and
+ *       fails for one with seconds, such as the local mean times of the nineteenth century.</li>
  *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
  * </ul>
  *
@@ -44,9 +40,6 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
     private static final int TIMETZ = 1266;
-    private static final long DAY_MICROS = 86_400_000_000L;
-    private static final Pattern ZONED_TIME = Pattern.compile(
-            "(\\d\\d):(\\d\\d):(\\d\\d)(?:[.](\\d{1,6}))?([+-])(\\d\\d)(?::(\\d\\d))?(?::(\\d\\d))?");
     private static final long FINITE_MS = 200_000_000_000_000_000L;  // far beyond the year 5874897
     // PostgreSQL's first and last finite date. The stream sends days beyond them for the infinities.
     private static final long FIRST_DAY = -2_440_550;
@@ -70,8 +63,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
             register(column, SchemaBuilder.string(), "VARBIT", Object::toString, "",
                     NameUnavailable.PLACEHOLDER, registration);
         } else if (column.nativeType() == TIMETZ) {
-            SchemaBuilder time = SchemaBuilder.string().name("io.debezium.time.ZonedTime").version(1);
-            register(column, time, "TIMETZ", ExactColumns::timeInUtc, "00:00:00Z", null, registration);
+            register(column, SchemaBuilder.string(), "TIMETZ", Object::toString, "00:00:00+00", null, registration);
         } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
             register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
                     NameUnavailable.PLACEHOLDER, registration);
@@ -117,27 +109,6 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         boolean beforeChrist = fields.get(Calendar.ERA) == GregorianCalendar.BC;
         return LocalDate.of(beforeChrist ? 1 - year : year, fields.get(Calendar.MONTH) + 1,
                 fields.get(Calendar.DAY_OF_MONTH));
-    }
-
-    /** PostgreSQL's text of a time with its zone, "01:35:20.5+10:36:20", as "14:59:00.5Z"; 24:00 is 00:00. */
-    static Object timeInUtc(Object value) {
-        Matcher parts = ZONED_TIME.matcher(value.toString());
-        if (!parts.matches()) {
-            throw new IllegalArgumentException("a timetz does not have the form of PostgreSQL");
-        }
-        long fraction = parts.group(4) == null ? 0 : Long.parseLong((parts.group(4) + "00000").substring(0, 6));
-        long clock = seconds(parts, 1, 2, 3) * 1_000_000 + fraction;
-        long zone = seconds(parts, 6, 7, 8) * (parts.group(5).equals("-") ? -1_000_000 : 1_000_000);
-        return LocalTime.ofNanoOfDay(Math.floorMod(clock - zone, DAY_MICROS) * 1000)
-                .format(DateTimeFormatter.ISO_LOCAL_TIME) + "Z";
-    }
-
-    private static long seconds(Matcher parts, int hours, int minutes, int seconds) {
-        return 3600 * number(parts, hours) + 60 * number(parts, minutes) + number(parts, seconds);
-    }
-
-    private static long number(Matcher parts, int group) {
-        return parts.group(group) == null ? 0 : Long.parseLong(parts.group(group));
     }
 
     /** Debezium passes a decimal in its own class; its toString is the plain number, or NAN. */

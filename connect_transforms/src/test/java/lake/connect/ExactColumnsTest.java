@@ -40,15 +40,6 @@ class ExactColumnsTest {
     }
 
     @Test
-    void givesATimeInUtcWhateverItsZone() {
-        assertEquals("07:04:56Z", ExactColumns.timeInUtc("12:34:56+05:30"));
-        assertEquals("14:59:00.5Z", ExactColumns.timeInUtc("01:35:20.5+10:36:20"));
-        assertEquals("04:00:00.000001Z", ExactColumns.timeInUtc("20:00:00.000001-08"));
-        assertEquals("00:00:00Z", ExactColumns.timeInUtc("24:00:00+00"));
-        assertThrows(IllegalArgumentException.class, () -> ExactColumns.timeInUtc("12:34:56"));
-    }
-
-    @Test
     void splitsAnArrayIntoTheTextsOfItsElements() {
         assertEquals(List.of(), PostgresArray.elements("{}"));
         assertEquals(Arrays.asList("1", null, "3"), PostgresArray.elements("{1,NULL,3}"));

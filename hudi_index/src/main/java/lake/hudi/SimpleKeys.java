@@ -1,0 +1,18 @@
+package lake.hudi;
+
+import org.apache.avro.generic.GenericRecord;
+import org.apache.hudi.common.config.TypedProperties;
+import org.apache.hudi.keygen.SimpleKeyGenerator;
+
+/** Hudi's own key generator, with the texts of {@link KeyText}. */
+public final class SimpleKeys extends SimpleKeyGenerator {
+
+  public SimpleKeys(TypedProperties properties) {
+    super(properties);
+  }
+
+  @Override
+  public String getRecordKey(GenericRecord row) {
+    return KeyText.of(row, getRecordKeyFieldNames()).orElseGet(() -> super.getRecordKey(row));
+  }
+}
