@@ -23,6 +23,8 @@ SUMMARY = (
     "array_distinct(flatten(collect_set(facts.__unavailable))) AS unavailable",
     "collect_set(cast(facts.__run AS string)) AS generations",
     "collect_set(CASE WHEN facts.__op <> 'r' THEN cast(facts.__run AS string) END) AS streaming",
+    "collect_set(CASE WHEN facts.__op = 'c' THEN facts.__source_ts_ms END) AS created_ms",
+    "collect_set(CASE WHEN facts.__op = 'd' THEN facts.__source_ts_ms END) AS deleted_ms",
 )
 
 
@@ -51,6 +53,16 @@ class Batch(NamedTuple):
     def left_out(self) -> List[str]:
         """The columns that some message leaves out; toast.ALL among them for a change of keys."""
         return sorted({name for row in self.partitions for name in row["unavailable"]})
+
+    @property
+    def created_ms(self) -> List[int]:
+        """The commit times of transactions that created rows, ms."""
+        return sorted({ms for row in self.partitions for ms in row["created_ms"]})
+
+    @property
+    def deleted_ms(self) -> List[int]:
+        """The commit times of transactions that deleted rows, ms."""
+        return sorted({ms for row in self.partitions for ms in row["deleted_ms"]})
 
     @property
     def next_offsets(self) -> Dict[str, int]:

@@ -1,5 +1,7 @@
 """The class that makes the text of each row's key."""
 
+from dataclasses import replace
+
 from pyspark.sql import SparkSession
 
 from spark_jobs.hudi import timeline
@@ -21,7 +23,7 @@ def with_own_keys(spark: SparkSession, target: Target) -> Target:
         kept = timeline.meta_client(spark, target.path).getTableConfig().getKeyGeneratorClassName()
     else:
         kept = None
-    return target._replace(options={**target.options, GENERATOR: kept or own(target.options[GENERATOR])})
+    return replace(target, options={**target.options, GENERATOR: kept or own(target.options[GENERATOR])})
 
 
 def own(generator: str) -> str:

@@ -10,11 +10,13 @@ from pyspark.sql import DataFrame
 from spark_jobs.events import fencing
 from spark_jobs.events.batch import Batch, summarize
 from spark_jobs.events.decode_and_fit import decode_and_fit
+from spark_jobs.events.held_twice import without_superfluous
 from spark_jobs.events.latest_by_key import latest_by_key
 from spark_jobs.events.toast import carried
-from spark_jobs.events.toast_from_table import with_stored_values
+from spark_jobs.events.toast_from_table import Read, with_stored_values
 from spark_jobs.events.writer_schemas import WriterSchemas
 from spark_jobs.hudi.table import Commit, HudiTable
+from spark_jobs.hudi.widening import widen
 
 LOG = logging.getLogger("apply_batch")
 SMALL_BATCH = 5000  # messages; up to this many, one task is faster than two
@@ -52,10 +54,12 @@ def apply_batch(
     position = {**table.position_after(batch, current, generations), **(table.reached if replayed else {})}
     began = time.time()
     applied = _with_lookahead(current, lookahead, schemas)
-    rows = _few_tasks(decode_and_fit(applied, schemas, table.stored), applied)
+    fitted = decode_and_fit(applied, schemas, table.stored)
+    rows = _few_tasks(without_superfluous(fitted, applied, schemas, table.stored, _reader(table)), applied)
     changes = carried(rows, table.source, applied.left_out)
     latest = latest_by_key(changes, table.source.keys)
     with _filled(latest, applied, table) as complete:
+        widen(table, complete.schema)
         planned = time.time()
         many = batch.number > SMALL_BATCH
         commit = table.commit(complete, position, batch.value_bytes, current.committed_ms, many)
@@ -85,5 +89,9 @@ def _filled(latest: DataFrame, batch: Batch, table: HudiTable) -> Iterator[DataF
     if not batch.left_out:
         yield latest
         return
-    with with_stored_values(latest, table.source, table.read if table.stored.columns.fields else None) as complete:
+    with with_stored_values(latest, table.source, _reader(table)) as complete:
         yield _few_tasks(complete, batch)
+
+
+def _reader(table: HudiTable) -> Optional[Read]:
+    return table.read if table.stored.columns.fields else None

@@ -63,8 +63,11 @@ class PlainRoad:
         """A Java lake.stream.PlainBatch."""
         spark = self._table.spark
         keys = java_list(spark, self._table.source.keys)
+        # A key that two rows hold for a moment needs REPLICA IDENTITY FULL (events/held_twice.py).
+        full = self._table.source.replica_identity == "full"
+        last = self._table.position.get("source_ts_ms") or -1
         with plain_only():
-            return java(spark, "lake.stream.PlainBatch")(messages, prepared.rows, prepared.writer, keys)
+            return java(spark, "lake.stream.PlainBatch")(messages, prepared.rows, prepared.writer, keys, full, last)
 
 
 def _partitions(found: Any, writer: int) -> List[Dict[str, Any]]:

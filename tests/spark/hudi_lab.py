@@ -36,8 +36,10 @@ LOCAL = Environment(name="local", root=Path(__file__).parents[2])
 class Lab:
     """The Hudi tables of one source table below a folder, and their quarantine."""
 
-    def __init__(self, spark: SparkSession, folder: Path, policy: str = "quarantine", types: Any = ("mor",)) -> None:
-        settings = {"key": ["id"], "types": list(types), "on_bad_message": policy}
+    def __init__(
+        self, spark: SparkSession, folder: Path, policy: str = "quarantine", types: Any = ("mor",), **more: Any
+    ) -> None:
+        settings = {"key": ["id"], "types": list(types), "on_bad_message": policy, **more}
         content = rendered([Database.model_validate({"database": "lab", "tables": {"public.t": settings}})], LOCAL)
         self.spark = spark
         self.registry: Any = Schemas()

@@ -113,6 +113,12 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         ],
     ),
     (
+        "a type with the name of one of PostgreSQL's own",
+        with_table(shadowed=["kind app.date"]),
+        SHOP,
+        ["types that bear the name of one of PostgreSQL's own: kind app.date", "RENAME TO another name"],
+    ),
+    (
         "partition by time",
         with_table(types={"kind": "timestamp without time zone"}),
         SHOP,

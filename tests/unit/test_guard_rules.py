@@ -111,6 +111,30 @@ def test_the_limit_is_reported_in_words_that_stay() -> None:
     assert list(limit.of_limit(local, DATABASE, None)) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ([1, 10], [1, 10], []),
+        ([1, 10], [1, 11], []),  # REINDEX
+        ([1, 10], [2, 10], []),  # varchar(5) to varchar(20)
+        ([1, 10], [2, 11], ["had its primary key dropped or changed"]),
+        ([1, 0], [2, 0], ["had its primary key dropped or changed"]),  # of a partitioned table
+        ([1, 10], [], ["had its primary key dropped or changed"]),
+        ([], [2, 11], []),  # a baseline of an older release
+    ],
+)
+def test_a_key_that_was_away_is_named_when_it_is_back(before: list[int], after: list[int], told: list[str]) -> None:
+    found = rules.of_table(DATABASE, replace(TABLE, key_index=before), replace(TABLE, key_index=after))
+    assert [(drift.what, drift.lost) for drift in found] == [(f"public.a {text}", True) for text in told]
+
+
+def test_a_label_that_was_renamed_is_named() -> None:
+    before = replace(TABLE, labels={"1": "new", "2": "old"})
+    (drift,) = rules.of_table(DATABASE, before, replace(TABLE, labels={"1": "fresh", "2": "old", "3": "more"}))
+    assert drift.what.endswith("enum labels that were renamed: new to fresh")
+    assert drift.lost
+
+
 def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
     known = Baseline(SERVER, {"public.a": TABLE})
     found = {"public.a": replace(TABLE, relation=9), "public.b": replace(TABLE, full_name="public.b")}

@@ -25,6 +25,7 @@ class SourceTable:
     unmapped: "column type" of each column whose type the lake can't keep.
     hidden_from: the roles of the lake from which row-level security may hide rows.
     harmed: its updates and deletes would fail once it is published.
+    shadowed: "column type" of each column whose type bears the name of a type of PostgreSQL itself.
     types: of each column; for a domain, its base type; "enum" for every enum.
     """
 
@@ -38,6 +39,7 @@ class SourceTable:
     unmarked: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
     hidden_from: list[str] = field(default_factory=list)
+    shadowed: list[str] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     harmed: bool = False
 
@@ -86,7 +88,13 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
   large.*, typed.*,
   ARRAY(SELECT r.rolname::text FROM pg_roles r
         WHERE r.rolname = ANY (%(readers)s) AND c.relrowsecurity AND NOT (r.rolsuper OR r.rolbypassrls)
-          AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from
+          AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from,
+  ARRAY(SELECT a.attname || ' ' || format_type(a.atttypid, NULL)
+        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+        LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
+        JOIN pg_type own ON own.typname = coalesce(e.typname, t.typname)
+          AND own.typnamespace = 'pg_catalog'::regnamespace AND own.oid <> coalesce(e.oid, t.oid)
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS shadowed
 FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
 CROSS JOIN LATERAL (SELECT ARRAY(
     SELECT a.attname::text FROM pg_constraint k CROSS JOIN unnest(k.conkey) WITH ORDINALITY AS u (attnum, n)

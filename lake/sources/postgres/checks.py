@@ -90,6 +90,9 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     # They are in the snapshot and not in the stream: Debezium 3.7 then ends the snapshot (seen).
     now = "leave the table out, or make them ordinary columns kept by a trigger"
     yield found.generated, f"{name} has generated columns: {', '.join(found.generated)}", "", now
+    # Debezium looks types up by their names alone, and the connector of all tables fails.
+    shadowed = f"{name} has columns of types that bear the name of one of PostgreSQL's own: {', '.join(found.shadowed)}"
+    yield found.shadowed, shadowed, "", f"ALTER TYPE or ALTER DOMAIN ... RENAME TO another name, {LEAVE_OUT}"
     unmapped = f"{name} has columns of types that the lake can't keep: {', '.join(found.unmapped)}"
     now = f"change the type (text holds anything), {LEAVE_OUT}; docs/types.md lists what the lake keeps"
     yield found.unmapped, unmapped, "", now

@@ -26,7 +26,8 @@ LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
 TABLES = f"""
 SELECT name AS full_name, c.oid::bigint AS relation, r.oid::bigint AS membership, leaf.files, leaf.identities,
-  own.defaulted, own.columns, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
+  own.defaulted, own.columns, own.labels,
+  own.key_index, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
   coalesce({NARROWED}, false) AS narrowed
 FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
 LEFT JOIN pg_publication p ON p.pubname = %(publication)s
@@ -37,7 +38,13 @@ CROSS JOIN LATERAL (
     FROM pg_class leaf WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) leaf
 CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.atthasmissing), '{{}}') AS defaulted,
-      coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns
+      coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns,
+      (SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')
+       FROM pg_enum e WHERE e.enumtypid IN (
+         SELECT unnest(ARRAY[t.oid, t.typbasetype, t.typelem]) FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
+         WHERE b.attrelid = c.oid AND b.attnum > 0)) AS labels,
+      ARRAY(SELECT unnest(ARRAY[k.oid::bigint, coalesce(pg_relation_filenode(k.conindid)::bigint, 0)])
+            FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p') AS key_index
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
 """
 
@@ -83,6 +90,8 @@ class TableFacts(engine.TableFacts):
     defaulted: columns whose DEFAULT is the value of rows that are older than the column.
     published: the publication publishes all changes. narrowed: a row filter or a column list leaves some out.
     identities: the replica identities of the relations that hold rows, by PostgreSQL's letters ("f", "d", "i", "n").
+    labels: of the enums of its columns, by oid: a label that is renamed keeps it.
+    key_index: the oid of the primary key and the file of its index, 0 without one; empty without such a key.
     """
 
     membership: int | None
@@ -91,6 +100,8 @@ class TableFacts(engine.TableFacts):
     published: bool = True
     narrowed: bool = False
     identities: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
+    key_index: list[int] = field(default_factory=list)
 
 
 def read_server(connection: Connection) -> ServerFacts:

@@ -54,6 +54,15 @@ def of_table(database: Database, expected: TableFacts, observed: TableFacts | No
     if rewritten(expected, observed):
         what = "was emptied or rewritten (TRUNCATE, ALTER TYPE, VACUUM FULL, a partition)"
         yield loss(database, expected.full_name, what)
+    if rekeyed(expected, observed):
+        yield loss(database, expected.full_name, "had its primary key dropped or changed")
+    if renamed := [
+        f"{old} to {observed.labels[oid]}"
+        for oid, old in expected.labels.items()
+        if observed.labels.get(oid, old) != old
+    ]:
+        what = f"has rows with enum labels that were renamed: {', '.join(renamed)}"
+        yield loss(database, expected.full_name, what)
     if fresh := [column for column in observed.defaulted if column not in expected.defaulted]:
         what = f"has rows that got the DEFAULT of {', '.join(fresh)} without an event"
         yield loss(database, expected.full_name, what)
@@ -68,6 +77,14 @@ def loss_reason(observed: TableFacts, identities: set[str]) -> str:
     if wrong := sorted({*observed.identities} - {"f", *(identity[0] for identity in identities)}):
         return f"had the replica identity {', '.join(IDENTITIES[one] for one in wrong)}"
     return ""
+
+
+def rekeyed(expected: TableFacts, observed: TableFacts) -> bool:
+    """True if the primary key is gone or another one. REINDEX keeps its oid, an ALTER TYPE may keep the file."""
+    before, after = expected.key_index, observed.key_index
+    if not before or not after:
+        return before != after and bool(before)
+    return before[0] != after[0] and (before[1] != after[1] or not before[1])
 
 
 def rewritten(expected: TableFacts, observed: TableFacts) -> bool:

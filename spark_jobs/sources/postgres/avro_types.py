@@ -37,7 +37,7 @@ CAST_FROM_TEXT = {
 }
 TEMPORAL_FROM_TEXT = {"DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMPTZ": "timestamp"}
 NESTED = "chr(0)"  # how the converter marks the literal of an array of several dimensions
-SEVERAL_DIMENSIONS = "an array of several dimensions, which no ARRAY type can hold"
+SEVERAL_DIMENSIONS = "an array of several dimensions, or what is no array, which no ARRAY type can hold"
 REMEDY = "write another value in PostgreSQL"
 SPECIAL_NUMERICS = {"NAN": "NaN", "POSITIVE_INFINITY": "Infinity", "NEGATIVE_INFINITY": "-Infinity"}
 
@@ -128,7 +128,7 @@ def _array(shape: Dict[str, Any], source: str, column: str) -> Converted:
     items = _shape(shape["items"])
     inherited = {**items.get("connect.parameters", {}), **shape.get("connect.parameters", {})}
     inherited.pop(SOURCE + "length", None)  # of numeric: text, see types.ELEMENTS
-    element = _element({**items, "connect.parameters": inherited}, source.lstrip("_"))
+    element = _element({**items, "connect.parameters": inherited}, source[1:])
     value = "transform({}, item -> {})".format(column, element.value)
     exists = "exists({}, item -> {})"
     return element.where(lambda item, problem: (exists.format(column, item), problem))._replace(value=value)

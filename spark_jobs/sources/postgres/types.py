@@ -15,9 +15,10 @@ from spark_jobs.sources.postgres.avro_types import INFINITY_MICROS, LEAST_MICROS
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
 OUTPUT = "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
 INTERVAL = (
+    "CASE WHEN NOT isfinite({x}) THEN {x}::text ELSE "
     "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
     "|| extract(hour FROM {x}) || 'H' || extract(minute FROM {x}) || 'M' "
-    "|| trim_scale(extract(second FROM {x})) || 'S'"
+    "|| trim_scale(extract(second FROM {x})) || 'S' END"
 )
 DATE = (
     "CASE WHEN NOT isfinite({x}) THEN {x}::text WHEN {x} BETWEEN '0001-01-01' AND '9999-12-31' "

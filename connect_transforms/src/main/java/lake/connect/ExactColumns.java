@@ -4,6 +4,7 @@ import io.debezium.spi.converter.CustomConverter;
 import io.debezium.spi.converter.RelationalColumn;
 import java.math.BigDecimal;
 import java.sql.Date;
+import java.sql.Types;
 import java.time.LocalDate;
 import java.util.Calendar;
 import java.util.GregorianCalendar;
@@ -52,9 +53,9 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
 
     @Override
     public void converterFor(RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
-        if (column.typeName().startsWith("_")) {
+        if (column.jdbcType() == Types.ARRAY) {  // the name of another type may begin with _, too
             SchemaBuilder texts = SchemaBuilder.array(SchemaBuilder.string().optional().build());
-            register(column, texts, column.typeName(), PostgresArray::elements, List.of(),
+            register(column, texts, column.typeName(), ExactColumns::elements, List.of(),
                     List.of(NameUnavailable.PLACEHOLDER), registration);
         } else if (column.nativeType() == DATE) {
             SchemaBuilder days = SchemaBuilder.int32().name("io.debezium.time.Date").version(1);
@@ -89,6 +90,15 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     /** Debezium's markers, one for each form of its placeholder, are plain objects; no real value is one. */
     static boolean isUnchangedLargeValue(Object value) {
         return value.getClass() == Object.class;
+    }
+
+    /** What is no array gets the mark of one that a reader must refuse: an exception would stop all tables. */
+    static Object elements(Object value) {
+        try {
+            return PostgresArray.elements(value);
+        } catch (RuntimeException unreadable) {
+            return List.of(PostgresArray.NESTED + value);
+        }
     }
 
     static Object days(Object value) {

@@ -54,6 +54,11 @@ class ExactColumnsTest {
     }
 
     @Test
+    void marksWhatIsNoArray() {
+        assertEquals(List.of(PostgresArray.NESTED + "x"), ExactColumns.elements("x"));
+    }
+
+    @Test
     void refusesWhatIsNoArray() {
         assertThrows(IllegalArgumentException.class, () -> PostgresArray.elements("[I@8e21f9e"));
     }

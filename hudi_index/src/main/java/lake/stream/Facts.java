@@ -35,6 +35,10 @@ final class Facts {
     return row.isNullAt(op) || !"r".equals(row.getUTF8String(op).toString());
   }
 
+  boolean isDelete() {
+    return !row.isNullAt(op) && "d".equals(row.getUTF8String(op).toString());
+  }
+
   Long lsn() {
     return row.isNullAt(lsn) ? null : row.getLong(lsn);
   }

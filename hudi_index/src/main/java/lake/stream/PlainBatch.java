@@ -18,19 +18,27 @@ public final class PlainBatch {
   private final Map<Integer, Summary> partitions = new TreeMap<>();
   private final Rows rows;
   private final int order;
+  private final Facts facts;
+  private final boolean full;
+  private final long last;
 
   /**
    * Decodes all messages.
    *
    * @param writer the id of the schema of all messages
+   * @param full whether the table has REPLICA IDENTITY FULL
+   * @param last when the source committed what the table got last, ms
    * @throws NotPlain with the reason
    */
   public PlainBatch(
-      List<ConsumerRecord<byte[], byte[]>> messages, Rows rows, int writer, List<String> keys) {
+      List<ConsumerRecord<byte[], byte[]>> messages, Rows rows, int writer, List<String> keys, boolean full,
+      long last) {
     this.rows = rows;
+    this.full = full;
+    this.last = last;
     order = rows.type().fieldIndex("_order");
     UnsafeProjection key = rows.columns(keys);
-    Facts facts = new Facts(rows.type());
+    facts = new Facts(rows.type());
     for (ConsumerRecord<byte[], byte[]> message : messages) {
       UnsafeRow row = decoded(message, writer);
       partitions.computeIfAbsent(message.partition(), number -> new Summary()).add(message, facts.of(row));
@@ -64,10 +72,23 @@ public final class PlainBatch {
 
   private void keep(UnsafeRow key, UnsafeRow row) {
     UnsafeRow held = newest.get(key);
+    refuseDeleteOfTwo(held, row);
     if (held == null) {
       newest.put(key.copy(), row.copy());
     } else if (held.getLong(order) < row.getLong(order)) {
       newest.put(key, row.copy()); // the map keeps its own copy of the key
+    }
+  }
+
+  /** Two rows may hold a key within a transaction: which of them a delete ends is known by the general road. */
+  private void refuseDeleteOfTwo(UnsafeRow held, UnsafeRow row) {
+    if (!full || !facts.of(row).isDelete()) {
+      return;
+    }
+    Long at = facts.sourceMs();
+    boolean goesOn = at == null || at <= last;
+    if (goesOn || held != null && !facts.of(held).isDelete() && at.equals(facts.sourceMs())) {
+      throw new NotPlain("a delete of a row that its own transaction may have made");
     }
   }
 }
