@@ -12,6 +12,7 @@ from lake.cli import (
     cost,
     demo,
     images,
+    init,
     jobs,
     load,
     operations,
@@ -41,7 +42,16 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(services.up, services.down, services.restart, status.status, services.logs, services.endpoints),
-    *(plan.plan, plan.apply, sql.sql, compact.compact, verify.verify, resnapshot.resnapshot, recover.recover),
+    *(
+        init.init,
+        plan.plan,
+        plan.apply,
+        sql.sql,
+        compact.compact,
+        verify.verify,
+        resnapshot.resnapshot,
+        recover.recover,
+    ),
     *(refine.refine, demo.demo, operations.teardown, operations.rebuild, topics.topics, cost.cost, images.images),
     package.package,
 )
