@@ -76,7 +76,8 @@ slow: iam airflow ## the schema change and fault tests and the example DAGs, whi
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m "operations or slow"
 
-pages: setup ## write docs/environments/, what each environment deploys, from the templates
+pages: setup ## write docs/environments/, what each environment deploys, from the templates; docs/keys.md, from the models
+	.venv/bin/python -m tools.keys_page
 	.venv/bin/python -m tests.synth.pages
 
 package: setup ## build dist/, the files that are deployed to AWS: the same bytes each time

@@ -49,12 +49,12 @@ def init(
     if not wanted.database:
         return init_output.databases(survey.databases(home, wanted.source), as_json)
     found = _found(home, wanted)
-    offered = [one for one in found.capturable if _is_wanted(one, include, exclude)]
+    offered = [one for one in found.capturable if is_wanted(one, include, exclude)]
     if check:
         return _report(found, offered, as_json)
     _refuse(found, offered)
     chosen = _chosen(found, offered, ask=not (yes or include))
-    _accept_limit(found, yes)
+    accept_limit(found, yes)
     path = writing.path_of(PROJECT, wanted.database)
     writing.write(path, writing.text(wanted, found, chosen), replace)
     init_output.show_result(found, chosen, path, as_json)
@@ -71,7 +71,8 @@ def _found(home: Environment, wanted: Target) -> Found:
         return candidates(home, wanted, survey.survey(home, wanted.source, wanted.database))
 
 
-def _is_wanted(one: Candidate, include: Sequence[str], exclude: Sequence[str]) -> bool:
+def is_wanted(one: Candidate, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """True if the options mean the table."""
     is_in = not include or first_met(include, one.full_name) is not None
     return is_in and first_met(exclude, one.full_name) is None
 
@@ -104,7 +105,7 @@ def _chosen(found: Found, offered: Sequence[Candidate], ask: bool) -> Sequence[C
     return init_output.choose(found, offered)
 
 
-def _accept_limit(found: Found, yes: bool) -> None:
+def accept_limit(found: Found, yes: bool) -> None:
     """A capture that stands still, because this machine sleeps, must not fill the disk of the server unasked."""
     if not found.survey.is_unlimited:
         return

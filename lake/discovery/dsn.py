@@ -55,6 +55,8 @@ def _parsed(text: str) -> dict[str, Any]:
         raise BadInput("the DSN holds a password, which others see in the list of processes", WHERE, now)
     if unknown := sorted(set(given) - set(KNOWN)):
         raise BadInput(f"the DSN has parameters that are not read: {', '.join(unknown)}", WHERE, FORM)
+    if not str(given.get("port", "0")).isdecimal():
+        raise BadInput("the port is no number", WHERE, FORM)
     if "host" not in given:
         raise BadInput("the DSN names no host, and Kafka Connect reaches a server by TCP only", WHERE, FORM)
     return given
