@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import typer
 
 from lake.cli import init_output, options
-from lake.cli.plan import apply as apply_command
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import BadInput
 from lake.config.names import refuse_unknown
@@ -14,6 +13,7 @@ from lake.config.patterns import first_met
 from lake.discovery import writing
 from lake.discovery.candidates import Candidate, Found, candidates
 from lake.discovery.dsn import Target, place_of_password, target
+from lake.plan.run import apply_all
 from lake.sources.postgres import survey
 
 LIMIT = "ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT pg_reload_conf()"
@@ -59,7 +59,8 @@ def init(
     writing.write(path, writing.text(wanted, found, chosen), replace)
     init_output.show_result(found, chosen, path, as_json)
     if apply:
-        apply_command("local", as_json=False)
+        made = apply_all(home.name, report=options.say)
+        options.say(f"{len(made)} changes applied. See: lake status --watch")
     return None
 
 

@@ -86,7 +86,7 @@ COMMANDS = "lake/cli/main.py"  # the root of the command line
 OPENS = "lake/deployments/open.py"  # decides which deployment an environment is
 ENVIRONMENTS = "lake/aws/environment.py"  # refuses to read the file of another kind of lake
 ASKS_FOR_LOCAL = re.compile(r"(==|!=|\bin|\bis) \(?LOCAL\b|LOCAL (==|!=)")
-SHARED_BY_COMMANDS = {"lake.cli.options", "lake.cli.parity_output", "lake.cli.listing"}
+SHARED_BY_COMMANDS = {"lake.cli.options", "lake.cli.parity_output", "lake.cli.init_output", "lake.cli.listing"}
 PACKAGES = ("lake", "spark_jobs")
 
 
