@@ -77,7 +77,7 @@ def _fill(home: Environment, databases: list[Database]) -> None:
         options.out.print(f"{table}: {present} rows ({added} new)")
     for statement in UNDO:
         _execute(home, statement)
-    apply_all(home.name, report=options.out.print)
+    apply_all(home.name, report=options.out.print).demand(moma.DATABASE)
     _await(home, databases)
 
 

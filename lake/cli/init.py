@@ -60,7 +60,8 @@ def init(
     init_output.show_result(found, chosen, path, as_json)
     if apply:
         made = apply_all(home.name, report=options.say)
-        options.say(f"{len(made)} changes applied. See: lake status --watch")
+        made.demand(wanted.database)
+        options.say(f"{len(made.changes)} changes applied. See: lake status --watch")
     return None
 
 

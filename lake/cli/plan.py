@@ -1,40 +1,57 @@
 """The commands `lake plan` and `lake apply`."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 
 import typer
 
 from lake.cli import options
+from lake.config.errors import LakeError
 from lake.plan.run import apply_all, planned
 from lake.sources.change import Change
+from lake.sources.findings import Finding
 
 
 def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = options.CHECK) -> None:
-    """Show what `lake apply` would change. Changes nothing.
+    """Show what `lake apply` would change, and all that it would refuse. Changes nothing.
 
     Compares databases/*.yaml with PostgreSQL, Kafka, Connect and the pipeline file. On AWS use cdk diff.
+    Exit code 2 if a table or a database is refused; the plan is for the others.
 
     Example: add a table to databases/moma.yaml, then run: lake plan
     """
-    _, _, _, found = planned(env)
-    _print(found, as_json)
-    if check and found:
+    found = planned(env)
+    if found.changes or not found.refused:
+        _print(found.changes, as_json)
+    _leave([], found.refused)
+    if check and found.changes:
         raise typer.Exit(options.DIFFERENT)
 
 
 def apply(env: str = options.ENV, as_json: bool = options.JSON) -> None:
     """Change the running lake to match the definition. A second run finds nothing to do.
 
-    Everything is checked first: exit code 2 means that nothing was changed. After exit code 1 some changes may be done,
-    and the next lake apply continues from there. On AWS use cdk deploy.
+    Everything is checked first, and all that is refused is named; it stays as it is, and the rest is applied. Exit code
+    2 if something was refused. After exit code 1 a database has some of its changes, and the next lake apply continues
+    from there. On AWS use cdk deploy.
 
     Example: lake apply && lake status
     """
-    found = apply_all(env, report=options.say)
+    done = apply_all(env, report=options.say)
     if as_json:
-        _print(found, as_json)
-    else:
-        print(f"{len(found)} changes applied" if found else "no changes")
+        _print(done.changes, as_json)
+    elif done.changes or not (done.refused or done.failures):
+        print(f"{len(done.changes)} changes applied" if done.changes else "no changes")
+    _leave(done.failures.values(), done.refused)
+
+
+def _leave(failures: Iterable[LakeError], refused: list[Finding]) -> None:
+    """Names everything that was not done, a line each, and exits with the code of the worst."""
+    problems = [*failures, *(one.error() for one in refused)]
+    for problem in problems:
+        options.say(f"lake: {problem}")
+    if problems:
+        raise typer.Exit(min(problem.exit_code for problem in problems))
 
 
 def _print(found: list[Change], as_json: bool) -> None:

@@ -87,5 +87,6 @@ def runs(status: Mapping[str, Any]) -> bool:
 
 
 def failure(status: Mapping[str, Any]) -> str:
-    """Why the first failed task failed; "" if none did."""
-    return next((root_cause(task["trace"]) for task in status.get("tasks", []) if task.get("trace")), "")
+    """Why the connector or its first failed task failed; "" if none did."""
+    parts = [status["connector"], *status["tasks"]] if status else []
+    return next((root_cause(part.get("trace", "no reason given")) for part in parts if part["state"] == "FAILED"), "")

@@ -170,7 +170,7 @@ class LocalDeployment:
         for name in (one.database for one in databases):
             for table, (added, present) in SAMPLES[name](self.home, loading.silent).items():
                 report(f"{name}.{table}: {present} rows ({added} new)")
-        apply_all(self.name, report=report)
+        apply_all(self.name, report=report).demand()
         stream_status.wait_for_lake(self.home, databases, silent)
         report("every table holds every row")
 

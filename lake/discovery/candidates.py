@@ -11,7 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
-from lake.config.errors import BadInput
 from lake.discovery.dsn import Target
 from lake.sources.engines import engine_of
 from lake.sources.postgres.survey import Relation, Survey
@@ -113,11 +112,9 @@ class _Rules:
         return {}, usual
 
     def _broken(self, tables: dict[str, Table]) -> Iterator[Reason]:
-        try:
-            self._checks.check_source(self._defined(tables), self._catalog, self._partitions)
-        except BadInput as problem:
-            if bool(tables) != problem.where.startswith("PostgreSQL database"):
-                yield Reason(problem.what, problem.now)
+        for one in self._checks.findings(self._defined(tables), self._catalog, self._partitions):
+            if bool(tables) == bool(one.table):
+                yield Reason(one.what, one.now)
 
     def _defined(self, tables: dict[str, Table]) -> Database:
         """Names that meet in the lake are told apart later, among the tables that are chosen."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 
 from lake.config.definition import Database
-from lake.config.errors import BadInput
 from lake.sources.drift import BEHIND_S, Drift
 from lake.sources.engine import SourceFacts, TableFacts
 from lake.sources.engines import engine_of
@@ -11,12 +10,12 @@ from lake.sources.engines import engine_of
 
 def of_definition(database: Database, source: SourceFacts, partitions: int) -> Iterator[Drift]:
     """Drift from the definition: rules that it breaks now, and changes that `lake apply` would make."""
-    try:
-        engine_of(database).checks.check_source(database, source.catalog, partitions)
-    except BadInput as problem:
-        yield Drift(database.database, "", f"{problem.what} ({problem.where})", problem.now)
-        return
-    for change in source.missing:
+    found = engine_of(database).checks.findings(database, source.catalog, partitions)
+    yield from (Drift(database.database, one.table, f"{one.what} ({one.where})", one.now) for one in found)
+    refused = {one.table for one in found}
+    for change in source.missing if "" not in refused else ():
+        if change.table and change.table in refused:
+            continue
         what = f"differs from the definition: {change.object}"
         yield Drift(database.database, "", what, f"{change.action}: lake apply")
 

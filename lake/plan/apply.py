@@ -2,58 +2,92 @@
 
 from collections.abc import Callable
 from itertools import groupby
+from time import monotonic
 
 from lake.clients import connect as kafka_connect
-from lake.clients.connect import Connect, runs
+from lake.clients.connect import Connect, failure, runs
 from lake.clients.kafka import Broker
-from lake.clients.reconcile import root_cause
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.config.errors import LakeError, in_the_middle
+from lake.config.errors import BadInput, LakeError, in_the_middle
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.plan.facts import Facts
-from lake.rendering.pipeline import pipeline, write_pipeline
+from lake.plan.refusals import NOTHING, Refused, content, running
+from lake.rendering.pipeline import write_pipeline
 from lake.sources.change import Change
 from lake.sources.connector import source_connector
 from lake.sources.engines import engine_of
+from lake.sources.findings import Finding, unreadable
 from lake.state import baseline
 
 RUNNING_LIMIT_S = 120.0
+FAILED_LIMIT_S = 15.0  # Connect tells the state from before a restart for a moment
 
 
-def validate(planned: list[Change], databases: list[Database], environment: Environment) -> None:
-    """Lets Connect check every connector that would change; BadInput before anything is touched."""
+def unfit(planned: list[Change], databases: list[Database], environment: Environment) -> list[Finding]:
+    """Lets Connect check every connector that would change, before anything is touched: the databases it refuses."""
     changing = {change.database for change in planned if change.kind == "connector"}
-    wanted = {one.connector: source_connector(one, environment) for one in databases if one.database in changing}
-    kafka_connect.validate(Connect(environment), wanted)
+    found = []
+    for one in databases:
+        if one.database in changing:
+            try:
+                kafka_connect.validate(Connect(environment), {one.connector: source_connector(one, environment)})
+            except BadInput as problem:
+                found.append(unreadable(one.database, problem))
+    return found
 
 
 def apply(
-    planned: list[Change], databases: list[Database], environment: Environment, facts: Facts, report: Report
-) -> None:
-    """Performs the changes in their order and stops at the first one that fails, which LakeError names."""
-    performer = _Performer(databases, environment, facts)
+    planned: list[Change],
+    databases: list[Database],
+    environment: Environment,
+    facts: Facts,
+    report: Report,
+    refused: Refused = NOTHING,
+) -> dict[str, LakeError]:
+    """Performs the changes in their order, and returns the failures by database: one that fails gets no more changes.
+
+    databases: as they are defined, with the tables that the plan refused.
+    """
+    performer = _Performer(databases, environment, facts, refused)
+    failures: dict[str, LakeError] = {}
     for (kind, database), group in groupby(planned, key=lambda change: (change.kind, change.database)):
-        listed = list(group)
-        for change in listed:
-            report(f"{change.action}: {change.object}")
-        with in_the_middle("lake apply"):
-            getattr(performer, kind)(database, listed)
+        if database in failures:
+            continue
+        try:
+            performer.perform(kind, database, list(group), report)
+        except LakeError as problem:
+            failures[database] = problem
+            performer.give_up(database)
+    return failures
 
 
 class _Performer:
     """One method per kind of change."""
 
-    def __init__(self, databases: list[Database], environment: Environment, facts: Facts) -> None:
-        self._databases = {database.database: database for database in databases}
+    def __init__(self, databases: list[Database], environment: Environment, facts: Facts, refused: Refused) -> None:
+        self._defined = databases
+        self._refused = refused
+        self._running = {one.database: one for one in running(databases, refused, facts)}
         self._environment = environment
         self._facts = facts
         self._connect = Connect(environment)
         self._readers_before: dict[str, int | None] = {}
 
+    def perform(self, kind: str, database: str, group: list[Change], report: Report) -> None:
+        for change in group:
+            report(f"{change.action}: {change.object}")
+        with in_the_middle("lake apply"):
+            getattr(self, kind)(database, group)
+
+    def give_up(self, database: str) -> None:
+        """The tables of the database stay in the pipeline file as they are: the next apply begins with them again."""
+        names = {(one.database, name) for one in self._defined for name in one.by_name if one.database == database}
+        self._refused = self._refused | names
+
     def source(self, database: str, group: list[Change]) -> None:
-        definition = self._databases[database]
+        definition = self._running[database]
         preparation = engine_of(definition).preparation
         preparation.execute(self._environment, definition, [change.detail for change in group])
 
@@ -65,40 +99,52 @@ class _Performer:
             perform(wanted[change.object])
 
     def connector(self, database: str, group: list[Change]) -> None:
-        definition = self._databases[database]
+        definition = self._running[database]
         baseline.note(self._environment, definition)
         self._readers_before[database] = engine_of(definition).capture.reader(self._environment, definition)
         self._connect.put(source_connector(definition, self._environment))
-        self._wait(lambda: self._runs(definition), f"connector {definition.connector}")
+        if database in self._facts.failures:
+            self._connect.tell(definition.connector, "restart")
+        self._wait(lambda: runs(self._connect.status(definition.connector)), definition)
 
     def snapshot(self, database: str, group: list[Change]) -> None:
         """Sends the request once a task that knows the new tables reads: the old task would ignore it."""
-        definition = self._databases[database]
-        self._wait(lambda: self._is_read_by_another(definition), f"connector {definition.connector}")
+        definition = self._running[database]
+        self._wait(lambda: self._is_read_by_another(definition), definition)
         tables = [change.object for change in group]
         engine_of(definition).capture.request_snapshot(self._environment, definition, tables)
 
     def pipeline(self, database: str, group: list[Change]) -> None:
-        write_pipeline(pipeline(list(self._databases.values()), self._environment), self._environment)
-
-    def _runs(self, database: Database) -> bool:
-        status = self._connect.status(database.connector)
-        for part in [status["connector"], *status["tasks"]] if status else []:
-            if part["state"] == "FAILED":
-                why = root_cause(part.get("trace", "no reason given"))
-                now = "correct the cause, then run: lake apply"
-                raise LakeError(f"the connector failed: {why}", f"connector {database.connector}", now)
-        return runs(status)
+        found = content(self._defined, self._environment, self._facts.pipeline, self._refused)
+        write_pipeline(found, self._environment)
 
     def _is_read_by_another(self, database: Database) -> bool:
         reader = engine_of(database).capture.reader(self._environment, database)
         before = self._readers_before.get(database.database)
-        return self._runs(database) and reader is not None and reader != before
+        return runs(self._connect.status(database.connector)) and reader is not None and reader != before
 
-    def _wait(self, is_so: Callable[[], bool], what: str) -> None:
+    def _wait(self, is_so: Callable[[], bool], database: Database) -> None:
         late = LakeError(
-            f"{what} does not run after {RUNNING_LIMIT_S:.0f} s",
+            f"connector {database.connector} does not run after {RUNNING_LIMIT_S:.0f} s",
             self._connect.url,
             "see lake logs connect; a long first snapshot delays it: run lake apply again later",
         )
-        wait_until(is_so, RUNNING_LIMIT_S, late)
+        refuse_failed = _Failed(self._connect, database.connector)
+        wait_until(lambda: is_so() or refuse_failed(), RUNNING_LIMIT_S, late)
+
+
+class _Failed:
+    """LakeError once a connector has been FAILED for some seconds. It is never true."""
+
+    def __init__(self, connect: Connect, connector: str) -> None:
+        self._connect = connect
+        self._connector = connector
+        self._since: float | None = None
+
+    def __call__(self) -> bool:
+        why = failure(self._connect.status(self._connector))
+        self._since = (self._since or monotonic()) if why else None
+        if self._since and monotonic() - self._since > FAILED_LIMIT_S:
+            now = "correct the cause, then run: lake apply"
+            raise LakeError(f"the connector failed: {why}", f"connector {self._connector}", now)
+        return False

@@ -6,7 +6,8 @@ from typing import Any
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
 from lake.plan.facts import Facts
-from lake.rendering.pipeline import FILE_NAME, pipeline
+from lake.plan.refusals import NOTHING, Refused, content, running
+from lake.rendering.pipeline import FILE_NAME
 from lake.rendering.topics import topics
 from lake.sources.change import Change
 from lake.sources.connector import source_connector
@@ -14,16 +15,22 @@ from lake.sources.connector import source_connector
 SECRET = "password"
 
 
-def changes(databases: list[Database], environment: Environment, facts: Facts) -> list[Change]:
-    """All changes; none when what runs is what is defined.
+def changes(
+    databases: list[Database], environment: Environment, facts: Facts, refused: Refused = NOTHING
+) -> list[Change]:
+    """All changes; none when what runs is what is defined. Nothing is changed for refused tables.
 
     Order: a table is prepared and has its topic before the connector may name it, is snapshotted once the
     connector streams, and leaves the capture only after the connector has stopped reading it. The pipeline file
     comes last: a table is in it only when all earlier changes are done, so an apply after a failed one resumes.
     """
+    going_on = running(databases, refused, facts)
+    if databases and not going_on:
+        return []
+    found = (change for one in going_on for change in _of_database(one, environment, facts))
     return [
-        *(change for database in databases for change in _of_database(database, environment, facts)),
-        *_pipeline_changes(pipeline(databases, environment), facts.pipeline),
+        *(change for change in found if (change.database, change.table) not in refused),
+        *_pipeline_changes(content(databases, environment, facts.pipeline, refused), facts.pipeline),
     ]
 
 
@@ -37,15 +44,16 @@ def _of_database(database: Database, environment: Environment, facts: Facts) -> 
 
 
 def _topic_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
+    names = {table.topic(database.database): table.full_name for table in database.tables}
     for topic in topics(database, environment):
-        found = facts.topics.get(topic.name)
+        found, name = facts.topics.get(topic.name), names.get(topic.name, "")
         before = found.config if found else {}
         settings = [f"{key}={value}" for key, value in topic.config.items() if before.get(key) != value]
         size = [f"partitions={topic.partitions}", f"replication={topic.replication_factor}"]
         if found is None:
-            yield Change("topic", database.database, topic.name, "create", ", ".join([*size, *settings]))
+            yield Change("topic", database.database, topic.name, "create", ", ".join([*size, *settings]), name)
         elif found.config != topic.config:
-            yield Change("topic", database.database, topic.name, "set", ", ".join(settings))
+            yield Change("topic", database.database, topic.name, "set", ", ".join(settings), name)
 
 
 def _connector_changes(database: Database, environment: Environment, facts: Facts) -> Iterator[Change]:
@@ -57,6 +65,8 @@ def _connector_changes(database: Database, environment: Environment, facts: Fact
     elif found != wanted:
         detail = "; ".join(_differences(found, wanted))
         yield Change("connector", database.database, database.connector, "update", detail)
+    elif why := facts.failures.get(database.database):
+        yield Change("connector", database.database, database.connector, "restart", f"it failed: {why}")
 
 
 def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:
@@ -77,7 +87,7 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
     for table in database.tables:
         if table.full_name not in captured or not _is_applied(database, table, facts):
             detail = f"existing rows of {table.full_name}, while changes are streamed"
-            yield Change("snapshot", database.database, table.full_name, "read", detail)
+            yield Change("snapshot", database.database, table.full_name, "read", detail, table.full_name)
 
 
 def _is_applied(database: Database, table: Table, facts: Facts) -> bool:

@@ -1,29 +1,36 @@
 """All facts that a plan compares the definition with, read once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from lake.clients.connect import Connect
+from lake.clients.connect import Connect, failure
 from lake.clients.kafka import Broker
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.config.errors import LakeError
 from lake.rendering.pipeline import read_pipeline
 from lake.rendering.topics import Topic, topics
 from lake.sources.engine import SourceFacts
 from lake.sources.engines import engine_of
+from lake.sources.findings import Finding, unreadable
 
 TableId = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Facts:
-    """sources and connectors by database (None: no connector yet), topics by name, the pipeline file."""
+    """sources and connectors by database (None: no connector yet), topics by name, the pipeline file.
+
+    unread: the databases that could not be read. failures: why connectors failed, by database.
+    """
 
     sources: dict[str, SourceFacts]
     wanted_topics: list[Topic]
     topics: dict[str, Topic]
     connectors: dict[str, dict[str, str] | None]
     pipeline: dict[str, Any]
+    unread: list[Finding] = field(default_factory=list)
+    failures: dict[str, str] = field(default_factory=dict)
 
     @property
     def applied(self) -> dict[TableId, dict[str, Any]]:
@@ -33,13 +40,31 @@ class Facts:
 
 
 def read_facts(databases: list[Database], environment: Environment) -> Facts:
-    """The facts of all databases; BadInput names the first service that does not answer."""
+    """The facts of all databases; BadInput names the first service of the lake that does not answer."""
     wanted = [topic for database in databases for topic in topics(database, environment)]
     connect = Connect(environment)
+    sources, unread = _read_sources(databases, environment)
+    if not sources:  # nothing goes on, so no other service is asked
+        return Facts({}, [], {}, {}, read_pipeline(environment), unread)
+    failed = {one.database: failure(connect.status(one.connector)) for one in databases}
     return Facts(
-        sources={one.database: engine_of(one).discovery.read_source(environment, one) for one in databases},
+        sources=sources,
         wanted_topics=wanted,
         topics=Broker(environment.kafka_bootstrap).topics(wanted),
         connectors={database.database: connect.config(database.connector) for database in databases},
         pipeline=read_pipeline(environment),
+        unread=unread,
+        failures={name: why for name, why in failed.items() if why},
     )
+
+
+def _read_sources(databases: list[Database], environment: Environment) -> tuple[dict[str, SourceFacts], list[Finding]]:
+    """The facts of the databases that can be read; a database that can't be is refused alone."""
+    found, unread = {}, []
+    for one in databases:
+        discovery = engine_of(one).discovery
+        try:
+            found[one.database] = discovery.read_source(environment, one)
+        except LakeError as problem:
+            unread.append(unreadable(one.database, problem))
+    return found, unread

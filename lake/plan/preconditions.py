@@ -1,64 +1,83 @@
-"""Rules for a definition, given the facts: each one raises BadInput."""
+"""Rules for a definition, given the facts: pure functions that find what breaks them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.config.errors import BadInput
 from lake.plan.facts import Facts
+from lake.plan.refusals import accepted, refused_tables
 from lake.rendering.hudi import BUCKETS
 from lake.rendering.pipeline import pipeline
+from lake.rendering.topics import topics
 from lake.sources.engines import engine_of
+from lake.sources.findings import Finding
 
 FIXED = {"keys": "key", "partition": "partition"}
+Rule = tuple[str, str, str]  # what is wrong, where, and what to do now
 
 
-def check(databases: list[Database], environment: Environment, facts: Facts) -> None:
-    """BadInput for the first problem, in the order in which a user would solve them."""
-    for database in databases:
-        catalog = facts.sources[database.database].catalog
-        engine_of(database).checks.check_source(database, catalog, environment.kafka.partitions)
-    _check_topics(facts)
-    for table in pipeline(databases, environment)["tables"]:
-        before = facts.applied.get((table["database"], table["schema"], table["table"]))
-        if before:
-            _check_rebuild(before, table, facts)
+def findings(databases: list[Database], environment: Environment, facts: Facts) -> list[Finding]:
+    """All that keeps tables from being captured. A table that its source refuses is not compared with what runs."""
+    found = [*facts.unread, *_of_sources(databases, environment, facts)]
+    rest = accepted(databases, refused_tables(databases, found))
+    return [*found, *_of_topics(rest, environment, facts), *_of_rebuilds(rest, environment, facts)]
 
 
-def _check_topics(facts: Facts) -> None:
+def _of_sources(databases: list[Database], environment: Environment, facts: Facts) -> Iterator[Finding]:
+    for one in databases:
+        if source := facts.sources.get(one.database):
+            yield from engine_of(one).checks.findings(one, source.catalog, environment.kafka.partitions)
+
+
+def _of_topics(databases: list[Database], environment: Environment, facts: Facts) -> Iterator[Finding]:
     """The partitions of a topic are fixed for its life: a key must stay in one."""
     applied = {table["topic"]: table.get("partitions") for table in facts.applied.values()}
-    for topic in facts.wanted_topics:
-        found = facts.topics.get(topic.name)
-        if not found or found.partitions == topic.partitions:
-            continue
-        what = f"topic {topic.name} has {found.partitions} partitions, not {topic.partitions}"
-        if applied.get(topic.name) == topic.partitions:
-            now = "they were added later and its tables are stopped: docs/runbooks/lost-topic.md"
-            raise BadInput(f"{what}: keys moved to other partitions and lost their order", "Kafka", now)
-        now = f"set it back to {found.partitions}: keys would move to other partitions and lose their order"
-        raise BadInput(what, "key topic_partitions of the table, or kafka.partitions of the environment", now)
+    for one in databases:
+        names = {table.topic(one.database): table.full_name for table in one.tables}
+        for topic in topics(one, environment):
+            found = facts.topics.get(topic.name)
+            if found and found.partitions != topic.partitions:
+                is_as_applied = applied.get(topic.name) == topic.partitions
+                rule = _of_partitions(topic.name, found.partitions, topic.partitions, is_as_applied)
+                yield Finding(one.database, names.get(topic.name, ""), *rule)
 
 
-def _check_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> None:
+def _of_partitions(topic: str, found: int, wanted: int, is_as_applied: bool) -> Rule:
+    what = f"topic {topic} has {found} partitions, not {wanted}"
+    if is_as_applied:
+        now = "they were added later and its tables are stopped: docs/runbooks/lost-topic.md"
+        return f"{what}: keys moved to other partitions and lost their order", "Kafka", now
+    now = f"set it back to {found}: keys would move to other partitions and lose their order"
+    return what, "key topic_partitions of the table, or kafka.partitions of the environment", now
+
+
+def _of_rebuilds(databases: list[Database], environment: Environment, facts: Facts) -> Iterator[Finding]:
+    for table in pipeline(databases, environment)["tables"]:
+        before = facts.applied.get((table["database"], table["schema"], table["table"]))
+        name = f"{table['schema']}.{table['table']}"
+        where = f"databases/{table['database']}.yaml, key tables.{name}"
+        for what, key, now in _of_rebuild(before, table, facts) if before else ():
+            yield Finding(table["database"], name, what, f"{where}.{key}", now)
+
+
+def _of_rebuild(before: dict[str, Any], table: dict[str, Any], facts: Facts) -> Iterator[Rule]:
     """Compares the settings that a lake table never changes with those that the last apply wrote."""
-    where = f"databases/{table['database']}.yaml, key tables.{table['schema']}.{table['table']}"
     for field, key in FIXED.items():
         if before[field] != table[field]:
-            raise BadInput(f"the lake table is built with {key} {before[field]}", f"{where}.{key}", "set it back")
+            yield f"the lake table is built with {key} {before[field]}", key, "set it back"
     if _archived(before) != _archived(table):
-        raise BadInput(f"the archive of {table['topic']} has another form", f"{where}.bronze", "set it back")
+        yield f"the archive of {table['topic']} has another form", "bronze", "set it back"
     for path, name in _renamed(before, table):
-        raise BadInput(f"the lake table {path} is known as {name}", f"{where}.lake_name", "set lake_name back")
+        yield f"the lake table {path} is known as {name}", "lake_name", "set lake_name back"
     if _buckets(before) and _buckets(table) and _buckets(before) != _buckets(table):
-        raise BadInput(f"the lake table has {_buckets(before)} buckets", f"{where}.buckets", "set it back")
+        yield f"the lake table has {_buckets(before)} buckets", "buckets", "set it back"
     if table["epoch"] < before["epoch"]:
         now = f"write epoch: {before['epoch']} or more"
-        raise BadInput(f"epoch {table['epoch']} is below the one applied, {before['epoch']}", f"{where}.epoch", now)
+        yield f"epoch {table['epoch']} is below the one applied, {before['epoch']}", "epoch", now
     if table["epoch"] == before["epoch"] and table["topic"] not in facts.topics:
         now = f"write epoch: {before['epoch'] + 1}, then lake apply creates it and takes a new snapshot"
-        raise BadInput(f"topic {table['topic']} does not exist; a new one starts at offset 0", f"{where}.epoch", now)
+        yield f"topic {table['topic']} does not exist; a new one starts at offset 0", "epoch", now
 
 
 def _archived(table: dict[str, Any]) -> dict[str, Any]:

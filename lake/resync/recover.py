@@ -29,7 +29,7 @@ def recovered(home: Environment, database: Database, timeout_s: float, report: R
     """The result of read_again() or prove(), with the drifts that were found."""
     before = inspect(home, database).drifts
     report("correcting what differs from the definition")
-    apply_all(LOCAL, report)
+    apply_all(LOCAL, report).demand(database.database)
     found = inspect(home, database)
     drifts = list(dict.fromkeys([*before, *found.drifts]))
     result = repair(home, replace(found, drifts=drifts), timeout_s, report)

@@ -3,6 +3,7 @@
 from lake.config.definition import load_databases
 from lake.config.environment import Environment
 from lake.sources.engines import engine_of
+from lake.sources.findings import refuse
 from lake.state.resync import Request
 
 
@@ -12,7 +13,7 @@ def check_sources(home: Environment, names: set[str]) -> None:
         if database.database in names:
             engine = engine_of(database)
             catalog = engine.discovery.read_source(home, database).catalog
-            engine.checks.check_source(database, catalog, home.kafka.partitions)
+            refuse(engine.checks.findings(database, catalog, home.kafka.partitions))
 
 
 def snapshot_request(home: Environment) -> Request:

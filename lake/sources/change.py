@@ -10,7 +10,8 @@ Kind = Literal["source", "topic", "connector", "snapshot", "pipeline"]
 class Change:
     """One change.
 
-    database is empty for the pipeline file; detail is the SQL of a source change, text otherwise.
+    database is empty for the pipeline file; detail is the SQL of a source change, text otherwise. table: that which a
+    source change is made for, "schema.table"; empty where it is made for the whole database.
     """
 
     kind: Kind
@@ -18,3 +19,4 @@ class Change:
     object: str
     action: str
     detail: str
+    table: str = ""

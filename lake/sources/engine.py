@@ -12,6 +12,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.change import Change
 from lake.sources.drift import Drift
+from lake.sources.findings import Finding
 
 Offset = Mapping[str, Any]  # of a connector, as Kafka Connect keeps it
 
@@ -35,8 +36,8 @@ class Discovery(Protocol):
 class Checks(Protocol):
     """Preconditions."""
 
-    def check_source(self, database: Database, catalog: Any, partitions: int) -> None:
-        """BadInput if the definition does not fit this source. partitions: the number of each topic."""
+    def findings(self, database: Database, catalog: Any, partitions: int) -> list[Finding]:
+        """All reasons why the definition does not fit this source. partitions: the number of each topic."""
 
 
 class Preparation(Protocol):

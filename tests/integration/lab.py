@@ -110,7 +110,7 @@ class Lab:
         facts = read_facts(databases, self.home)
         found = [change for change in changes(databases, self.home, facts) if change.kind == "source"]
         assert {change.database for change in found} == {name}
-        apply(found, databases, self.home, facts, report=silent)
+        assert apply(found, databases, self.home, facts, report=silent) == {}
 
     def _open_early(self) -> None:
         """F2: the slot is there, a transaction is open while the snapshot is read, and commits after it."""

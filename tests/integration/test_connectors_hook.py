@@ -61,7 +61,7 @@ def put_by_the_lake(home: Environment) -> None:
     """`lake apply` without its last part: no table of this database is to be written."""
     facts = read_facts([DATABASE], home)
     found = [one for one in changes([DATABASE], home, facts) if one.kind in ("source", "topic", "connector")]
-    apply(found, [DATABASE], home, facts, report=silent)
+    assert apply(found, [DATABASE], home, facts, report=silent) == {}
 
 
 def declaration(home: Environment, **changed: str) -> Settings:

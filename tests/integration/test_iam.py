@@ -187,7 +187,7 @@ def test_connect_creates_topics_by_its_own_right(lake: RunningLake) -> None:
     lake.define(name, {"public.sale": {"key": ["id"]}})
     facts = read_facts([database], lake.home)
     prepared = [one for one in changes([database], lake.home, facts) if one.kind == "source"]
-    apply(prepared, [database], lake.home, facts, silent)
+    assert apply(prepared, [database], lake.home, facts, silent) == {}
     with lake.meant():
         iam.write_policies(lake.home)
     settings = {**deployed_connector(lake, database), **local_registry_login(lake.home)}

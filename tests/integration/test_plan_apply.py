@@ -16,11 +16,12 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.config.report import silent
 from lake.local.stack import Stack
-from lake.plan.apply import apply, validate
+from lake.plan.apply import apply, unfit
 from lake.plan.diff import changes
 from lake.plan.facts import read_facts
-from lake.plan.preconditions import check
+from lake.plan.preconditions import findings
 from lake.sources.change import Change
+from lake.sources.findings import refuse
 from tests.clocks import until
 from tests.running_lake import RunningLake
 
@@ -79,17 +80,17 @@ def others(home: Environment) -> list[Database]:
 def planned(home: Environment, database: Database) -> list[Change]:
     databases = [*others(home), database]
     facts = read_facts(databases, home)
-    check(databases, home, facts)
+    refuse(findings(databases, home, facts))
     return changes(databases, home, facts)
 
 
 def applied(home: Environment, database: Database) -> list[Change]:
     databases = [*others(home), database]
     facts = read_facts(databases, home)
-    check(databases, home, facts)
+    refuse(findings(databases, home, facts))
     found = changes(databases, home, facts)
-    validate(found, databases, home)
-    apply(found, databases, home, facts, report=silent)
+    assert unfit(found, databases, home) == []
+    assert apply(found, databases, home, facts, report=silent) == {}
     return found
 
 

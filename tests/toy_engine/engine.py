@@ -9,6 +9,7 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.sources.change import Change
 from lake.sources.engine import Address, Engine, Offset, SourceFacts
+from lake.sources.findings import Finding
 
 TYPES = frozenset({"INTEGER", "TEXT"})
 LOG = "CREATE TABLE lake_log (position INTEGER PRIMARY KEY, captured INTEGER)"
@@ -39,11 +40,19 @@ def needed(database: Database) -> Iterator[Change]:
 
 
 class Checks:
-    def check_source(self, database: Database, catalog: Columns, partitions: int) -> None:
-        for table, columns in catalog.items():
-            if unknown := {name for name, kind in columns.items() if kind not in TYPES}:
-                where = f"databases/{database.database}.yaml, key tables.{table}"
-                raise BadInput(f"the lake can't keep {', '.join(unknown)}", where, "leave the table out")
+    def findings(self, database: Database, catalog: Columns, partitions: int) -> list[Finding]:
+        return [
+            Finding(
+                database.database,
+                table,
+                f"the lake can't keep {name}",
+                f"databases/{database.database}.yaml, key tables.{table}",
+                "leave the table out",
+            )
+            for table, columns in catalog.items()
+            for name, kind in columns.items()
+            if kind not in TYPES
+        ]
 
 
 class Preparation:

@@ -12,12 +12,13 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput
 from lake.plan.diff import changes
 from lake.plan.facts import Facts
-from lake.plan.preconditions import check
+from lake.plan.preconditions import findings
 from lake.rendering.connector import client_overrides
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import topics
 from lake.sources.connector import source_connector
 from lake.sources.engines import engine_of
+from lake.sources.findings import refuse
 
 ROOT = Path.cwd()
 
@@ -36,7 +37,7 @@ def main() -> None:
         return Facts({"shop": source}, wanted, {topic.name: topic for topic in wanted}, {"shop": None}, {})
 
     first = changes([shop], environment, facts())
-    check([shop], environment, facts())
+    refuse(findings([shop], environment, facts()))
     engine.preparation.execute(environment, shop, [one.detail for one in first if one.kind == "source"])
     with sqlite3.connect(ROOT / ".lake/shop.sqlite") as connection:
         connection.execute("INSERT INTO items VALUES (1, 'a'), (2, 'b')")
@@ -48,7 +49,7 @@ def main() -> None:
         }
     )
     try:
-        engine.checks.check_source(shapes, engine.discovery.read_source(environment, shapes).catalog, 1)
+        refuse(engine.checks.findings(shapes, engine.discovery.read_source(environment, shapes).catalog, 1))
         refused = ""
     except BadInput as problem:
         refused = str(problem)

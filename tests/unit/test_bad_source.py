@@ -9,13 +9,15 @@ import pytest
 
 from lake.config.definition import load_database, load_databases
 from lake.config.environment import load_environment
+from lake.config.errors import LakeError
 from lake.plan import run
 from lake.plan.facts import Facts
 from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import Topic, topics
+from lake.sources.change import Change
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres.catalog import Catalog, SourceTable
-from lake.sources.postgres.checks import check_source
+from lake.sources.postgres.checks import findings
 from tests.unit.refused import LOCAL, SHOP, Capture, Case, assert_refused, lay_out, table
 
 
@@ -42,7 +44,9 @@ def with_table(**changed: object) -> Spoil:
 
 
 def with_applied(**changed: object) -> Spoil:
-    return lambda facts: replace(facts, pipeline={"tables": [{**facts.pipeline["tables"][0], **changed}]})
+    return lambda facts: replace(
+        facts, pipeline={**facts.pipeline, "tables": [{**facts.pipeline["tables"][0], **changed}]}
+    )
 
 
 def with_topics(found: dict[str, Topic]) -> Spoil:
@@ -160,8 +164,8 @@ def test_reality(
 ) -> None:
     lay_out(tmp_path, Case("", [], shop))
     monkeypatch.setattr(run, "read_facts", lambda databases, place: spoil(settled(tmp_path)))
-    monkeypatch.setattr(run, "apply", forbidden)
-    monkeypatch.setattr(run, "validate", forbidden)
+    monkeypatch.setattr(run, "apply", nothing_to_do)
+    monkeypatch.setattr(run, "unfit", lambda *_: [])
     assert_refused(tmp_path, says, monkeypatch, capsys)
 
 
@@ -177,7 +181,7 @@ def test_reality(
 def test_what_only_looks_like_what_is_refused(changed: dict[str, Any], shop: str, tmp_path: Path) -> None:
     (tmp_path / "shop.yaml").write_text(shop)
     catalog = Catalog("logical", [], True, {"public.a": relation(**changed)})
-    check_source(load_database(tmp_path / "shop.yaml"), catalog, partitions=1)
+    assert findings(load_database(tmp_path / "shop.yaml"), catalog, partitions=1) == []
 
 
 def test_large_values_keep_their_order_in_one_partition_only(
@@ -198,5 +202,6 @@ def settled(root: Path) -> Facts:
     return Facts({"shop": found}, wanted, present, {"shop": None}, pipeline(databases, local))
 
 
-def forbidden(*_: object, **__: object) -> None:
-    raise AssertionError("something would have been changed")
+def nothing_to_do(changes: list[Change], *_: object) -> dict[str, LakeError]:
+    assert changes == []
+    return {}

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from lake.config.definition import Database, Table
 from lake.config.errors import BadInput
-from lake.plan.preconditions import check
+from lake.plan.preconditions import findings
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import refuse_unreadable
+from lake.sources.findings import refuse
 from spark_jobs.archive.form import Form, form_of
 from tests import source_table
 from tests.unit.test_plan import LOCAL, settled, shop
@@ -73,8 +74,8 @@ def test_folders_have_the_names_that_hive_gives(form: Form, value: str, folder: 
 @pytest.mark.parametrize("bronze", [{"by": "day"}, {"format": "json"}])
 def test_an_archive_keeps_its_form(bronze: dict[str, Any]) -> None:
     with pytest.raises(BadInput, match="has another form"):
-        check([formed(**bronze)], LOCAL, settled(shop(a=A)))
-    check([formed(max_records=5)], LOCAL, settled(shop(a=A)))
+        refuse(findings([formed(**bronze)], LOCAL, settled(shop(a=A))))
+    assert findings([formed(max_records=5)], LOCAL, settled(shop(a=A))) == []
 
 
 @pytest.mark.parametrize("names", [[], ["shop"], ["shop.a"], ["shop.public.a"]])

@@ -10,9 +10,10 @@ from lake.aws.rendering import glue_databases
 from lake.config.definition import Database, load_databases
 from lake.config.errors import BadInput
 from lake.config.names import named_targets
-from lake.plan.preconditions import check
+from lake.plan.preconditions import findings
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, streamer
+from lake.sources.findings import refuse
 from tests.unit.test_plan import LOCAL, settled
 
 PLACES = Places("s3a://b/bronze/topics", "s3a://b/streamer", "file:///f", "http://registry")
@@ -102,4 +103,4 @@ def test_a_table_that_is_built_keeps_its_name(settings: dict[str, Any]) -> None:
     tables = {"public.a": {"key": ["id"], **settings.get("tables", {}).get("public.a", {})}}
     after = Database.model_validate({**content, **settings, "tables": tables})
     with pytest.raises(BadInput, match="set lake_name back"):
-        check([after], LOCAL, settled(before))
+        refuse(findings([after], LOCAL, settled(before)))

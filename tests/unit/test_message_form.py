@@ -10,8 +10,9 @@ from lake.config.definition import load_database
 from lake.config.errors import BadInput
 from lake.rendering.pipeline import pipeline
 from lake.sources.connector import source_connector
+from lake.sources.findings import refuse
 from lake.sources.postgres.catalog import Catalog, SourceTable
-from lake.sources.postgres.checks import check_source
+from lake.sources.postgres.checks import findings
 from spark_jobs.events import declared_schema, message_form
 from spark_jobs.runtime.pipeline import Table
 from tests.unit.test_plan import LOCAL, shop
@@ -121,12 +122,12 @@ SHOWN = "tables: {public.a: {key: [id], avsc: a.avsc, bronze: {catalog: true}}}\
 )
 def test_a_declared_schema_fits_its_table(tmp_path: Path, text: str, columns: list[str], says: str) -> None:
     with pytest.raises(BadInput, match=says):
-        check_source(load_database(defined(tmp_path, text)), catalog(columns), partitions=1)
+        refuse(findings(load_database(defined(tmp_path, text)), catalog(columns), partitions=1))
 
 
 @pytest.mark.parametrize(("text", "columns"), [(json_of_a(), ["id", "kind"]), (SHOWN, ["id", "kind", "later"])])
 def test_a_table_over_an_archive_need_not_show_all_columns(tmp_path: Path, text: str, columns: list[str]) -> None:
-    check_source(load_database(defined(tmp_path, text)), catalog(columns), partitions=1)
+    assert findings(load_database(defined(tmp_path, text)), catalog(columns), partitions=1) == []
 
 
 def catalog(columns: list[str]) -> Catalog:

@@ -1,12 +1,13 @@
-"""Rules for a definition, given the catalog of its PostgreSQL database: each one raises BadInput."""
+"""Rules for a definition, given the catalog of its PostgreSQL database: pure functions that find what breaks them."""
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from lake.config.declared_schema import columns_of
 from lake.config.definition import Database, Table
-from lake.config.errors import BadInput
 from lake.config.identifiers import IDENTIFIER, TABLE_NAME, is_added_column
+from lake.sources.findings import Finding
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
 
@@ -30,25 +31,40 @@ Rule = tuple[object, str, str, str]
 LEAVE_OUT = "or leave the table out"
 
 
-def check_source(database: Database, catalog: Catalog, partitions: int) -> None:
-    """BadInput for the first rule that the definition breaks. partitions: of each topic, where a table names none."""
-    _check(f"PostgreSQL database {database.database}", _of_server(catalog))
-    for table in database.tables:
-        where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
-        found = catalog.tables.get(table.full_name)
-        if found is None:
-            raise BadInput(f"PostgreSQL has no table {table.full_name}", where, "create it, or correct the name")
-        _check(where, _of_table(table, found))
-        _check(where, _of_columns(table, found))
-        _check(where, _of_declared(database, table, found))
-        _check(where, _of_names(found.columns))
-        _check(where, _of_large_values(table, found, table.partitions(partitions)))
+def findings(database: Database, catalog: Catalog, partitions: int) -> list[Finding]:
+    """All that the definition does not fit. partitions: of each topic, where a table names none."""
+    name = database.database
+    server = _broken(name, "", f"PostgreSQL database {name}", _of_server(catalog))
+    tables = (of_table(database, table, catalog.tables.get(table.full_name), partitions) for table in database.tables)
+    return [*server, *chain.from_iterable(tables)]
 
 
-def _check(where: str, rules: Iterator[Rule]) -> None:
+def of_table(database: Database, table: Table, found: SourceTable | None, partitions: int) -> list[Finding]:
+    """All that keeps one table from being captured with these settings; found: None if PostgreSQL has no such table."""
+    where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
+    rules = _no_table(table) if found is None else _rules(database, table, found, table.partitions(partitions))
+    return list(_broken(database.database, table.full_name, where, rules))
+
+
+def _broken(database: str, table: str, where: str, rules: Iterator[Rule]) -> Iterator[Finding]:
     for is_broken, what, key, now in rules:
         if is_broken:
-            raise BadInput(what, where + key, now)
+            yield Finding(database, table, what, where + key, now)
+
+
+def _rules(database: Database, table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:
+    if found.kind not in ORDINARY_KINDS:
+        yield True, f"{found.full_name} is not a table", "", "capture the tables behind it"
+        return
+    yield from _of_table(table, found)
+    yield from _of_columns(table, found)
+    yield from _of_declared(database, table, found)
+    yield from _of_names(found.columns)
+    yield from _of_large_values(table, found, partitions)
+
+
+def _no_table(table: Table) -> Iterator[Rule]:
+    yield True, f"PostgreSQL has no table {table.full_name}", "", "create it, or correct the name"
 
 
 def _of_server(catalog: Catalog) -> Iterator[Rule]:
@@ -62,13 +78,12 @@ def _of_server(catalog: Catalog) -> Iterator[Rule]:
 
 def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
     name, key = found.full_name, ", ".join(found.key)
-    yield found.kind not in ORDINARY_KINDS, f"{name} is not a table", "", "capture the tables behind it"
     unlogged = f"{name} is not in the write-ahead log (unlogged or temporary)"
     yield found.persistence != "p", unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
     now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
     yield not found.key, f"{name} has no primary key", "", now
     other = f"the primary key of {name} is ({key}), not ({', '.join(table.key)})"
-    yield list(table.key) != found.key, other, ".key", f"write key: [{key}]"
+    yield found.key and list(table.key) != found.key, other, ".key", f"write key: [{key}]"
     now = f"ALTER ROLE ... BYPASSRLS for {' and '.join(found.hidden_from)}, {LEAVE_OUT}"
     # The application comes first: PostgreSQL would refuse its statements, not ours.
     harmed = (

@@ -41,7 +41,7 @@ PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
 class Step:
     """One step. object, action and statement are SQL expressions; condition is SQL that is true where the step is done.
 
-    each: the FROM clause of what the step is repeated for.
+    each: the FROM clause of what the step is repeated for. table: the captured table that it is made for, as SQL.
     """
 
     object: str
@@ -49,11 +49,12 @@ class Step:
     statement: str
     condition: str
     each: str = ""
+    table: str = "''"
 
     @property
     def unmet(self) -> str:
-        """The query for what is not done: object, action, statement."""
-        columns = f"{self.object} AS object, {self.action} AS action, {self.statement} AS statement"
+        """The query for what is not done: object, action, statement, table."""
+        columns = f"{self.object} AS object, {self.action} AS action, {self.statement} AS statement, {self.table} AS of"
         return f"SELECT {columns} {self.each}\n  WHERE ({self.condition}) IS NOT TRUE ORDER BY 1, 2"
 
 
@@ -177,7 +178,8 @@ def _identities(database: Database) -> Step:
         "format('ALTER TABLE ONLY %I.%I REPLICA IDENTITY %s', n.nspname, c.relname,\n"
         f"    CASE {_identity('c.oid')} WHEN 'f' THEN 'FULL' ELSE 'DEFAULT' END)",
         f"c.relreplident = {_identity('c.oid')}",
-        f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves('to_regclass(name)')}) leaf\n"
+        table="name",
+        each=f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves('to_regclass(name)')}) leaf\n"
         "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace",
     )
 
@@ -213,13 +215,14 @@ def _publication(database: Database) -> Iterator[Step]:
         f"{_once_there(f'EXISTS (SELECT {members(database)} AND c.oid = to_regclass(name) AND NOT {NARROWED})')}"
         f"\n    OR {_harmed()}",
         f"FROM {wanted(database)}",
+        "name",
     )
 
 
 def _dropped(database: Database, action: str, condition: str) -> Step:
     publication = literal(names.publication(database))
     drop = f"format('ALTER PUBLICATION %I DROP TABLE %I.%I', {publication}, n.nspname, c.relname)"
-    return Step(publication, action, drop, condition, members(database))
+    return Step(publication, action, drop, condition, members(database), MEMBER)
 
 
 def harmed(database: Database) -> str:
@@ -257,6 +260,7 @@ def _rights(database: Database) -> Iterator[Step]:
         f"format('GRANT %s ON %I.%I TO %I', rights, {PARTS}, role)",
         _once_there(f"NOT EXISTS (SELECT FROM unnest(string_to_array(rights, ', ')) one WHERE {right} IS NOT TRUE)"),
         f"FROM {rows_of(*zip(*needed, strict=True))} AS wanted (name, role, rights)",
+        "name",
     )
 
 
