@@ -49,8 +49,19 @@ def _line(difference: dict[str, Any]) -> str:
     return f"{place}: {'; '.join(versions)}"
 
 
+def _passed(place: dict[str, Any]) -> str:
+    """What of the log was passed over, and why."""
+    counted = place["changes"]
+    tables = ", ".join(f"{name} ({count})" for name, count in (counted or {}).items()) or "none"
+    changes = "they could not be counted" if counted is None else tables
+    where = f"passed over the log from {place['start']} to {place['end']}: {place['reason']}"
+    return f"{where}\nchanges in it, by table: {changes}; all tables were read again"
+
+
 def show_resync(result: dict[str, Any]) -> None:
-    """Prints the deleted rows, the discarded messages, and the result of the data validation."""
+    """Prints what was passed over, the deleted rows, the discarded messages, and the result of the data validation."""
+    if place := result.get("passed"):
+        options.out.print(_passed(place), markup=False)
     for target, count in result.get("swept", {}).items():
         options.out.print(f"{target}: {count} rows that the source no longer has are deleted")
     for message in result.get("given_up", []):

@@ -17,13 +17,16 @@ def recover(
     database: str = typer.Argument(help="As named in databases/."),
     as_json: bool = options.JSON,
     timeout: float = options.RESYNC_TIMEOUT,
+    anew: bool = typer.Option(False, "--new-slot", help="Begin again with a new slot, and re-snapshot all tables."),
 ) -> None:
-    """Repair the capture of a database after a lost slot, a replaced server, or lost changes; `lake status` names them.
+    """Repair the capture of a database after a lost slot, a replaced server, lost changes, or a change at which the
+    connector fails each time; `lake status` names them.
 
-    It first applies the definition, like lake apply. If the stream cannot continue from its slot, it creates a new slot
-    and re-snapshots all tables of the database. Otherwise it re-snapshots only the tables that lost changes, while the
-    stream continues. Orphaned rows are deleted as the table's policy says. If it is interrupted, run it again: it
-    continues. Exit code 0 only if all is equal at the end, 1 if not, 2 if the input is wrong.
+    It first applies the definition, like lake apply. If the stream cannot continue from its slot, or past a change, it
+    creates a new slot, says what was passed over, and re-snapshots all tables of the database. Otherwise it reads only
+    the tables that lost changes, while the stream goes on. Orphaned rows are deleted as the table's policy says.
+    If it is interrupted, run it again: it continues. Exit code 0 only if all is equal at the end, 1 if not, 2 if the
+    input is wrong.
 
     Example: lake recover moma
     """
@@ -32,6 +35,6 @@ def recover(
     refuse_unknown("database", [database], known)
     refuse_stopped(home)
     with locked(home.data / LOCK, BUSY), options.progress("inspecting the source") as report:
-        result = recovered(home, known[database], timeout, report)
+        result = recovered(home, known[database], timeout, report, anew)
     options.print_json(result) if as_json else show_resync(result)
     raise typer.Exit(0 if result["equal"] else 1)

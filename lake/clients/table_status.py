@@ -122,4 +122,10 @@ def _connector(home: Environment, database: Database) -> tuple[str, list[str], s
     if not status:
         applied = database.database in {one["database"] for one in read_pipeline(home).get("tables", [])}
         return "absent" if applied else UNAPPLIED, [], "run: lake apply"
-    return status["connector"]["state"], [task["state"] for task in status["tasks"]], failure(status)
+    tasks = [task["state"] for task in status["tasks"]]
+    return status["connector"]["state"], tasks, _reason(failure(status), database)
+
+
+def _reason(why: str, database: Database) -> str:
+    """Why a task failed, and what leads on: the guardian starts it again, which may not be enough."""
+    return f"{why}; if it fails again and again: lake recover {database.database}" if why else ""

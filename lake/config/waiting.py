@@ -27,6 +27,16 @@ def wait_while(
         time.sleep(poll_s)
 
 
+def becomes(is_so: Callable[[], bool], timeout_s: float, poll_s: float = POLL_S) -> bool:
+    """Waits until is_so(); whether it was so in time."""
+    deadline = time.monotonic() + timeout_s
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(poll_s)
+    return True
+
+
 def wait_until(is_so: Callable[[], bool], timeout_s: float, late: LakeError, poll_s: float = POLL_S) -> None:
     """Returns once is_so() is true; raises late when the time is over."""
     wait_while(lambda: [] if is_so() else ["it"], timeout_s, lambda _: late, poll_s=poll_s)

@@ -1,7 +1,7 @@
 """Recovers a capture: repairs what the guardian reports, and re-snapshots the tables that lost changes."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -9,13 +9,15 @@ from lake.aws.environment import LOCAL
 from lake.clients.connect import Connect, runs, states
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.config.errors import LakeError
+from lake.config.errors import BadInput, LakeError
 from lake.config.names import named_tables
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.guardian.inspect import Inspection, accept_server, inspect
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import read_pipeline
+from lake.resync import broken_place
+from lake.resync.broken_place import BrokenPlace
 from lake.resync.finish import Tables, prove, read_again
 from lake.resync.request import snapshot_request
 from lake.sources.drift import Drift
@@ -25,24 +27,61 @@ from lake.state import resync
 WITHIN_S = 60.0
 
 
-def recovered(home: Environment, database: Database, timeout_s: float, report: Report) -> dict[str, Any]:
-    """The result of read_again() or prove(), with the drifts that were found."""
+def recovered(
+    home: Environment, database: Database, timeout_s: float, report: Report, anew: bool = False
+) -> dict[str, Any]:
+    """The result of read_again() or prove(), with the drifts that were found.
+
+    anew: the connector gets a new slot in any case. In "passed": the part of the log that was passed over.
+    """
     before = inspect(home, database).drifts
     report("correcting what differs from the definition")
-    apply_all(LOCAL, report).demand(database.database)
+    refusal = _applied(home, database, report)
     found = inspect(home, database)
     drifts = list(dict.fromkeys([*before, *found.drifts]))
-    result = repair(home, replace(found, drifts=drifts), timeout_s, report)
+    place = _place(home, replace(found, drifts=drifts), anew, report)
+    result = repair(home, replace(found, drifts=drifts), timeout_s, report, place)
+    if refusal:
+        apply_all(LOCAL, report).demand(database.database)
     return {**result, "drifts": [drift.what for drift in drifts]}
 
 
-def repair(home: Environment, found: Inspection, timeout_s: float, report: Report) -> dict[str, Any]:
-    """The result of read_again(), or of prove() if nothing has to be read."""
+def _applied(home: Environment, database: Database, report: Report) -> LakeError | None:
+    """Applies the definition. A connector that fails at a change may hinder that; then it is done afterwards."""
+    try:
+        apply_all(LOCAL, report).demand(database.database)
+    except LakeError as refusal:
+        if isinstance(refusal, BadInput) or not broken_place.failed(Connect(home), database):
+            raise
+        return refusal
+    return None
+
+
+def _place(home: Environment, found: Inspection, anew: bool, report: Report) -> BrokenPlace | None:
+    """The place in the log that no start of the connector leads past, with what is passed over; None without one."""
+    if anew:
+        place: BrokenPlace | None = broken_place.here(home, found.database, "a new slot was asked for")
+    elif any(drift.gap for drift in found.drifts):
+        return None
+    else:
+        place = broken_place.find(home, found.database, report)
+    if place is None:
+        return None
+    report(f"passing over {place.start}: {place.reason}")
+    _stop(Connect(home), found.database)
+    return broken_place.passed_over(home, found.database, place)
+
+
+def repair(
+    home: Environment, found: Inspection, timeout_s: float, report: Report, place: BrokenPlace | None = None
+) -> dict[str, Any]:
+    """The result of read_again(), or of prove() if nothing has to be read. place: is passed over."""
     database, command = found.database, f"lake recover {found.database.database}"
     whole = named_tables(read_pipeline(home), [database.database])
-    if any(drift.gap for drift in found.drifts):
+    if place or any(drift.gap for drift in found.drifts):
         resync.request_again(home, database.database)  # after a gap the connector has lost the request
-        return read_again(home, command, whole, partial(_start_again, home, found), timeout_s, report)
+        result = read_again(home, command, whole, partial(_start_again, home, found), timeout_s, report)
+        return {**result, "passed": asdict(place)} if place else result
     _resume(Connect(home), database)
     if tables := affected(whole, found.drifts, resync.unfinished_topics(home, database)):
         return read_again(home, command, tables, snapshot_request(home), timeout_s, report)
@@ -64,13 +103,20 @@ def _start_again(home: Environment, found: Inspection, name: str, tables: list[s
     """
     database, connect, environment = found.database, Connect(home), home
     capture = engine_of(database).capture
-    connect.tell(database.connector, "stop")
+    _stop(connect, database)
     _until(lambda: connect.forget(database.connector), f"connector {database.connector} does not stop")
     _until(lambda: capture.reset(environment, database), f"the capture of {name} is still in use")
     _resume(connect, database)
     position = capture.position(environment, database)
     accept_server(home, found)
     return position
+
+
+def _stop(connect: Connect, database: Database) -> None:
+    """Stops the connector; its slot is free then."""
+    connect.tell(database.connector, "stop")
+    stopped = f"connector {database.connector} does not stop"
+    _until(lambda: states(connect.status(database.connector)) == ["STOPPED"], stopped)
 
 
 def _resume(connect: Connect, database: Database) -> None:

@@ -90,6 +90,12 @@ class Capture(Protocol):
     def request_snapshot(self, environment: Environment, database: Database, tables: list[str]) -> int:
         """Requests that the connector reads tables (schema.table) while it streams. Returns a position after that."""
 
+    def changes_ahead(self, environment: Environment, database: Database) -> dict[str, int] | None:
+        """The number of changes that the log still holds for the capture, by table; None if they cannot be counted.
+
+        The capture must be stopped. Of a long log only the first changes are counted.
+        """
+
     def reset(self, environment: Environment, database: Database) -> bool:
         """Releases the log, so that the next capture starts from its end. False while a session reads it."""
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from lake.clients.connect import Connect, states
+from lake.clients.connect import Connect, failure, states
 from lake.clients.kafka import Broker
 from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.environment import Environment
@@ -135,10 +135,12 @@ def unread(connect: Connect, database: Database, position: int) -> list[str]:
 
 
 def _require_running(connect: Connect, database: Database) -> None:
-    found = states(connect.status(database.connector)) or ["absent"]
+    status = connect.status(database.connector)
+    found = states(status) or ["absent"]
     if found[0] in ("PAUSED", "STOPPED", "absent") or "FAILED" in found:
         now = "see: lake status; once it runs, run this again"
-        raise LakeError(f"the connector is {', '.join(found)}", f"connector {database.connector}", now)
+        what = ": ".join(filter(None, (f"the connector is {', '.join(found)}", failure(status))))
+        raise LakeError(what, f"connector {database.connector}", now)
 
 
 def _path(home: Environment, database: str) -> Path:

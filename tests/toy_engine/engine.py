@@ -94,6 +94,9 @@ class Capture:
     def request_snapshot(self, environment: Environment, database: Database, tables: list[str]) -> int:
         raise BadInput("the toy reads no table again", database.database, "begin anew")
 
+    def changes_ahead(self, environment: Environment, database: Database) -> dict[str, int] | None:
+        return None
+
     def reset(self, environment: Environment, database: Database) -> bool:
         return True
 

@@ -17,6 +17,20 @@ POSITION = "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
 REQUEST = "INSERT INTO lake.signal (id, type, data) VALUES (%s, 'execute-snapshot', %s)"
 
+# Inserts, updates and deletes begin with a letter and the table. A publication that was changed later is no obstacle.
+AHEAD = """
+WITH ahead AS (
+  SELECT chr(get_byte(data, 0)) AS kind,
+    ('x' || encode(substring(data FROM 2 FOR 4), 'hex'))::bit(32)::bigint AS relation
+  FROM pg_logical_slot_peek_binary_changes(%(slot)s, NULL, %(most)s, 'proto_version', '1', 'publication_names', %(of)s)
+)
+SELECT coalesce(n.nspname || '.' || c.relname, 'a dropped table') AS name, count(*) FROM ahead
+LEFT JOIN pg_class c ON c.oid = relation LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE kind IN ('I', 'U', 'D') GROUP BY 1 ORDER BY 1
+"""
+MOST_AHEAD = 100_000  # changes that are counted: PostgreSQL keeps them in a file meanwhile
+COUNTED_WITHIN = "SET LOCAL statement_timeout = '60s'"
+
 
 def position(environment: Environment, database: Database) -> int:
     with connect_source(environment, database) as connection:
@@ -58,6 +72,16 @@ def request_snapshot(environment: Environment, database: Database, tables: list[
         connection.execute(REQUEST, [f"lake-{uuid.uuid4()}", json.dumps(data)])
         connection.commit()
         return _position(connection)
+
+
+def changes_ahead(environment: Environment, database: Database) -> dict[str, int] | None:
+    values = {"slot": names.slot(database), "most": MOST_AHEAD, "of": f'"{names.publication(database)}"'}
+    try:
+        with connect_source(environment, database.database) as connection:
+            connection.execute(COUNTED_WITHIN)
+            return dict(connection.execute(AHEAD, values).fetchall())
+    except LakeError:
+        return None
 
 
 def reset(environment: Environment, database: Database) -> bool:
