@@ -31,6 +31,7 @@ from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wai
 from spark_jobs.sources.engine import NoTable, Unmapped, engine
 
 RETRIES = 5
+MOMENT_S = 10.0
 FILE_DELETED = "FileNotFoundException"  # the cleaner deleted it meanwhile (docs/adr/0020-readers-beside-the-cleaner.md)
 FAILED = (Py4JJavaError, PySparkException)
 WHERE = {NotCovered: "lake", NoTable: "source", Unmapped: "type map", WrongType: "type map"}
@@ -44,6 +45,8 @@ class Check:
         self._pipeline = pipeline
         self._args = args
         self._retries: Dict[str, int] = {}
+        self._waits = True  # until the time to wait for what lags behind is over
+        self._left_out: Dict[str, List[str]] = {}
         self.checks = [TableCheck(spark, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
 
     def run(self) -> Dict[str, Any]:
@@ -59,13 +62,29 @@ class Check:
             "equal": all(check.result["equal"] for check in self.checks),
             "seconds": round(time.monotonic() - began, 1),
             "tables": {check.name: check.result for check in self.checks},
+            "left_out": self._left_out,
         }
+
+    def _deadline(self) -> Deadline:
+        """The time is given once, to all that lags behind. What comes later has a moment to show that it does not."""
+        given = self._args.timeout_s
+        return Deadline(time.monotonic() + (given if self._waits else min(given, MOMENT_S)))
+
+    def _note_left_out(self, database: str, tables: List[str]) -> None:
+        """The tables of the source that nobody compares, if all captured tables of the database are compared."""
+        captured = {one.source_name for one in self._pipeline.tables if one.database == database}
+        chosen = {check.table.source_name for check in self.checks if check.table.database == database}
+        others = sorted(set(tables) - captured)
+        if others and captured == chosen:
+            self._left_out[database] = others
 
     def _round(self, database: str, checks: List[TableCheck]) -> None:
         server = self._pipeline.server(database, self._args.jdbc_url)
         source = engine(checks[0].table.engine).source(self._spark, server, database, self._args.user)
-        snapshot, deadline = source.snapshot(), Deadline(time.monotonic() + self._args.timeout_s)
+        snapshot, deadline = source.snapshot(), self._deadline()
         try:
+            if database not in self._left_out:
+                self._note_left_out(database, snapshot.tables())
             print_progress("{} at {}: {} tables".format(database, snapshot.position, len(checks)))
             begun = [one for one in checks if self._tried(one, partial(one.begin, source, snapshot))]
             wanted = self._pipeline, source, snapshot, deadline
@@ -86,6 +105,7 @@ class Check:
             work()
             return True
         except tuple(WHERE) as problem:
+            self._waits = self._waits and not isinstance(problem, NotCovered)
             check.fail(WHERE[type(problem)], str(problem))
         except FAILED as problem:
             self._failed(check, problem)
@@ -130,11 +150,12 @@ class Check:
 
     def _missing_in_archive(self, check: TableCheck) -> str:
         """The offsets that are not archived in time, or ''. The archive has a slower trigger than the tables."""
-        deadline = Deadline(time.monotonic() + self._args.timeout_s)
+        deadline = self._deadline()
         place, end = (self._pipeline.bronze["path"], check.table.topic, form_of(check.table)), check.end_offsets
         try:
             wait_until(lambda: missing_offsets("bronze", archive.reached(self._spark, *place), end), deadline)
         except NotCovered as missing:
+            self._waits = False
             return str(missing)
         return ""
 

@@ -1,5 +1,7 @@
 """The commands `lake load ...`: sample rows for PostgreSQL."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import typer
 from rich.progress import Progress, TaskID
 
@@ -50,9 +52,14 @@ def load_tickit() -> None:
     _load("tickit")
 
 
+def _silent_no_longer(database: str) -> AbstractContextManager[object]:
+    """The bars of a terminal tell by themselves that it goes on."""
+    return nullcontext() if options.err.is_terminal else options.lines(f"loading {database}")
+
+
 def _load(database: str) -> None:
     bars: dict[str, TaskID] = {}
-    with Progress(console=options.err) as progress:
+    with _silent_no_longer(database), Progress(console=options.err) as progress:
 
         def show(table: str, done: int, total: int) -> None:
             if table not in bars:

@@ -20,7 +20,8 @@ def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = opt
 
     Example: add a table to databases/moma.yaml, then run: lake plan
     """
-    found = planned(env)
+    with options.progress("comparing the definition with what runs"):
+        found = planned(env)
     if found.changes or not found.refused:
         _print(found.changes, as_json)
     _leave([], found.refused)
@@ -37,7 +38,8 @@ def apply(env: str = options.ENV, as_json: bool = options.JSON) -> None:
 
     Example: lake apply && lake status
     """
-    done = apply_all(env, report=options.say)
+    with options.lines("comparing the definition with what runs") as report:
+        done = apply_all(env, report=report)
     if as_json:
         _print(done.changes, as_json)
     elif done.changes or not (done.refused or done.failures):

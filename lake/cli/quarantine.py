@@ -106,7 +106,8 @@ def _chosen(home: Environment, names: list[str]) -> list[str]:
 
 
 def _messages(home: Environment, databases: list[str], more: list[str]) -> list[dict[str, Any]]:
-    return list(run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"])
+    with options.progress("reading the quarantine"):
+        return list(run_job(home, "quarantined", ["--databases", ",".join(databases), *more])["messages"])
 
 
 def _report(done: str, answer: dict[str, Any], as_json: bool) -> None:

@@ -18,7 +18,9 @@ def up() -> None:
     Example: LAKE_PORT_BASE=28000 lake up
     """
     began = time.monotonic()
-    if Stack(load_environment(), options.say_step).up():
+    with options.lines("starting the services"):
+        has_started = Stack(load_environment(), options.say_step).up()
+    if has_started:
         options.out.print(f"The lake is up after {time.monotonic() - began:.1f} s. See: lake endpoints")
     else:
         options.out.print("The lake was already up; nothing to do. See: lake status")
@@ -30,7 +32,9 @@ def down() -> None:
     Example: lake down
     """
     began = time.monotonic()
-    if Stack(load_environment(), options.say_step).down():
+    with options.lines("stopping the services"):
+        has_stopped = Stack(load_environment(), options.say_step).down()
+    if has_stopped:
         options.out.print(f"The lake is down after {time.monotonic() - began:.1f} s; its data are kept.")
     else:
         options.out.print("The lake was not up; nothing to do.")
@@ -41,7 +45,8 @@ def restart(service: str = typer.Argument(help="Service name as shown by lake st
 
     Example: lake restart connect
     """
-    Stack(load_environment(), options.say_step).restart(service)
+    with options.lines(f"restarting {service}"):
+        Stack(load_environment(), options.say_step).restart(service)
 
 
 def logs(

@@ -47,7 +47,8 @@ def sql(
     _refuse_mixture(as_of, since, until)
     moments = {"--as-of": as_of, "--since": since, "--until": until}
     given = [word for name, value in moments.items() if value is not None for word in (name, value)]
-    content = run_job(load_environment(), "query", ["--sql", statement, "--limit", str(limit), *given])
+    with options.progress("running the query"):
+        content = run_job(load_environment(), "query", ["--sql", statement, "--limit", str(limit), *given])
     options.print_json({**content, "rows": objects(content)}) if as_json else _print(content)
 
 

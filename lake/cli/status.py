@@ -36,7 +36,8 @@ def status(
     deployment = open_deployment(env)
     if watch:
         _watch(deployment, as_json)
-    found = deployment.status()
+    with options.progress("asking the services"):
+        found = deployment.status()
     options.print_json(found.as_json()) if as_json else options.out.print(overview(found))
     raise typer.Exit(0 if found.healthy else 1)
 

@@ -15,7 +15,8 @@ def topics(env: str = options.ENV, as_json: bool = options.JSON) -> None:
 
     Example: lake topics --env dev
     """
-    found = open_deployment(env).topics(options.say)
+    with options.lines("reading the topics") as report:
+        found = open_deployment(env).topics(report)
     if as_json:
         options.print_json(found)
     else:

@@ -1,5 +1,6 @@
 """The comparison of the lake with its source, run here as a Spark job."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,16 @@ def compare(home: Environment, names: list[str], timeout_s: float, report: Repor
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
     named = {name.partition(".")[0] for name in names}
     databases = [one for one in load_databases(home.root) if not named or one.database in named]
+    began = time.monotonic()
     wait_for_snapshots(home, databases, report, timeout_s)
     report("starting Spark")
+    left_s = max(1.0, timeout_s - (time.monotonic() - began))
 
     def watch(log: Path) -> None:
         if line := last_progress(log, "verify"):
             report(line)
 
-    return run_reader(home, "verify", ["--tables", ",".join(names), "--timeout-s", str(timeout_s)], watch)
+    return run_reader(home, "verify", ["--tables", ",".join(names), "--timeout-s", str(left_s)], watch)
 
 
 def run_reader(home: Environment, job: str, arguments: list[str], watch: Watch = lambda log: None) -> dict[str, Any]:

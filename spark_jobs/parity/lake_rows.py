@@ -16,6 +16,8 @@ ADDED = (DELETED, "__op", "__lsn", "_order")  # compared between the lake's own 
 QUERY_TYPES = {"cow": "snapshot", "rt": "snapshot", "ro": "read_optimized"}
 WIDER = {("int", "bigint"), ("float", "double")}  # altered in PostgreSQL, no new row yet
 NAME_TRIES = 5
+# A value whose canonical text is null must not equal NULL. The two sides have different ones: they are never equal.
+UNREADABLE = {side: "a value that has no text ({})".format(side) for side in ("source", "lake")}
 ROWS_PER_TASK = 250_000
 
 
@@ -105,7 +107,8 @@ def of_lake(stored: DataFrame, table: Table, columns: Columns) -> LakeRows:
 
 def of_source(texts: DataFrame, table: Table, columns: Columns, order: str = "CAST(NULL AS bigint)") -> LakeRows:
     """The rows of the source. texts: c0, c1, ... as Snapshot.rows() reads them; order: SQL of their `_order`."""
-    canonical = [kind.source(F.col("c{}".format(index))) for index, kind in enumerate(columns.values())]
+    given = [F.col("c{}".format(index)) for index in range(len(columns))]
+    canonical = [_readable(one, kind.source(one), "source") for one, kind in zip(given, columns.values())]
     facts = order + " AS _order", "false AS deleted", "CAST(array() AS array<string>) AS placeholders"
     return _side(texts.select(F.array(*canonical).alias("texts"), *map(F.expr, facts)), table, columns, ())
 
@@ -125,7 +128,11 @@ def _lake_text(kinds: Dict[str, str], name: str, kind: ColumnType) -> Column:
     if kinds[name] != kind.lake and not _fits(kinds[name], kind.lake):
         raise WrongType("column {} is {} in the lake, the type map says {}".format(name, kinds[name], kind.lake))
     column = F.col("`{}`".format(name))
-    return kind.text(column if kinds[name] == kind.lake else column.cast(kind.lake))
+    return _readable(column, kind.text(column if kinds[name] == kind.lake else column.cast(kind.lake)), "lake")
+
+
+def _readable(value: Column, text: Column, side: str) -> Column:
+    return F.when(value.isNotNull(), F.coalesce(text, F.lit(UNREADABLE[side])))
 
 
 def _fits(found: str, wanted: str) -> bool:

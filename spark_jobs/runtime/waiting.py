@@ -5,6 +5,7 @@ import time
 from typing import Callable, NamedTuple
 
 LOOK_EVERY_S = 0.5
+SILENT_S = 2.0  # before the first word about what is waited for
 PROGRESS_EVERY_S = 5.0
 STARTED = time.monotonic()
 
@@ -24,15 +25,15 @@ class Deadline(NamedTuple):
 
 def wait_until(missing_now: Callable[[], str], deadline: Deadline) -> None:
     """Returns when nothing is missing (''). Raises NotCovered with the last answer when the time is over."""
-    printed = time.monotonic()
+    next_word = time.monotonic() + SILENT_S
     while True:
         missing = missing_now()
         if not missing:
             return
         if deadline.passed():
             raise NotCovered(missing)
-        if time.monotonic() - printed > PROGRESS_EVERY_S:
-            printed = time.monotonic()
+        if time.monotonic() > next_word:
+            next_word = time.monotonic() + PROGRESS_EVERY_S - LOOK_EVERY_S
             print_progress("waiting: " + missing)
         time.sleep(LOOK_EVERY_S)
 

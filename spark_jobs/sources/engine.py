@@ -54,6 +54,10 @@ class Snapshot:
         """The columns of schema.table in their order, each with a `name`. Raises NoTable."""
         raise NotImplementedError
 
+    def tables(self) -> List[str]:
+        """All tables of the database, schema.table; none if the engine cannot tell."""
+        return []
+
     def rows(self, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: a condition of any_of()."""
         raise NotImplementedError

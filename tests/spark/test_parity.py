@@ -64,6 +64,17 @@ def test_a_soft_deleted_row_is_not_live(spark: SparkSession, truth: Any) -> None
     assert side.summary() == {"live": 3, "deleted": 1, "placeholders": 0, "keys": 4}
 
 
+def test_a_value_without_a_text_does_not_equal_null(spark: SparkSession) -> None:
+    """Whatever a conversion cannot tell is a difference: on one side and on both."""
+    nothing = PG_TYPES["text"]._replace(source=lambda _: F.lit(None), text=lambda _: F.lit(None))
+    columns = {**COLUMNS, "name": nothing}
+    texts = spark.createDataFrame([("1", "a"), ("2", None), ("3", "b")], "c0 string, c1 string")
+    source = lake_rows.of_source(texts, TABLE, columns)
+    rows = [(1, None, *ROWS[0][2:]), (2, None, *ROWS[1][2:]), (3, "b", *ROWS[2][2:])]
+    lake = lake_rows.of_lake(spark.createDataFrame(rows, LAKE), TABLE, columns)
+    assert sorted(differing(source, lake)) == ['["1"]', '["3"]']
+
+
 @pytest.mark.parametrize(
     ("rows", "missing", "columns"),
     [

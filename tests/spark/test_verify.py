@@ -1,6 +1,7 @@
 """The proof of several tables: what one of them does is not the others' fault, and it asks for keys as they are."""
 
 import json
+import time
 from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.table_check import TableCheck, condition
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table
+from spark_jobs.runtime.waiting import Deadline, NotCovered
 from spark_jobs.sources.engine import NoTable, Unmapped
 from spark_jobs.sources.postgres.reader import Source
 from spark_jobs.sources.postgres.types import SourceColumn
@@ -29,14 +31,17 @@ class Stub:
 
     def __init__(self, name: str, *ends: Exception | None) -> None:
         self.name, self.done, self.ends = name, False, list(ends)
-        self.table = Namespace(database="shop", topic=name, engine="postgres")
+        self.lags, self.given_s = False, list[float]()
+        self.table = Namespace(database="shop", topic=name, engine="postgres", source_name=f"public.{name}")
         self.result: dict[str, Any] = {"equal": False, "rounds": 0, "differences": [], "unsettled": []}
 
     def begin(self, source: object, snapshot: object) -> None:
         pass
 
-    def cover(self, *_: object) -> None:
-        pass
+    def cover(self, pipeline: object, source: object, snapshot: object, deadline: Deadline) -> None:
+        self.given_s.append(deadline.at - time.monotonic())
+        if self.lags:
+            raise NotCovered("slot lake_shop confirmed 0/1 of 0/2")
 
     def end(self) -> None:
         pass
@@ -52,14 +57,16 @@ class Stub:
         self.done = True
 
 
-def checked(monkeypatch: pytest.MonkeyPatch, *stubs: Stub) -> dict[str, Any]:
+def checked(monkeypatch: pytest.MonkeyPatch, *stubs: Stub, timeout_s: float = 1) -> dict[str, Any]:
     """The result over a source and a lake that are there, with nothing in quarantine and no archive."""
-    snapshot = Namespace(position="0/1", close=lambda: None)
+    snapshot = Namespace(position="0/1", close=lambda: None, tables=lambda: ["public.other", "public.fine"])
     source = Namespace(snapshot=lambda: snapshot)
     monkeypatch.setattr(verify, "engine", lambda name: Namespace(source=lambda *_: source))
-    args: Any = Namespace(jdbc_url="", user="", timeout_s=1, tables="")
-    pipeline: Any = Namespace(tables=(), quarantine={})
+    args: Any = Namespace(jdbc_url="", user="", timeout_s=timeout_s, tables="")
+    tables = [one.table for one in stubs]
+    pipeline: Any = Namespace(tables=tables, quarantine={}, server=lambda database, url: url)
     spark: Any = None
+    monkeypatch.setattr(verify, "chosen", lambda pipeline, names: [])
     check = Check(spark, pipeline, args)
     check.checks = list[Any](stubs)
     return check.run()
@@ -84,6 +91,20 @@ def test_a_file_that_the_cleaner_took_is_no_difference(
     monkeypatch: pytest.MonkeyPatch, times: int, equal: bool
 ) -> None:
     assert checked(monkeypatch, Stub("a", *[GONE] * times, None))["equal"] == equal
+
+
+def test_the_time_to_wait_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped table of one database leaves those of the next a moment to show that they do not lag."""
+    stopped, fine = Stub("stopped"), Stub("fine", None)
+    stopped.lags, fine.table.database = True, "zoo"
+    found = checked(monkeypatch, stopped, fine, timeout_s=500)
+    assert [round(stub.given_s[0]) for stub in (stopped, fine)] == [500, verify.MOMENT_S]
+    assert found["tables"]["fine"]["equal"]
+    assert [one["where"] for one in found["tables"]["stopped"]["differences"]] == ["lake"]
+
+
+def test_the_tables_that_nobody_compares_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checked(monkeypatch, Stub("fine", None))["left_out"] == {"shop": ["public.other"]}
 
 
 def test_a_source_that_does_not_answer_is_refused(spark: SparkSession) -> None:

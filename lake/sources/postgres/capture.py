@@ -77,7 +77,7 @@ def request_snapshot(environment: Environment, database: Database, tables: list[
 def changes_ahead(environment: Environment, database: Database) -> dict[str, int] | None:
     values = {"slot": names.slot(database), "most": MOST_AHEAD, "of": f'"{names.publication(database)}"'}
     try:
-        with connect_source(environment, database.database) as connection:
+        with connect_source(environment, database) as connection:
             connection.execute(COUNTED_WITHIN)
             return dict(connection.execute(AHEAD, values).fetchall())
     except LakeError:

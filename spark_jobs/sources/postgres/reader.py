@@ -28,6 +28,15 @@ SESSION = (
     "-c quote_all_identifiers=off -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0 "
     "-c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 -c wal_sender_timeout=60s -c row_security=off"
 )
+# IS NULL is also true of a row of a composite type whose fields are all NULL.
+READABLE = "CASE WHEN {name} IS DISTINCT FROM NULL THEN coalesce({text}, 'a value that has no text in PostgreSQL') END"
+# Servers before 17 do not know it, and refuse a session that sets it at its start.
+NO_TIMEOUT = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'"
+TABLES = """
+SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence = 'p'
+  AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'lake') ORDER BY 1
+"""
 COLUMNS = """
 WITH RECURSIVE base AS (
   SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
@@ -72,7 +81,7 @@ class Source(engine.Source):
     def read(self, query: str, snapshot: str) -> DataFrame:
         """The rows of a query as of an exported snapshot."""
         begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; "
-        begin += "; ".join("SET LOCAL " + setting for setting in SETTINGS)
+        begin += "; ".join("SET LOCAL " + setting for setting in SETTINGS) + "; " + NO_TIMEOUT
         options = {
             "url": self.url,
             "dbtable": "({}) AS q".format(query),
@@ -116,6 +125,7 @@ class Snapshot(engine.Snapshot):
     def __init__(self, source: Source) -> None:
         self.source = source
         self._connection = source.connect()
+        rows_of(self._connection, NO_TIMEOUT)
         self._connection.setAutoCommit(False)
         self._connection.setTransactionIsolation(REPEATABLE_READ)
         self.snapshot = str(rows_of(self._connection, "SELECT pg_export_snapshot()")[0][0])
@@ -128,6 +138,10 @@ class Snapshot(engine.Snapshot):
         if not found:
             raise NoTable("PostgreSQL has no table {}, or it has no columns".format(table))
         return found
+
+    def tables(self) -> List[str]:
+        """All tables that hold rows of their own, or are the root of partitions: schema.table."""
+        return [str(row[0]) for row in self._rows(TABLES)]
 
     def rows(self, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
@@ -157,8 +171,10 @@ class Snapshot(engine.Snapshot):
 
 
 def select_texts(table: str, columns: Columns) -> str:
-    """The query of each column's canonical source text, under the names c0, c1, ..."""
-    texts = [kind.sql.replace("{x}", quoted(name)) for name, kind in columns.items()]
+    """The query of each column's canonical source text, under the names c0, c1, ... Only of NULL it is null."""
+    texts = [
+        READABLE.format(name=quoted(name), text=kind.sql.replace("{x}", quoted(name))) for name, kind in columns.items()
+    ]
     named = ", ".join("{} AS c{}".format(text, index) for index, text in enumerate(texts))
     return "SELECT {} FROM {}".format(named, qualified(table))
 
