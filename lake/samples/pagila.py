@@ -74,12 +74,12 @@ class Rental(NamedTuple):
         return self.copy.rate + LATE_FEE * late
 
 
-def load(home: Environment, report: Report = silent) -> Counts:
-    """BadInput if a file is missing or PostgreSQL can't be reached, LakeError later."""
+def load(home: Environment, report: Report = silent, database: str = DATABASE) -> Counts:
+    """BadInput if a file is missing or PostgreSQL can't be reached, LakeError later. database: where it goes."""
     folder = home.root / "data" / DATABASE
     tables = [CsvTable(f"public.{name}", folder / f"{name}.csv", null=NULL) for name in TABLES]
     require_files([folder / "schema.sql", *(table.path for table in tables)])
-    with new_database(home, DATABASE, folder / "schema.sql") as connection:
+    with new_database(home, database, folder / "schema.sql") as connection:
         counts = {table.name: copy_file(connection, table, report) for table in tables}
         for table, rows in (("public.rental", rental_rows), ("public.payment", payment_rows)):
             counts[table] = fill(connection, table, rows(folder), RENTALS, report)
