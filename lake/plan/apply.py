@@ -15,7 +15,7 @@ from lake.config.waiting import wait_until
 from lake.plan.facts import Facts
 from lake.plan.refusals import NOTHING, Refused, content, running
 from lake.rendering.pipeline import write_pipeline
-from lake.sources.change import Change
+from lake.sources.change import SET_PASSWORD, Change
 from lake.sources.connector import source_connector
 from lake.sources.engines import engine_of
 from lake.sources.findings import Finding, unreadable
@@ -28,6 +28,7 @@ FAILED_LIMIT_S = 15.0  # Connect tells the state from before a restart for a mom
 def unfit(planned: list[Change], databases: list[Database], environment: Environment) -> list[Finding]:
     """Lets Connect check every connector that would change, before anything is touched: the databases it refuses."""
     changing = {change.database for change in planned if change.kind == "connector"}
+    changing -= {change.database for change in planned if change.action == SET_PASSWORD}  # it can't log in yet
     found = []
     for one in databases:
         if one.database in changing:

@@ -11,7 +11,7 @@ from psycopg import sql
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
-from lake.sources.change import Change
+from lake.sources.change import SET_PASSWORD, Change
 from lake.sources.postgres.connection import GIVEN_UP, Connection
 from lake.sources.postgres.login import address
 from lake.sources.postgres.roles import READERS
@@ -24,7 +24,7 @@ def unset(environment: Environment, database: Database) -> Iterator[Change]:
     """The roles that cannot log in with the passwords of this lake. BadInput if another reason keeps them out."""
     for role in READERS if database.source else ():
         if not _works(environment, database, role):
-            yield Change("source", database.database, role, "set password, as in this lake's secrets", statement(role))
+            yield Change("source", database.database, role, SET_PASSWORD, statement(role))
 
 
 def statement(role: str) -> str:
