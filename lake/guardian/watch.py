@@ -18,6 +18,7 @@ from lake.guardian import protect, rules, supervisors
 from lake.guardian.inspect import Inspection, applied_tables, inspect
 from lake.guardian.lag import LagTracker
 from lake.guardian.progress import CaptureProgress
+from lake.guardian.repairs import Repairs
 from lake.guardian.restarts import Restarts
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
@@ -36,6 +37,7 @@ class Guardian:
         self._home = home
         self._connect = Connect(home)
         self._restarts = Restarts(self._connect)
+        self._repairs = Repairs(home)
         self._seen: dict[str, set[Drift]] = {}
         self._reported: dict[str, list[Drift]] = {}
         self._lags: dict[str, LagTracker] = {}
@@ -68,7 +70,11 @@ class Guardian:
             found = inspect(self._home, database)
             confirmed = self._confirmed(found)
             at_work = is_locked(self._home.data / LOCK)  # a command repairs this gap now
-            self._act(found, [] if at_work else [drift.what for drift in confirmed if drift.gap], at_work)
+            stops = database.on_drift == "stop"
+            ends = [drift.what for drift in confirmed if drift.gap or (stops and drift.lost)]
+            self._act(found, [] if at_work else ends, at_work)
+            if not at_work:
+                self._repairs.attend(database, confirmed)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]
         except LakeError as error:

@@ -178,6 +178,9 @@ class Facts(Protocol):
     def read_capture(self, environment: Environment, database: Database) -> Any:
         """CaptureFacts; None if the source has no capture for the database."""
 
+    def size(self, environment: Environment, database: Database, tables: list[str]) -> int:
+        """About how many bytes the tables have. Waits for no lock."""
+
 
 class Rules(Protocol):
     """Finds the drift in the facts of the same engine."""

@@ -8,7 +8,7 @@ from lake.config.environment import Environment
 from lake.sources import engine
 from lake.sources.engine import Observation
 from lake.sources.postgres import names
-from lake.sources.postgres.connection import Connection, connect_source, rows
+from lake.sources.postgres.connection import Connection, connect_source, rows, value
 from lake.sources.postgres.relations import NARROWED, leaves
 
 # The first eight digits of a log file's name are its timeline; pg_control_checkpoint() shows a new one only later.
@@ -46,6 +46,13 @@ CROSS JOIN LATERAL (
       ARRAY(SELECT unnest(ARRAY[k.oid::bigint, coalesce(pg_relation_filenode(k.conindid)::bigint, 0)])
             FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p') AS key_index
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
+"""
+
+# Of the last VACUUM or ANALYZE: pg_relation_size() would wait for a lock.
+SIZE = f"""
+SELECT coalesce(sum(leaf.relpages::bigint + coalesce(toast.relpages, 0)), 0) * current_setting('block_size')::bigint
+FROM unnest(%s::text[]) name JOIN pg_class leaf ON leaf.oid IN ({leaves("to_regclass(name)")})
+LEFT JOIN pg_class toast ON toast.oid = leaf.reltoastrelid
 """
 
 
@@ -121,6 +128,11 @@ def read_tables(connection: Connection, database: Database) -> dict[str, TableFa
 def read_capture(environment: Environment, database: Database) -> Slot | None:
     with connect_source(environment, database) as connection:
         return read_slot(connection, database)
+
+
+def size(environment: Environment, database: Database, tables: list[str]) -> int:
+    with connect_source(environment, database) as connection:
+        return int(value(connection, SIZE, tables))
 
 
 def observe(environment: Environment, database: Database, position: Callable[[], int]) -> Observation:

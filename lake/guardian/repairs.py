@@ -1,0 +1,58 @@
+"""Reads tables again that lost changes, where the definition asks for it (on_drift: repair)."""
+
+import logging
+import subprocess
+import sys
+import time
+
+from lake.config.definition import Database
+from lake.config.environment import Environment
+from lake.sources.drift import Drift
+from lake.sources.engines import guard_of
+
+LOG = logging.getLogger("guardian")
+GREATEST_BYTES = 10 * 2**30  # of the tables of one repair, as the source estimates them
+FIRST_S = 60.0
+GREATEST_S = 3600.0
+
+
+def lost_tables(drifts: list[Drift]) -> list[str]:
+    """The tables for which a re-snapshot is enough; none after a gap, which only `lake recover` repairs."""
+    gap = any(drift.gap for drift in drifts)
+    return [] if gap else sorted({drift.table for drift in drifts if drift.lost and drift.table})
+
+
+class Repairs:
+    """Starts one command at a time: `lake resnapshot`, which also proves the result. Each failure doubles the wait."""
+
+    def __init__(self, home: Environment) -> None:
+        self._home = home
+        self._command: subprocess.Popen[bytes] | None = None
+        self._waits: dict[str, tuple[float, float]] = {}  # by database: until when, and how long the next one is
+
+    def attend(self, database: Database, drifts: list[Drift]) -> None:
+        """Starts the repair of a database that needs one, unless its tables are too large for that."""
+        tables = lost_tables(drifts)
+        if not tables:
+            self._waits.pop(database.database, None)
+        if database.on_drift != "repair" or not tables or self._must_wait(database.database):
+            return
+        size = guard_of(database).facts.size(self._home, database, tables)
+        if size > GREATEST_BYTES:
+            LOG.warning("%s: %s are not read again: about %d bytes", database.database, ", ".join(tables), size)
+            return
+        LOG.warning("%s: %s are read again", database.database, ", ".join(tables))
+        self._start([f"{database.database}.{table}" for table in tables])
+
+    def _must_wait(self, name: str) -> bool:
+        if self._command is not None and self._command.poll() is None:
+            return True
+        until, wait = self._waits.get(name, (0.0, FIRST_S))
+        if time.monotonic() < until:
+            return True
+        self._waits[name] = (time.monotonic() + wait, min(2 * wait, GREATEST_S))
+        return False
+
+    def _start(self, tables: list[str]) -> None:
+        command = [sys.executable, "-m", "lake.cli.main", "resnapshot", *tables]
+        self._command = subprocess.Popen(command, cwd=self._home.root)  # it prints into the guardian's log

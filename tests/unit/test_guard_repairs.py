@@ -1,0 +1,72 @@
+"""What the guardian does by itself for tables that lost changes."""
+
+from typing import Any
+
+import pytest
+
+from lake.config.environment import load_environment
+from lake.guardian import repairs
+from lake.guardian.repairs import GREATEST_BYTES, Repairs
+from lake.sources.drift import Drift, gap, loss
+from lake.sources.postgres import facts
+from tests.unit.test_guard_rules import DATABASE
+
+REPAIR = DATABASE.model_copy(update={"on_drift": "repair"})
+LOST = loss(DATABASE, "public.a", "was emptied")
+TOLD = Drift("shop", "public.a", "differs from the definition", "lake apply")
+
+
+class Command:
+    """A command that runs until it is said to have ended."""
+
+    ended: int | None = None
+
+    def poll(self) -> int | None:
+        return self.ended
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    found: list[list[str]] = []
+
+    def start(command: list[str], **more: Any) -> Command:
+        found.append(command[3:])
+        return Command()
+
+    monkeypatch.setattr(repairs.subprocess, "Popen", start)
+    monkeypatch.setattr(facts, "size", lambda environment, database, tables: GREATEST_BYTES)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("database", "drifts", "expected"),
+    [
+        (REPAIR, [LOST, TOLD], [["resnapshot", "shop.public.a"]]),
+        (DATABASE, [LOST], []),
+        (REPAIR, [TOLD], []),
+        (REPAIR, [LOST, gap(DATABASE, "the slot is lost")], []),
+    ],
+)
+def test_what_is_read_again(
+    started: list[list[str]], database: Any, drifts: list[Drift], expected: list[list[str]]
+) -> None:
+    guardian = Repairs(load_environment())
+    guardian.attend(database, drifts)
+    guardian.attend(database, drifts)  # one command at a time
+    assert started == expected
+
+
+def test_large_tables_are_left_to_people(started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts, "size", lambda environment, database, tables: GREATEST_BYTES + 1)
+    Repairs(load_environment()).attend(REPAIR, [LOST])
+    assert started == []
+
+
+def test_a_repair_that_failed_is_tried_again_later(started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    guardian, now = Repairs(load_environment()), [1000.0]
+    monkeypatch.setattr(repairs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(Command, "ended", 1)
+    for seconds, tries in [(0, 1), (59, 1), (2, 2), (61, 2), (60, 3)]:
+        now[0] += seconds
+        guardian.attend(REPAIR, [LOST])
+        assert len(started) == tries
