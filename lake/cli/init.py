@@ -8,8 +8,11 @@ import typer
 from lake.cli import init_output, options
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import BadInput
+from lake.config.files import replace_json
 from lake.config.names import refuse_unknown
-from lake.config.patterns import first_met
+from lake.config.patterns import first_met, patterns_of, resolved_path
+from lake.config.source import source_of
+from lake.config.yaml_file import read_mapping
 from lake.discovery import writing
 from lake.discovery.candidates import Candidate, Found, candidates
 from lake.discovery.dsn import Target, place_of_password, target
@@ -32,6 +35,7 @@ def init(
     apply: bool = typer.Option(False, "--apply", help="Go on to capture, as lake apply does."),
     check: bool = typer.Option(False, "--check", help="Only report what is there and what stands in the way."),
     replace: bool = typer.Option(False, "--replace", help="Write a definition that exists anew."),
+    update: bool = typer.Option(False, "--update", help="Ask again what the patterns of a definition mean."),
     password_env: str | None = ENV,
     password_file: str | None = FILE,
     password_secret: str | None = SECRET,
@@ -45,6 +49,8 @@ def init(
 
     Example: lake init postgresql://postgres@db.example.com/shop?sslmode=require --password-env PGPASSWORD --apply
     """
+    if update:
+        return _update(load_environment(), source, apply)
     home, wanted = load_environment(), target(source, place_of_password(password_env, password_file, password_secret))
     if not wanted.database:
         return init_output.databases(survey.databases(home, wanted.source), as_json)
@@ -58,11 +64,29 @@ def init(
     path = writing.path_of(PROJECT, wanted.database)
     writing.write(path, writing.text(wanted, found, chosen), replace)
     init_output.show_result(found, chosen, path, as_json)
+    return _apply(home, wanted.database) if apply else None
+
+
+def _update(home: Environment, name: str, apply: bool) -> None:
+    """Keeps what the patterns of a definition mean now; tables that are gone from the catalog leave it."""
+    path = writing.path_of(PROJECT, name)
+    content = read_mapping(path)
+    patterns = patterns_of(content)
+    if not patterns:
+        raise BadInput("the definition has no pattern", str(path), "write public.*: below tables, for example")
+    found = _found(home, Target(source_of(content, path), {}, name))
+    met = [one for one in found.capturable if first_met(patterns, one.full_name)]
+    replace_json(resolved_path(path), {one.full_name: one.settings for one in met}, writing.PUBLIC)
+    init_output.show(found, met)
+    print(f"{resolved_path(path)}: {len(met)} tables. See: lake plan; then: lake apply")
     if apply:
-        made = apply_all(home.name, report=options.say)
-        made.demand(wanted.database)
-        options.say(f"{len(made.changes)} changes applied. See: lake status --watch")
-    return None
+        _apply(home, name)
+
+
+def _apply(home: Environment, database: str) -> None:
+    made = apply_all(home.name, report=options.say)
+    made.demand(database)
+    options.say(f"{len(made.changes)} changes applied. See: lake status --watch")
 
 
 def _found(home: Environment, wanted: Target) -> Found:

@@ -29,6 +29,7 @@ from lake.config.identifiers import (
     QualifiedName,
     SourceColumn,
 )
+from lake.config.patterns import with_resolved
 from lake.config.source import Source, with_located
 from lake.config.span import Span
 from lake.config.yaml_file import as_model, check_file_name, read_mapping
@@ -215,7 +216,8 @@ def _named(name: str, settings: Any) -> Any:
 
 def load_database(path: Path) -> Database:
     """One file; BadInput names file, line, key and remedy."""
-    database = as_model(Database, with_located(with_declared(read_mapping(path), path), path), path)
+    content = with_resolved(read_mapping(path), path)
+    database = as_model(Database, with_located(with_declared(content, path), path), path)
     check_file_name(path, "database", "database", database.database)
     return database
 

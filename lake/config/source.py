@@ -18,6 +18,8 @@ from pydantic import (
     model_validator,
 )
 
+from lake.config.yaml_file import as_model
+
 SOURCE = "source"
 SslMode = Literal["disable", "prefer", "require", "verify-ca", "verify-full"]
 CHECKED: tuple[SslMode, ...] = ("verify-ca", "verify-full")
@@ -99,6 +101,12 @@ class SourceServer(_Part):
 
 
 Source = Annotated[SourceServer, BeforeValidator(_mapping)]
+
+
+def source_of(content: dict[str, Any], path: Path) -> SourceServer | None:
+    """The source of a definition that is not read as a whole."""
+    given = with_located(content, path).get(SOURCE)
+    return None if given is None else as_model(SourceServer, _mapping(given), path)
 
 
 def with_located(content: dict[str, Any], path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """From a server to a definition: the DSN, the choice of tables, and the file."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -186,3 +187,27 @@ def test_a_report_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, capsys
     shown = capsys.readouterr().out
     assert "public.orders_tmp: not chosen" in shown and "public.totals: it is a view" in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+PATTERNS = """\
+database: shop
+tables:
+  public.*: {types: [cow], delete: hard}
+  sales.*:
+  public.orders: {key: [id]}
+"""
+
+
+def test_patterns_of_a_definition_are_the_tables_that_they_met(tmp_path: Path) -> None:
+    path = tmp_path / "shop.yaml"
+    path.write_text(PATTERNS)
+    with pytest.raises(BadInput, match=r"what public\.\*, sales\.\* means; .*; run: lake init shop --update"):
+        load_database(path)
+    met = {"public.orders": {"key": ["other"]}, "public.lines": {"key": ["n"]}, "sales.a": {"key": ["b"]}, "x.y": {}}
+    (tmp_path / "shop.tables.json").write_text(json.dumps(met))
+    tables = load_database(path).by_name
+    assert {name: (one.key, one.types, one.delete) for name, one in tables.items()} == {
+        "public.orders": (("id",), ("mor",), "soft"),  # an exact name wins
+        "public.lines": (("n",), ("cow",), "hard"),
+        "sales.a": (("b",), ("mor",), "soft"),
+    }
