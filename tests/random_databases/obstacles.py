@@ -3,7 +3,7 @@
 from random import Random
 
 from tests.random_databases.names import Names
-from tests.random_databases.quoting import name
+from tests.random_databases.quoting import full_name, name
 from tests.random_databases.tables import Table
 
 KINDS = ("view", "materialized view", "foreign", "unlogged", "row-level security")
@@ -14,7 +14,7 @@ def some(chooser: Random, names: Names, tables: list[Table]) -> tuple[dict[str, 
     if chooser.random() > 0.35:
         return {}, []
     kind, bare, behind = chooser.choice(KINDS), names.next(), chooser.choice(tables)
-    return {f"{behind.schema}.{bare}": kind}, _ddl(kind, f"{name(behind.schema)}.{name(bare)}", behind)
+    return {full_name(behind.schema, bare): kind}, _ddl(kind, f"{name(behind.schema)}.{name(bare)}", behind)
 
 
 def _ddl(kind: str, full: str, behind: Table) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.random_databases.kinds import Kind
-from tests.random_databases.quoting import listed, name, value
+from tests.random_databases.quoting import full_name, listed, name, value
 
 Row = dict[str, str]  # what finds a row: column to value
 
@@ -50,7 +50,7 @@ class Table:
 
     @property
     def full_name(self) -> str:
-        return f"{self.schema}.{self.name}"
+        return full_name(self.schema, self.name)
 
     @property
     def ddl(self) -> list[str]:

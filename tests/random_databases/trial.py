@@ -89,7 +89,7 @@ class Trial:
         return True
 
     def _outcomes(self, left_out: dict[str, dict[str, str]]) -> dict[str, Outcome]:
-        topics = {name: topic for one in self.lake.definitions() for name, topic in one.hudi_tables.items()}
+        tables = {name: found for one in self._captured() for name, found in _hudi_tables(one)}
         verified, status = self.lake.json("verify", "--timeout", VERIFY_S)["tables"], self.lake.json("status")
         return {
             one.name: Outcome(
@@ -97,7 +97,7 @@ class Trial:
                 left_out.get(one.name, {}),
                 tuple(self.harmed[one.name]),
                 _of_database(one.name, verified),
-                dict(told(one.name, status, topics)),
+                dict(told(one.name, status, tables)),
             )
             for one in self.databases
         }
@@ -109,8 +109,15 @@ def _of_database(database: str, verified: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def told(database: str, status: dict[str, Any], topics: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What `lake status` says is wrong, by table; "" for the whole database. topics: by the name of a Hudi table."""
+def _hudi_tables(database: Database) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Each Hudi table with its database and the name of the source's table."""
+    full_names = {table.topic(database.database): full_name for full_name, table in database.by_name.items()}
+    for name, topic in database.hudi_tables.items():
+        yield name, (database.database, full_names[topic])
+
+
+def told(database: str, status: dict[str, Any], tables: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """What `lake status` says is wrong, by table; "" for the whole database. tables: by the name of a Hudi table."""
     for one in status["drifts"]:
         if one["database"] == database:
             yield one["table"], one["what"]
@@ -118,6 +125,6 @@ def told(database: str, status: dict[str, Any], topics: Mapping[str, str]) -> It
         if one["database"] == database and {one["connector"], *one["tasks"]} != {"RUNNING"}:
             yield "", f"connector {one['connector']}: {one['reason']}"
     for one in status["tables"]:
-        owner, _, table = topics.get(one["name"], "").partition(".")
+        owner, table = tables.get(one["name"], ("", ""))
         if owner == database and one["state"] != "running":
             yield table, f"{one['state']}: {one['reason']}"
