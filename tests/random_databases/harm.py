@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
-from lake.config.errors import BadInput
 from lake.sources.postgres import catalog, checks, protection
 from lake.sources.postgres.preparation import carry_out, database_steps, server_steps
 from tests.random_databases.database import RandomDatabase, run
+from tests.random_databases.quoting import full_name
 from tests.random_databases.settings import WRITER
 
 RELATIONS = """
@@ -52,11 +52,11 @@ def _capturable(home: Environment, one: RandomDatabase) -> Iterator[tuple[str, d
         relations = connection.execute(RELATIONS).fetchall()
     for schema, table, key in relations:
         try:
-            alone = Database.model_validate({"database": one.name, "tables": {f"{schema}.{table}": {"key": key}}})
-            checks.check_source(alone, catalog.read_source(home, alone).catalog, 1)
-        except (ValidationError, BadInput):
+            alone = Database.model_validate({"database": one.name, "tables": {full_name(schema, table): {"key": key}}})
+        except ValidationError:
             continue
-        yield f"{schema}.{table}", {"key": key}
+        if not checks.findings(alone, catalog.read_source(home, alone).catalog, 1):
+            yield full_name(schema, table), {"key": key}
 
 
 def _refused(home: Environment, one: RandomDatabase, captured: Database, step: list[str]) -> Iterator[str]:

@@ -16,7 +16,6 @@ REASONS = {
     "keyless": "key|identity",
     "keyless root": "key|identity|partition",
     "parent": "inherit|child",
-    "child": "inherit|parent",
     "composite type": "type",
 }
 

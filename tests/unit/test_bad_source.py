@@ -69,6 +69,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ("no capture role", with_catalog(missing_roles=["lake_capture"]), SHOP, ["no role lake_capture", "lake up"]),
     ("no replication", with_catalog(may_replicate=False), SHOP, ["may not replicate", "rds_replication"]),
     ("hidden rows", with_table(hidden_from=["lake_verify"]), SHOP, ["row-level security", "BYPASSRLS for lake_verify"]),
+    ("inheritance", with_table(heirs=["public.b"]), SHOP, ["tables inherit from public.a", "public.b"]),
     (
         "no table",
         with_catalog(tables={}),

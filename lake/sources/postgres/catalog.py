@@ -25,6 +25,7 @@ class SourceTable:
     unmapped: "column type" of each column whose type the lake can't keep.
     hidden_from: the roles of the lake from which row-level security may hide rows.
     harmed: its updates and deletes would fail once it is published.
+    heirs: the tables that inherit from it.
     shadowed: "column type" of each column whose type bears the name of a type of PostgreSQL itself.
     types: of each column; for a domain, its base type; "enum" for every enum.
     """
@@ -42,6 +43,7 @@ class SourceTable:
     shadowed: list[str] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     harmed: bool = False
+    heirs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,8 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
   ARRAY(SELECT r.rolname::text FROM pg_roles r
         WHERE r.rolname = ANY (%(readers)s) AND c.relrowsecurity AND NOT (r.rolsuper OR r.rolbypassrls)
           AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from,
+  ARRAY(SELECT i.inhrelid::regclass::text FROM pg_inherits i
+        WHERE i.inhparent = c.oid AND c.relkind = 'r' ORDER BY 1) AS heirs,
   ARRAY(SELECT a.attname || ' ' || format_type(a.atttypid, NULL)
         FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
         LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'

@@ -91,6 +91,9 @@ def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
     )
     now_full = f"use replica_identity: full, or make its primary key not deferrable, {LEAVE_OUT}"
     yield found.harmed, harmed, ".replica_identity", now_full
+    # A query of it reads their rows, too, and a publication sends none of their changes under its name.
+    heirs = f"tables inherit from {name}, and their rows look like its own: {', '.join(found.heirs)}"
+    yield found.heirs, heirs, "", f"capture these instead, {LEAVE_OUT}"
     yield found.hidden_from, f"row-level security may hide rows of {name} from the lake", "", now
 
 
