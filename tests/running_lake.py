@@ -130,7 +130,7 @@ class RunningLake:
             httpx.delete(connector, trust_env=False, auth=self.home.connect_login)
             drop_slot(self.home, f"lake_{database}")
         if self.definitions():
-            self.apply()
+            self.run("apply", "--yes")
 
     def apply(self) -> None:
         """`lake apply`; the first one starts the streaming job, too."""

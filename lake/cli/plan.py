@@ -1,5 +1,6 @@
 """The commands `lake plan` and `lake apply`."""
 
+import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 
@@ -7,7 +8,7 @@ import typer
 
 from lake.cli import options
 from lake.config.errors import LakeError
-from lake.plan.run import apply_all, planned
+from lake.plan.run import apply_all, left_out, planned
 from lake.sources.change import Change
 from lake.sources.findings import Finding
 
@@ -29,22 +30,36 @@ def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = opt
         raise typer.Exit(options.DIFFERENT)
 
 
-def apply(env: str = options.ENV, as_json: bool = options.JSON) -> None:
+def apply(env: str = options.ENV, as_json: bool = options.JSON, yes: bool = options.YES) -> None:
     """Change the running lake to match the definition. A second run finds nothing to do.
 
     Everything is checked first, and all that is refused is named; it stays as it is, and the rest is applied. Exit code
     2 if something was refused. After exit code 1 a database has some of its changes, and the next lake apply continues
     from there. On AWS use cdk deploy.
 
+    What left the definition is captured on, unless you confirm (--yes) that it is taken out: connector, slot,
+    publication, rights and tables of the lake in the source. Its rows in the lake stay.
+
     Example: lake apply && lake status
     """
+    leave = _may_leave(left_out(env), yes)
     with options.lines("comparing the definition with what runs") as report:
-        done = apply_all(env, report=report)
+        done = apply_all(env, report=report, leave=leave)
     if as_json:
         _print(done.changes, as_json)
     elif done.changes or not (done.refused or done.failures):
         print(f"{len(done.changes)} changes applied" if done.changes else "no changes")
     _leave(done.failures.values(), done.refused)
+
+
+def _may_leave(left: list[Change], yes: bool) -> bool:
+    for one in left if not yes else ():
+        options.say(f"{one.database}: {one.object} left the definition, and is captured still")
+    if left and not yes and sys.stdin.isatty():
+        return typer.confirm("Take it out of the capture? The rows in the lake stay.", err=True)
+    if left and not yes:
+        options.say("to take it out: lake apply --yes; to keep it: restore its file, or its line")
+    return yes
 
 
 def _leave(failures: Iterable[LakeError], refused: list[Finding]) -> None:

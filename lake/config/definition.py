@@ -222,13 +222,13 @@ def load_database(path: Path) -> Database:
     return database
 
 
-def load_databases(root: Path) -> list[Database]:
+def load_databases(root: Path, may_be_none: bool = False) -> list[Database]:
     """All files of databases/ (or of LAKE_DATABASES_DIR), by name; BadInput when there is none, or a *.yml."""
     folder = root / os.environ.get(DATABASES_VARIABLE, "databases")
     for path in folder.glob("*.yml"):
         raise BadInput("a file with this ending is not read", str(path), f"rename it to {path.stem}.yaml")
     paths = sorted(folder.glob("*.yaml"))
-    if not paths:
+    if not paths and not may_be_none:
         raise BadInput("no database is defined", str(folder), "create databases/<database>.yaml as in README.md")
     databases = [load_database(path) for path in paths]
     _refuse_shared_names(databases)

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, PlainSerializer
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -15,4 +15,9 @@ def _seconds(given: Any) -> int:
     return int(found[1]) * SECONDS[found[2]]
 
 
-Span = Annotated[int, BeforeValidator(_seconds)]  # in seconds
+def _text(seconds: int) -> str:
+    """In the greatest unit: so it is read again."""
+    return next(f"{seconds // size}{unit}" for unit, size in reversed(SECONDS.items()) if seconds % size == 0)
+
+
+Span = Annotated[int, BeforeValidator(_seconds), PlainSerializer(_text)]  # in seconds

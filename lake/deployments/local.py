@@ -22,6 +22,7 @@ from lake.local.parity import compare
 from lake.local.spark_job import run_job
 from lake.local.stack import BUSY, Stack
 from lake.local.supervisor import LOG_PREFIX
+from lake.plan.leaving import leaving
 from lake.plan.run import apply_all
 from lake.rendering.pipeline import pipeline_path
 from lake.rendering.streamer import RunOptions
@@ -88,7 +89,10 @@ class LocalDeployment:
 
     def _captured(self) -> list[Database]:
         """The defined databases; none before the first lake apply, because there are no connectors yet."""
-        return load_databases(self.home.root) if pipeline_path(self.home).exists() else []
+        if not pipeline_path(self.home).exists():
+            return []
+        defined = load_databases(self.home.root, may_be_none=True)
+        return leaving(self.home, defined).joined(defined)
 
     def logs(self, service: str, lines: int, follow: bool) -> Iterator[str]:
         Stack(self.home).service(service.removeprefix(LOG_PREFIX))

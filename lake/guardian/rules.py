@@ -1,8 +1,9 @@
 """The rules for a source of any engine: which facts are drift."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lake.config.definition import Database
+from lake.sources.change import Change
 from lake.sources.drift import BEHIND_S, Drift
 from lake.sources.engine import SourceFacts, TableFacts
 from lake.sources.engines import engine_of
@@ -31,6 +32,21 @@ def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]])
             what = f"connector {name} has the {' and the '.join(named)} of {database.connector}, too"
             now = f"delete {name} in Kafka Connect, then: lake verify {database.database}"
             yield Drift(database.database, "", what, now)
+
+
+def of_leaving(changes: Iterable[Change]) -> Iterator[Drift]:
+    """What is captured on, though the definition has it no more."""
+    for one in changes:
+        now = "restore its file, or its line; or take it out: lake apply --yes"
+        yield Drift(one.database, "", f"{one.object} left the definition, and is captured still", now)
+
+
+def of_undefined(known: Collection[str], settings: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:
+    """Connectors with a slot of the lake that belong to no definition: their slots keep the log of a source."""
+    for name, one in settings.items():
+        if name not in known and one.get("slot.name", "").startswith("lake_"):
+            what = f"connector {name} runs with the slot {one['slot.name']}, and nothing defines it"
+            yield Drift(one.get("database.dbname", ""), "", what, "restore its definition, or delete both")
 
 
 def without_connector(database: Database) -> Drift:

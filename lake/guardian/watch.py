@@ -20,6 +20,7 @@ from lake.guardian.lag import LagTracker
 from lake.guardian.progress import CaptureProgress
 from lake.guardian.repairs import Repairs
 from lake.guardian.restarts import Restarts
+from lake.plan.leaving import leaving
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of, guard_of
@@ -49,12 +50,21 @@ class Guardian:
         """Inspects all sources every few seconds until it is stopped."""
         while not self.stopping.wait(INSPECT_EVERY_S):
             try:
-                self.known = [one for one in load_databases(self._home.root) if engine_of(one).guard]
+                defined = load_databases(self._home.root, may_be_none=True)
+                left = leaving(self._home, defined)
+                self.known = [one for one in left.joined(defined) if engine_of(one).guard]
             except LakeError as error:
                 LOG.warning("%s", error)
                 continue
             self.forget_departed({one.database for one in self.known})
-            write(self._home, [drift for one in self.known for drift in self.attend(one)])
+            found = [drift for one in self.known for drift in self.attend(one)]
+            write(self._home, [*found, *rules.of_leaving(left.changes), *self._undefined()])
+
+    def _undefined(self) -> list[Drift]:
+        """Connectors that capture for the lake, and that nothing defines."""
+        with suppress(LakeError):
+            return list(rules.of_undefined({one.connector for one in self.known}, self._connect.running()))
+        return []
 
     def forget_departed(self, defined: set[str]) -> None:
         """Deletes baselines that are neither defined nor applied: git may remove a definition for a moment."""

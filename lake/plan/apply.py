@@ -89,7 +89,9 @@ class _Performer:
 
     def source(self, database: str, group: list[Change]) -> None:
         definition = self._running[database]
-        preparation = engine_of(definition).preparation
+        preparation, leaving = engine_of(definition).preparation, engine_of(definition).leaving
+        if leaving:
+            leaving.note_identities(self._environment, definition)
         preparation.execute(self._environment, definition, [change.detail for change in group])
 
     def topic(self, database: str, group: list[Change]) -> None:

@@ -12,9 +12,12 @@ from lake.local.stack import Stack
 from lake.plan.apply import apply, unfit
 from lake.plan.diff import Change, changes
 from lake.plan.facts import Facts, read_facts
+from lake.plan.leaving import Leaving, captured, leaving, take_out
 from lake.plan.preconditions import findings
-from lake.plan.refusals import refused_tables, running
+from lake.plan.refusals import Refused, refused_tables, running
+from lake.rendering.pipeline import read_pipeline
 from lake.sources.findings import Finding, refuse
+from lake.state import applied
 
 
 @dataclass(frozen=True)
@@ -25,18 +28,24 @@ class Plan:
     place: Environment
     facts: Facts
     refused: list[Finding]
+    left: Leaving
+
+    @property
+    def held(self) -> Refused:
+        """What stays as it is: the refused tables, and those that left the definition."""
+        return refused_tables(self.defined, self.refused) | self.left.names
 
     @property
     def changes(self) -> list[Change]:
-        return changes(self.defined, self.place, self.facts, refused_tables(self.defined, self.refused))
+        return [*changes(self.defined, self.place, self.facts, self.held), *self.left.changes]
 
     @property
     def running(self) -> list[Database]:
         """The databases that go on, as they run after the plan was applied."""
-        return running(self.defined, refused_tables(self.defined, self.refused), self.facts)
+        return running(self.defined, self.held, self.facts)
 
     def without(self, more: Sequence[Finding]) -> "Plan":
-        return Plan(self.defined, self.place, self.facts, [*self.refused, *more])
+        return Plan(self.defined, self.place, self.facts, [*self.refused, *more], self.left)
 
 
 @dataclass(frozen=True)
@@ -55,28 +64,56 @@ class Outcome:
         refuse(one for one in self.refused if database in ("", one.database))
 
 
-def apply_all(environment: str, report: Report) -> Outcome:
-    """Applies what can be applied; a database that fails or is refused keeps no other one from its changes."""
+def apply_all(environment: str, report: Report, leave: bool = False) -> Outcome:
+    """Applies what can be applied; a database that fails or is refused keeps no other one from its changes.
+
+    leave: takes out what left the definition, which otherwise is captured on.
+    """
+    gone = take_all_out(environment, report) if leave else []
     plan = planned(environment)
     plan = plan.without(unfit(plan.changes, plan.running, plan.place))
-    found, defined, place = plan.changes, plan.running, plan.place
-    if not defined:
+    found, defined, place = [one for one in plan.changes if one.kind != "leave"], plan.running, plan.place
+    if not (defined or plan.facts.pipeline):
         return Outcome([], plan.refused, {})
-    if place.has_roles:
+    if defined and place.has_roles:
         iam.write_policies(place)  # as cdk deploy: a new table is a new topic
     if place.has_users:
         scram.grant(place, defined)
-    failures = apply(found, plan.defined, place, plan.facts, report, refused_tables(plan.defined, plan.refused))
+    failures = apply(found, plan.defined, place, plan.facts, report, plan.held)
+    applied.save(place, captured(plan.defined, read_pipeline(place)))
     for service in ("stream", "guardian"):  # before the first apply they had nothing to do
         Stack(place).start_if_idle(service)
-    return Outcome([one for one in found if one.database not in failures], plan.refused, failures)
+    return Outcome([*gone, *(one for one in found if one.database not in failures)], plan.refused, failures)
+
+
+def take_all_out(environment: str, report: Report) -> list[Change]:
+    """Takes out what left the definition, a database after the other, and forgets that it was captured."""
+    place = load_environment(environment, PROJECT)
+    left = leaving(place, _defined(place))
+    take_out(place, left, report)
+    applied.save(place, left.gone_from(applied.load(place).values()))
+    return left.changes
 
 
 def planned(name: str) -> Plan:
     place = load_environment(name, PROJECT)
-    return plan_of(load_databases(PROJECT), place)
+    return plan_of(_defined(place), place)
+
+
+def left_out(name: str) -> list[Change]:
+    """What left the definition and is captured still."""
+    place = load_environment(name, PROJECT)
+    return leaving(place, _defined(place)).changes
+
+
+def _defined(place: Environment) -> list[Database]:
+    """The last file may leave, too."""
+    return load_databases(PROJECT, may_be_none=bool(applied.load(place)))
 
 
 def plan_of(databases: list[Database], place: Environment) -> Plan:
-    facts = read_facts(databases, place)
-    return Plan(databases, place, facts, findings(databases, place, facts))
+    left = leaving(place, databases)
+    joined = left.joined(databases)
+    facts, names = read_facts(joined, place), {one.database for one in databases}
+    refused = [one for one in findings(databases, place, facts) if one.database in names]
+    return Plan(joined, place, facts, refused, left)

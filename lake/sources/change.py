@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 SET_PASSWORD = "set password, as in this lake's secrets"  # of a role: until then its connector cannot log in
-Kind = Literal["source", "topic", "connector", "snapshot", "pipeline"]
+Kind = Literal["source", "topic", "connector", "snapshot", "pipeline", "leave"]
 
 
 @dataclass(frozen=True)

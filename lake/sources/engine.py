@@ -232,13 +232,26 @@ class Guard:
     protection: Protection
 
 
+class Leaving(Protocol):
+    """Takes out what the lake put into a source."""
+
+    def note_identities(self, environment: Environment, database: Database) -> None:
+        """Keeps how the tables were before the first change of them."""
+
+    def is_there(self, environment: Environment, database: Database) -> bool:
+        """False if the database is gone, with all that the lake put into it."""
+
+    def statements(self, environment: Environment, database: Database, whole: bool) -> list[str]:
+        """What takes out the tables of the database; whole: nothing of it is captured any more."""
+
+
 @dataclass(frozen=True)
 class Engine:
     """One engine.
 
     types: those that the lake can keep. scripts: the preparation for the chart source-database, {"server": script,
     "databases": {name: script}}; without it the chart can't prepare a source. Without guard, its sources are not
-    watched.
+    watched; without leaving, a source keeps what the lake put into it.
     """
 
     name: str
@@ -250,3 +263,4 @@ class Engine:
     types: frozenset[str]
     scripts: Callable[[list[Database]], dict[str, Any]] | None = None
     guard: Guard | None = None
+    leaving: Leaving | None = None

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from lake.config.definition import Database
+from lake.sources.postgres import leaving
 from lake.sources.postgres.preparation import carry_out, database_steps, harmed, server_steps, unmet
 from lake.sources.postgres.protection import cures, protect
 from lake.sources.postgres.updatable import broken_members
@@ -237,3 +238,33 @@ def test_a_table_that_comes_back_is_read_again(server: SourceServer) -> None:
     source.run("ALTER TABLE t DROP CONSTRAINT t_pkey")
     source.protect()
     assert source.connection.execute("SELECT id FROM lake.signal").fetchall() == []
+
+
+def test_what_leaves_gives_back_what_was_before(server: SourceServer) -> None:
+    source = Source(server, {"keyless": FULL, "keyed": FULL, "indexed": FULL, "stays": FULL})
+    source.run(
+        "CREATE TABLE keyless (id int, v int)",
+        "CREATE TABLE keyed (id int PRIMARY KEY, v int)",
+        "CREATE TABLE indexed (id int UNIQUE NOT NULL, v int)",
+        "ALTER TABLE indexed REPLICA IDENTITY USING INDEX indexed_id_key",
+        "CREATE TABLE stays (id int PRIMARY KEY, v int)",
+        "ALTER TABLE stays REPLICA IDENTITY FULL",
+    )
+    before = [source.identity(name) for name in ("keyless", "keyed", "indexed", "stays")]
+    for _ in range(2):  # a second apply finds them changed, and what was before stays noted
+        leaving.note_identities(source.home, source.definition)
+        source.prepare()
+    assert {source.identity(name) for name in ("keyless", "keyed", "indexed", "stays")} == {"f"}
+    some = source.definition.model_copy(
+        update={"by_name": {"public.keyless": source.definition.by_name["public.keyless"]}}
+    )
+    source.run(*leaving.statements(source.home, some, whole=False))
+    assert (source.identity("keyless"), source.published()) == ("d", {"keyed", "indexed", "stays"})
+    assert source.works("keyless")
+    source.run(*leaving.statements(source.home, source.definition, whole=True))
+    assert [source.identity(name) for name in ("keyless", "keyed", "indexed", "stays")] == before
+    assert source.published() == set()
+    left = "SELECT (SELECT count(*) FROM pg_publication), to_regnamespace('lake')"
+    assert source.connection.execute(left.encode()).fetchall() == [(0, None)]
+    granted = "SELECT has_table_privilege('lake_capture', 'keyed', 'SELECT')"
+    assert source.connection.execute(granted.encode()).fetchall() == [(False,)]

@@ -12,7 +12,7 @@ from lake.config.errors import BadInput, LakeError, in_the_middle
 from lake.plan import apply
 from lake.plan.facts import Facts
 from lake.sources.change import Change
-from lake.sources.postgres import capture, preparation
+from lake.sources.postgres import capture, leaving, preparation
 from lake.state import baseline
 
 SHOP = Database.model_validate({"database": "shop", "tables": {"public.a": {"key": ["id"]}}})
@@ -29,6 +29,7 @@ def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, mon
     executed: list[str] = []
     monkeypatch.setattr(preparation, "execute", lambda place, database, statements: executed.extend(statements))
     monkeypatch.setattr(baseline, "note", lambda *_: None)
+    monkeypatch.setattr(leaving, "note_identities", lambda *_: None)
     monkeypatch.setattr(capture, "reader", gone)
     facts = Facts({}, [], {}, {}, {})
     failures = apply.apply(PLANNED, [SHOP], Environment(name="local", root=tmp_path), facts, print)

@@ -228,6 +228,15 @@ def test_a_table_that_was_not_applied_yet_is_not_looked_at() -> None:
     assert captured(both, {}).tables == ()
 
 
+def test_nothing_that_runs_is_hidden() -> None:
+    left = [Change("leave", "shop", "source_postgres_shop", "take out", "")]
+    (drift,) = neutral.of_leaving(left)
+    assert ("captured still" in drift.what, "lake apply --yes" in drift.now, drift.lost) == (True, True, False)
+    running = {"source_postgres_shop": {"slot.name": "lake_shop"}, "old": {"slot.name": "lake_old"}, "sink": {}}
+    (drift,) = neutral.of_undefined({"source_postgres_shop"}, running)
+    assert "connector old runs with the slot lake_old" in drift.what
+
+
 @pytest.mark.parametrize(("age_s", "told"), [(29.0, 0), (31.0, 1)])
 def test_a_source_of_which_kafka_lacks_much(age_s: float, told: int) -> None:
     found = list(neutral.of_lag(DATABASE, age_s))

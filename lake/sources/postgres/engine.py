@@ -7,6 +7,7 @@ from lake.sources.postgres import (
     checks,
     connector,
     facts,
+    leaving,
     limit,
     preparation,
     protection,
@@ -24,5 +25,6 @@ POSTGRES = Engine(
     capture=capture,
     types=MAPPED,
     scripts=script.scripts,
+    leaving=leaving,
     guard=Guard(facts.ServerFacts, facts.TableFacts, facts, rules, limit, protection),
 )
