@@ -46,8 +46,6 @@ CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4
 CREATE TABLE spaced (id int PRIMARY KEY, "a b" int);
 CREATE TABLE twins (id int PRIMARY KEY, "N" int, n int);
 CREATE TABLE taken (id int PRIMARY KEY, __op int);
-CREATE DOMAIN raw AS bytea;
-CREATE TABLE marked (id raw, n int, PRIMARY KEY (id, n));
 CREATE TABLE timed (id int PRIMARY KEY, sizes size, at timestamp);
 """
 
@@ -180,7 +178,6 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
         ("spaced", {"key": ["id"]}, "column 'a b' has a name that Avro"),
         ("twins", {"key": ["id"]}, "both 'n' in lower case"),
         ("taken", {"key": ["id"]}, "'__op' has the name of a column"),
-        ("marked", {"key": ["id", "n"]}, "id is bytea"),
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
     ],
 )

@@ -238,7 +238,7 @@ def test_an_administrator_who_does_not_own_the_table_is_told_in_one_line(prepare
     assert done.returncode == 3
     (problem,) = [line for line in done.stderr.splitlines() if "ERROR" in line]
     assert problem.endswith("ERROR:  must be owner of table items")
-    assert "ALTER TABLE public.items REPLICA IDENTITY FULL" in done.stderr
+    assert "ALTER TABLE ONLY public.items REPLICA IDENTITY FULL" in done.stderr
     assert prepared.members() == MEMBERS
 
 
