@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.parity import lake_rows
 from spark_jobs.parity.lake_rows import WrongType
-from spark_jobs.parity.table_check import covered, described
+from spark_jobs.parity.table_check import covered, described, stored
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered
@@ -47,6 +47,7 @@ def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) 
     """The old rows of each target against the keys of the source at the snapshot."""
     columns = described(table, snapshot.columns(table.source_name))
     texts = snapshot.rows(table.source_name, columns)
+    columns = stored(table, columns)
     present = lake_rows.of_source(texts, table, columns).rows.select("key")
     found: Content = {"ghosts": {}, "unread": 0}
     for target in table.targets:
@@ -64,11 +65,12 @@ def _all(spark: SparkSession, args: Any) -> Content:
     pipeline = read_pipeline(spark, args.config)
     bounds = json.loads(args.bounds)
     found: Content = {}
-    for database in sorted({name.split(".")[0] for name in bounds}):
-        own = {name: bound for name, bound in bounds.items() if name.split(".")[0] == database}
-        (first, *_) = [table for table in pipeline.tables if table.full_name in own]
+    wanted = [table for table in pipeline.tables if table.full_name in bounds]
+    for database in sorted({table.database for table in wanted}):
+        tables = [table for table in wanted if table.database == database]
+        own = {table.full_name: bounds[table.full_name] for table in tables}
         server = pipeline.server(database, args.jdbc_url)
-        source = engine(first.engine).source(spark, server, database, args.user)
+        source = engine(tables[0].engine).source(spark, server, tables[0], args.user)
         try:
             found.update(look(spark, pipeline, source, own, Deadline(time.monotonic() + args.timeout_s)))
         except (NotCovered, NoTable, Unmapped, WrongType) as problem:

@@ -79,8 +79,8 @@ class Check:
             self._left_out[database] = others
 
     def _round(self, database: str, checks: List[TableCheck]) -> None:
-        server = self._pipeline.server(database, self._args.jdbc_url)
-        source = engine(checks[0].table.engine).source(self._spark, server, database, self._args.user)
+        first, server = checks[0].table, self._pipeline.server(database, self._args.jdbc_url)
+        source = engine(first.engine).source(self._spark, server, first, self._args.user)
         snapshot, deadline = source.snapshot(), self._deadline()
         try:
             if database not in self._left_out:
@@ -132,7 +132,7 @@ class Check:
     def _check_quarantine(self, check: TableCheck) -> None:
         """Messages that were set aside are missing until they are replayed or dropped."""
         target = self._pipeline.quarantine.get(check.table.database)
-        lines = quarantine.missing_messages(self._spark, target, check.table.topic)
+        lines = quarantine.missing_messages(self._spark, target, check.table)
         rest = ["and {} more messages".format(len(lines) - SHOWN)] if len(lines) > SHOWN else []
         for detail in lines[:SHOWN] + rest:
             check.result["differences"].append({"where": "quarantine", "detail": detail})

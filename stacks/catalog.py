@@ -74,7 +74,7 @@ class CatalogStack(Part):
 def queries(database: Database) -> dict[str, str]:
     """Three queries to start with, on the first table."""
     table = database.tables[0]
-    name, prefix = database.hive_names(table, table.types[0])[0], database.database.title()
+    name, prefix = database.hive_names(table, table.types[0])[0], database.stored_as.title()
     return {
         f"{prefix}Rows": f"SELECT count(*) AS rows FROM {name} WHERE __deleted = 'false'",
         f"{prefix}Newest": f"SELECT * FROM {name} ORDER BY _hoodie_commit_time DESC LIMIT 20",

@@ -59,7 +59,7 @@ def table_topics(databases: list[Database]) -> list[str]:
 
 def captured_topics(databases: list[Database]) -> list[str]:
     """The topics that hold rows, as patterns of IAM: a policy has no room for the name of each (AWS-4)."""
-    return [f"{database.database}.*" for database in databases]
+    return [f"{database.topic_prefix}.*" for database in databases]
 
 
 def written_topics(databases: list[Database]) -> list[str]:
@@ -75,9 +75,9 @@ def glue_databases(databases: list[Database]) -> dict[str, str]:
     """
     types = sorted({(one.database, kind) for one in databases for table in one.tables for kind in table.types})
     by_name = {one.database: one for one in databases}
-    silver = {by_name[name].hive_database(kind): f"silver/{name}" for name, kind in types}
-    aside = {f"{one.database}_quarantine": f"silver/{one.database}" for one in databases}
-    streamed = {hive_database(by_name[name], kind): f"{STREAMER}/{name}" for name, kind in types}
+    silver = {by_name[name].hive_database(kind): f"silver/{by_name[name].folder}" for name, kind in types}
+    aside = {f"{one.stored_as}_quarantine": f"silver/{one.folder}" for one in databases}
+    streamed = {hive_database(by_name[name], kind): f"{STREAMER}/{by_name[name].folder}" for name, kind in types}
     bronze = {bronze_database(one): BRONZE for one in databases if has_bronze_tables(one)}
     return {**silver, **streamed, **aside, **bronze, REFINED: REFINED}
 
@@ -133,7 +133,7 @@ def sink_connector(
 
 
 def sink_name(database: Database) -> str:
-    return f"sink_s3_{database.database}"
+    return f"sink_s3_{database.topic_prefix}"
 
 
 def source_sql(databases: list[Database]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StrictInt
 from pydantic.dataclasses import dataclass
 
-from lake.config.identifiers import source_column
+from lake.config.identifiers import source_name
 
 PARTITION, DAY = "partition", "day"
 LAYOUTS = (PARTITION, DAY)
@@ -18,7 +18,7 @@ def _layout(given: Any) -> str | tuple[str, ...]:
         raise ValueError(f"{given!r} is not a layout | write partition, day, or columns in brackets: [country]")
     if len(set(given)) < len(given):
         raise ValueError(f"a column of {list(given)} is written twice | write it once")
-    return tuple(source_column(name) for name in given)
+    return tuple(source_name(name) for name in given)
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -35,9 +35,9 @@ class BronzeForm:
         """The columns that name the folders."""
         return () if self.by in LAYOUTS else tuple(self.by)
 
-    def entry(self) -> dict[str, Any]:
-        """Its entry in the pipeline file: what is not as usual."""
-        by = list(self.columns) or self.by
+    def entry(self, columns: tuple[str, ...]) -> dict[str, Any]:
+        """Its entry in the pipeline file: what is not as usual. columns: as the lake names them."""
+        by = list(columns) or self.by
         said = {"format": self.format, "by": by, "max_records": self.max_records}
         usual = {"format": "avro", "by": PARTITION, "max_records": None}
         return {key: value for key, value in said.items() if value != usual[key]}

@@ -1,6 +1,8 @@
 """What is captured: the typed form of databases/<database>.yaml."""
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,6 +31,7 @@ from lake.config.identifiers import (
     QualifiedName,
     SourceColumn,
 )
+from lake.config.naming import folded, split, stored_columns, topic_part
 from lake.config.patterns import with_resolved
 from lake.config.source import Source, with_located
 from lake.config.span import Span
@@ -90,7 +93,8 @@ class Table:
     @model_validator(mode="after")
     def _schema_has_the_columns(self) -> "Table":
         known = columns_of(self.avsc) if self.avsc else []
-        named = [*self.key, *(column for column in self.partition if column != TABLE_NAME), *self.bronze.columns]
+        columns = [column for column in self.stored_partition if column != TABLE_NAME]
+        named = [*self.stored_key, *columns, *self.stored_bronze]
         for column in [column for column in named if self.avsc and column not in known]:
             raise ValueError(f"the schema in avsc has no field '{column}' | add it: all columns of the table are read")
         return self
@@ -100,23 +104,50 @@ class Table:
         return self.topic_partitions or usual
 
     @property
+    def _parts(self) -> tuple[str, str]:
+        parts = split(self.full_name)
+        assert parts, self.full_name
+        return parts
+
+    @property
     def schema(self) -> str:
         """The schema, "public"."""
-        return self.full_name.partition(".")[0]
+        return self._parts[0]
 
     @property
     def name(self) -> str:
         """The bare name, "artists"."""
-        return self.full_name.partition(".")[2]
+        return self._parts[1]
 
     @property
     def stored_as(self) -> str:
         """The name in the lake, "artists"."""
-        return self.lake_name or self.name
+        return self.lake_name or folded(self.name)
+
+    @property
+    def stored_key(self) -> tuple[str, ...]:
+        """The columns of the key as the lake names them."""
+        return tuple(self._stored(self.key))
+
+    @property
+    def stored_partition(self) -> tuple[str, ...]:
+        """The columns of the partition as the lake names them."""
+        columns = [one for one in self.partition if one != TABLE_NAME]
+        return tuple(self.partition) if not columns else tuple(self._stored(columns))
+
+    @property
+    def stored_bronze(self) -> tuple[str, ...]:
+        """The columns that name the folders of the archive, as the lake names them."""
+        return tuple(self._stored(self.bronze.columns))
+
+    def _stored(self, columns: Sequence[str]) -> list[str]:
+        """As far as the definition alone can tell: a rule of the source refuses a partition that meets others."""
+        stored = stored_columns(columns, self.key)
+        return [stored[one] for one in columns]
 
     def topic(self, database: str) -> str:
         """The Kafka topic, "moma.public.artists"."""
-        return f"{database}.{self.full_name}"
+        return ".".join(map(topic_part, (database, self.schema, self.name)))
 
     def hive_names(self, hive_database: str, table_type: TableType) -> list[str]:
         """The queryable names: ["moma_cow.artists"] or ["moma_mor.artists_rt", "moma_mor.artists_ro"]."""
@@ -146,6 +177,17 @@ class Database(BaseModel):
             return tables
         return {str(name): _named(str(name), settings) for name, settings in tables.items()}
 
+    @field_validator("by_name")
+    @classmethod
+    def _name_once(cls, tables: dict[str, Table]) -> dict[str, Table]:
+        """By the form of the name that all other files have."""
+        found = {table.full_name: table for table in tables.values()}
+        if len(found) < len(tables):
+            written = [table.full_name for table in tables.values()]
+            twice = next(name for name in written if written.count(name) > 1)
+            raise ValueError(f"table {twice} is written twice | write it once")
+        return _told_apart(found)
+
     @model_validator(mode="after")
     def _hive_names_are_distinct(self) -> "Database":
         owner: dict[str, str] = {}
@@ -174,14 +216,40 @@ class Database(BaseModel):
                 raise ValueError(f"nothing reads the avsc of {table.full_name} | {now}")
         return self
 
+    @model_validator(mode="after")
+    def _topics_are_distinct(self) -> "Database":
+        """Kafka takes two names for one if they differ in dots and underscores only."""
+        owner: dict[str, str] = {}
+        for table in self.tables:
+            topic = table.topic(self.database).replace(".", "_")
+            if topic in owner:
+                what = f"Kafka refuses the topics of {owner[topic]} and {table.full_name} beside each other"
+                raise ValueError(f"{what}: they differ in dots and underscores only | leave one of them out")
+            owner[topic] = table.full_name
+        return self
+
     @property
     def tables(self) -> tuple[Table, ...]:
         """The tables in the order of the file."""
         return tuple(self.by_name.values())
 
+    @property
+    def stored_as(self) -> str:
+        """How the names of its databases in the catalog begin: "moma"."""
+        return folded(self.database)
+
+    def is_named_by(self, name: str) -> bool:
+        """True for its name on a command line, and for one that can be that of a table of it."""
+        return name == self.database or name.startswith(f"{self.database}.")
+
+    @property
+    def folder(self) -> str:
+        """The name of its folders: a name of one database only."""
+        return topic_part(self.database)
+
     def hive_database(self, kind: TableType) -> str:
         """The database of the catalog: "moma_cow", or the lake_name."""
-        return self.lake_name or f"{self.database}_{kind}"
+        return self.lake_name or f"{self.stored_as}_{kind}"
 
     def hive_names(self, table: Table, kind: TableType) -> list[str]:
         """The queryable names of a table of this database."""
@@ -198,11 +266,16 @@ class Database(BaseModel):
 
     @property
     def connector(self) -> str:
-        return f"source_{self.engine}_{self.database}"
+        return f"source_{self.engine}_{topic_part(self.database)}"
+
+    @property
+    def topic_prefix(self) -> str:
+        """How the names of its topics begin, without the dot."""
+        return topic_part(self.database)
 
     @property
     def heartbeat_topic(self) -> str:
-        return f"__debezium-heartbeat.{self.database}"
+        return f"__debezium-heartbeat.{self.topic_prefix}"
 
 
 def _named(name: str, settings: Any) -> Any:
@@ -212,6 +285,22 @@ def _named(name: str, settings: Any) -> Any:
     if "full_name" in settings:
         raise ValueError(f"table '{name}' has the key full_name | its name is already written before the colon")
     return {**settings, "full_name": name}
+
+
+def _told_apart(tables: dict[str, Table]) -> dict[str, Table]:
+    """The tables; of those that meet in the lake without a lake_name, all but one get their schema into the name.
+
+    That of the schema public keeps the name, otherwise the first of the file.
+    """
+    chosen = {table.lake_name for table in tables.values() if table.lake_name}
+    by_rank = sorted(tables.values(), key=lambda table: (table.lake_name is None, table.schema != "public"))
+    found: dict[str, Table] = {}
+    for table in by_rank:
+        taken = chosen | {one.stored_as for one in found.values()}
+        meets = table.lake_name is None and table.stored_as in taken
+        longer = f"{folded(table.schema)}_{folded(table.name)}"
+        found[table.full_name] = replace(table, lake_name=longer) if meets else table
+    return {name: found[name] for name in tables}
 
 
 def load_database(path: Path) -> Database:
@@ -238,7 +327,12 @@ def load_databases(root: Path, may_be_none: bool = False) -> list[Database]:
 def _refuse_shared_names(databases: list[Database]) -> None:
     """BadInput for a name in the catalog that two databases would give: lake_name allows that."""
     owner: dict[str, str] = {}
+    stored: dict[str, str] = {}
     for one in databases:
+        if one.stored_as in stored:
+            what = f"the databases {stored[one.stored_as]} and {one.database} would both become {one.stored_as}"
+            raise BadInput(what, f"databases/{one.database}.yaml", "rename one of them in the source")
+        stored[one.stored_as] = one.database
         for name in (name for table in one.tables for kind in table.types for name in one.hive_names(table, kind)):
             if name in owner:
                 what = f"the databases {owner[name]} and {one.database} would both have a table {name}"

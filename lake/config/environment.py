@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from pydantic import (
     AfterValidator,
@@ -270,7 +271,8 @@ class Environment(_Part):
 
     def dsn(self, database: str = "postgres", user: str = "postgres") -> str:
         """The address of a database and the login of one of the roles in secrets.json, password included."""
-        return f"postgresql://{user}:{getattr(self.secrets, user)}@{LOOPBACK}:{self.ports.postgres}/{database}"
+        login = f"{user}:{getattr(self.secrets, user)}"
+        return f"postgresql://{login}@{LOOPBACK}:{self.ports.postgres}/{quote(database, safe='')}"
 
 
 class Overrides(BaseSettings):

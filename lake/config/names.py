@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from lake.config.errors import BadInput
+from lake.config.naming import joined
 
 
 def no_tables() -> BadInput:
@@ -28,14 +29,19 @@ def targets_of(table: dict[str, Any]) -> list[str]:
     return [f"{table['database']}_{target['type']}.{stored_as(table)}" for target in table["targets"]]
 
 
+def source_name(table: dict[str, Any]) -> str:
+    """The name of an entry's table in its database, as the definition has it."""
+    return joined(table["schema"], table["table"])
+
+
 def stored_as(table: dict[str, Any]) -> str:
     """The name of an entry's table in the lake."""
     return str(table.get("lake_name") or table["table"])
 
 
 def _names_of(table: dict[str, Any]) -> tuple[str, str, str]:
-    database, schema, name = table["database"], table["schema"], table["table"]
-    return database, f"{database}.{stored_as(table)}", f"{database}.{schema}.{name}"
+    database = table["database"]
+    return database, f"{database}.{stored_as(table)}", f"{database}.{source_name(table)}"
 
 
 def named_targets(pipeline: dict[str, Any], names: list[str]) -> list[str]:

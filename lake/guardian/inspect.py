@@ -8,6 +8,7 @@ from typing import Any
 from lake.clients.connect import Connect
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.config.names import source_name
 from lake.guardian import rules
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
@@ -79,7 +80,7 @@ def _source_drifts(home: Environment, database: Database, expected: Baseline, se
 def applied_tables(database: Database, pipeline: dict[str, Any]) -> Applied:
     """The entries of the pipeline file that are the database's, by "schema.table"."""
     own = (one for one in pipeline.get("tables", []) if one["database"] == database.database)
-    return {f"{one['schema']}.{one['table']}": one for one in own}
+    return {source_name(one): one for one in own}
 
 
 def captured(database: Database, pipeline: dict[str, Any]) -> Database:

@@ -26,7 +26,7 @@ def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]])
     rows of one would come after newer changes of the other. settings: of all connectors, by name.
     """
     for name, one in settings.items():
-        shared = {"topic.prefix": database.database, **engine_of(database).connector.exclusive(database)}
+        shared = {"topic.prefix": database.topic_prefix, **engine_of(database).connector.exclusive(database)}
         named = [f"{key} {value}" for key, value in shared.items() if one.get(key) == value]
         if named and name != database.connector:
             what = f"connector {name} has the {' and the '.join(named)} of {database.connector}, too"

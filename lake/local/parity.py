@@ -16,8 +16,7 @@ PASSWORD = "LAKE_VERIFY_PASSWORD"
 
 def compare(home: Environment, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
     """The result of spark_jobs/verify.py; BadInput for a name that is not in the lake."""
-    named = {name.partition(".")[0] for name in names}
-    databases = [one for one in load_databases(home.root) if not named or one.database in named]
+    databases = [one for one in load_databases(home.root) if not names or any(map(one.is_named_by, names))]
     began = time.monotonic()
     wait_for_snapshots(home, databases, report, timeout_s)
     report("starting Spark")

@@ -5,12 +5,14 @@ from typing import Any
 
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
+from lake.config.names import source_name
 from lake.plan.facts import Facts
 from lake.plan.refusals import NOTHING, Refused, content, running
 from lake.rendering.pipeline import FILE_NAME
 from lake.rendering.topics import topics
 from lake.sources.change import Change
 from lake.sources.connector import source_connector
+from lake.sources.engines import engine_of
 
 SECRET = "password"
 
@@ -84,8 +86,10 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
     if found is None:
         return
     captured = found.get("table.include.list", "").split(",")
+    selector = engine_of(database).connector.selector
     for table in database.tables:
-        if table.full_name not in captured or not _is_applied(database, table, facts):
+        is_captured = selector(table.full_name) in captured or table.full_name in captured  # as older versions wrote it
+        if not is_captured or not _is_applied(database, table, facts):
             detail = f"existing rows of {table.full_name}, while changes are streamed"
             yield Change("snapshot", database.database, table.full_name, "read", detail, table.full_name)
 
@@ -117,7 +121,7 @@ def _left_behind(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[Chan
 
 def _what_stays(table: dict[str, Any], target: dict[str, Any], every: list[str]) -> str:
     names = " and ".join(target["hive"])
-    key = f"tables.{table['schema']}.{table['table']}.types of databases/{table['database']}.yaml"
+    key = f"tables.{source_name(table)}.types of databases/{table['database']}.yaml"
     return (
         f"the Hudi table at {target['path']} stays as it is, in the catalog as {names}, and gets no more changes; "
         f"to keep writing it: [{', '.join(every)}] for the key {key}; "

@@ -5,6 +5,7 @@ from typing import Any
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.config.names import source_name
 from lake.plan.facts import Facts
 from lake.plan.refusals import accepted, refused_tables
 from lake.rendering.hudi import BUCKETS
@@ -55,7 +56,7 @@ def _of_partitions(topic: str, found: int, wanted: int, is_as_applied: bool) -> 
 def _of_rebuilds(databases: list[Database], environment: Environment, facts: Facts) -> Iterator[Finding]:
     for table in pipeline(databases, environment)["tables"]:
         before = facts.applied.get((table["database"], table["schema"], table["table"]))
-        name = f"{table['schema']}.{table['table']}"
+        name = source_name(table)
         where = f"databases/{table['database']}.yaml, key tables.{name}"
         for what, key, now in _of_rebuild(before, table, facts) if before else ():
             yield Finding(table["database"], name, what, f"{where}.{key}", now)

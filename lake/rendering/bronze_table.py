@@ -55,7 +55,7 @@ SERDES = {
 
 def bronze_database(database: Database) -> str:
     """The database of the catalog for the archives of a source database: "moma_bronze"."""
-    return f"{database.lake_name or database.database}_{BRONZE}"
+    return f"{database.lake_name or database.stored_as}_{BRONZE}"
 
 
 def has_bronze_tables(database: Database) -> bool:
@@ -64,7 +64,7 @@ def has_bronze_tables(database: Database) -> bool:
 
 def partition_keys(table: Table) -> list[Column]:
     """The columns that the folders stand for."""
-    return PARTITIONS.get(table.bronze.by) or [(name, "string") for name in table.bronze.columns]
+    return PARTITIONS.get(table.bronze.by) or [(name, "string") for name in table.stored_bronze]
 
 
 def avro_schema(database: Database, table: Table) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def columns(database: Database, table: Table) -> list[Column]:
     fields = {field["name"]: field["type"] for field in avro_schema(database, table)["fields"]}
     if database.envelope:
         fields["after"] = fields["before"]  # which it only names
-    return [(name, hive_type(kind)) for name, kind in fields.items() if name not in table.bronze.columns]
+    return [(name, hive_type(kind)) for name, kind in fields.items() if name not in table.stored_bronze]
 
 
 def hive_type(declared: Any) -> str:

@@ -84,13 +84,13 @@ def hudi_options(
 
 def of_table(hive_database: str, table: Table) -> dict[str, str]:
     """The field that Hudi knows a row by, the partition column if there is one, and the table's name in the catalog."""
-    partition = ",".join(table.partition)
+    partition = ",".join(table.stored_partition)
     kind = ("Nonpartitioned", "Simple", "Complex")[min(len(table.partition), 2)]
     extractor = "MultiPartKeysValue" if partition else "NonPartitioned"
     return {
         # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
         # would be one row. The job writes an unambiguous text of all key columns to _key instead.
-        "hoodie.datasource.write.recordkey.field": table.key[0] if len(table.key) == 1 else KEY,
+        "hoodie.datasource.write.recordkey.field": table.stored_key[0] if len(table.key) == 1 else KEY,
         "hoodie.datasource.write.partitionpath.field": partition,
         "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{kind}KeyGenerator",
         "hoodie.datasource.write.hive_style_partitioning": "true",

@@ -61,4 +61,4 @@ def of_sales(topics: Sequence[str], groups: Iterable[str]) -> Iterator[Acl]:
 
 def prefix(database: Database) -> str:
     """How the names of all topics with rows of the database begin."""
-    return f"{database.database}."
+    return f"{database.topic_prefix}."

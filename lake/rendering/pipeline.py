@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
+from lake.config.naming import CAPTURE, capture_name
 from lake.config.source import SourceServer
 from lake.rendering import bronze_table
 from lake.rendering.hudi import MESSAGES, hudi_options
@@ -30,7 +31,7 @@ def pipeline(databases: list[Database], environment: Environment) -> dict[str, A
         "bronze": {"path": f"{environment.bucket_uri}/bronze", **environment.bronze.model_dump()},
         "silver": environment.silver.model_dump(exclude={"freshness_s", "history"}),  # those are in each table
         "metastore": environment.metastore,
-        "quarantine": {one.database: _quarantine(one.database, environment) for one in databases},
+        "quarantine": {one.database: _quarantine(one, environment) for one in databases},
         **_sources(databases),
         "tables": [_table(database, table, environment) for database in databases for table in database.tables],
     }
@@ -67,15 +68,17 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         **({} if engine == DEFAULT_ENGINE else {"engine": engine}),
         "schema": table.schema,
         "table": table.name,
-        **({"lake_name": table.lake_name} if table.lake_name else {}),
+        **({"lake_name": table.stored_as} if table.stored_as != table.name else {}),
+        **_capture(database),
         **_bronze(captured, table),
         **({"format": captured.format, "avsc": table.avsc} if captured.format == "json" else {}),
         "topic": table.topic(database),
         "epoch": table.epoch,
         "freshness_s": environment.silver.freshness_s if table.freshness_s is None else table.freshness_s,
         "history_s": table.history or environment.silver.history,
-        "keys": list(table.key),
-        "partition": _partition(table.partition),
+        "keys": list(table.stored_key),
+        **({"source_keys": list(table.key)} if table.key != table.stored_key else {}),
+        "partition": _partition(table.stored_partition),
         "delete": table.delete,
         "replica_identity": table.replica_identity,
         "on_bad_message": table.on_bad_message,
@@ -87,8 +90,14 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
 def _bronze(captured: Database, table: Table) -> dict[str, Any]:
     """The form of the archive, and its table in the catalog; nothing where both are as usual."""
     catalog = {"catalog": bronze_table.entry(captured, table)} if table.bronze.catalog else {}
-    content = {**table.bronze.entry(), **catalog}
+    content = {**table.bronze.entry(table.stored_bronze), **catalog}
     return {"bronze": content} if content else {}
+
+
+def _capture(database: str) -> dict[str, str]:
+    """The name of the capture in the source, where it is not as usual."""
+    name = capture_name(database)
+    return {} if name == f"{CAPTURE}{database}" else {"capture": name}
 
 
 def _partition(columns: tuple[str, ...]) -> str | list[str] | None:
@@ -100,22 +109,22 @@ def _target(captured: Database, table: Table, table_type: TableType, environment
     hive = captured.hive_database(table_type)
     return {
         "type": table_type,
-        "path": f"{environment.bucket_uri}/silver/{captured.database}/{table.stored_as}_{table_type}",
+        "path": f"{environment.bucket_uri}/silver/{captured.folder}/{table.stored_as}_{table_type}",
         "hive": captured.hive_names(table, table_type),
         "options": hudi_options(hive_database=hive, table=table, table_type=table_type, environment=environment),
     }
 
 
-def _quarantine(database: str, environment: Environment) -> dict[str, Any]:
+def _quarantine(database: Database, environment: Environment) -> dict[str, Any]:
     """Where the messages of a database are set aside: one table for all of its tables.
 
     Nothing waits for its commits, so its writer also cleans and archives it.
     """
-    name = f"{database}_quarantine"
+    name = f"{database.stored_as}_quarantine"
     options = hudi_options(hive_database=name, table=MESSAGES, table_type="cow", environment=environment)
     return {
         "type": "cow",
-        "path": f"{environment.bucket_uri}/silver/{database}/quarantine",  # no table's folder: that ends in its type
+        "path": f"{environment.bucket_uri}/silver/{database.folder}/quarantine",  # a table's folder ends in its type
         "hive": [f"{name}.messages"],
         "options": {**options, "hoodie.clean.automatic": "true", "hoodie.archive.automatic": "true"},
     }

@@ -73,7 +73,9 @@ def streamer(databases: list[Database], places: Places) -> dict[str, Any]:
             for kind in table.types:
                 target = _target(database, table, kind, places)
                 content = table_properties(database, table, kind, places)
-                files[f"{target['table']}_{kind}.properties"] = f"include={BASE}\n{properties(content)}"
+                files[f"{database.folder}.{table.stored_as}_{kind}.properties"] = (
+                    f"include={BASE}\n{properties(content)}"
+                )
                 targets.append(target)
     return {"folder": places.files, "files": files, "targets": targets}
 
@@ -85,7 +87,7 @@ def properties(settings: dict[str, str]) -> str:
 
 def _target(captured: Database, table: Table, kind: TableType, places: Places) -> dict[str, Any]:
     """arguments: HoodieStreamer's command line, without one of the schemas and the operation: load or follow."""
-    database, stored = captured.database, table.stored_as
+    database, stored = captured.folder, table.stored_as
     path, name = f"{places.tables}/{database}/{stored}_{kind}", f"{database}.{stored}"
     arguments = [
         *("--target-base-path", path),
@@ -100,7 +102,7 @@ def _target(captured: Database, table: Table, kind: TableType, places: Places) -
     ]
     return {
         "name": f"{database}_{kind}_streamer.{stored}",
-        "table": name,
+        "table": f"{captured.database}.{stored}",
         "type": kind,
         "path": path,
         "schema": schema_file(database, table, places),
@@ -183,8 +185,8 @@ def base_properties(places: Places) -> dict[str, str]:
 
 def table_properties(captured: Database, table: Table, kind: TableType, places: Places) -> dict[str, str]:
     """The properties of one table."""
-    database = captured.database
-    topic = table.topic(database)
+    database = captured.folder
+    topic = table.topic(captured.database)
     return {
         **hudi.of_table(hive_database(captured, kind), table),
         f"{STREAMER}.source.dfs.root": f"{places.archive}/{topic}",

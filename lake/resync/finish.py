@@ -7,7 +7,7 @@ from lake.clients.stream_control import DELETE_ORPHANS, ask_stream
 from lake.config.definition import load_databases
 from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
-from lake.config.names import targets_of
+from lake.config.names import source_name, targets_of
 from lake.config.report import Report
 from lake.guardian.inspect import Inspection, accept, inspect
 from lake.local.parity import compare, run_reader
@@ -62,7 +62,7 @@ def prove(home: Environment, tables: Tables, timeout_s: float, report: Report) -
 
 def _names(tables: Tables, found: Inspection) -> list[str]:
     database = found.database.database
-    return [f"{table['schema']}.{table['table']}" for table in tables if table["database"] == database]
+    return [source_name(table) for table in tables if table["database"] == database]
 
 
 def _find_orphans(

@@ -10,7 +10,7 @@ from lake.clients.connect import Connect, runs, states
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.names import named_tables
+from lake.config.names import named_tables, source_name
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.guardian.inspect import Inspection, accept_server, inspect
@@ -92,7 +92,7 @@ def repair(
 def affected(whole: Tables, drifts: list[Drift], begun: set[str]) -> Tables:
     """The tables that lost changes, and those that an interrupted command began to read."""
     lost = {drift.table for drift in drifts if drift.lost}
-    return [table for table in whole if f"{table['schema']}.{table['table']}" in lost or table["topic"] in begun]
+    return [table for table in whole if source_name(table) in lost or table["topic"] in begun]
 
 
 def _start_again(home: Environment, found: Inspection, name: str, tables: list[str]) -> int:

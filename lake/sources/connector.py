@@ -43,8 +43,8 @@ def source_values(database: Database, address: Address, registry: str, largest_m
     """The values of the placeholders of a template: those of every engine, and the engine's own."""
     return {
         "CONNECTOR": database.connector,
-        "TOPIC_PREFIX": database.database,
-        "TABLES": ",".join(table.full_name for table in database.tables),
+        "TOPIC_PREFIX": database.topic_prefix,
+        "TABLES": ",".join(map(engine_of(database).connector.selector, database.by_name)),
         "LARGEST_ROW": str(largest_row(largest_message)),
         "REGISTRY_URL": f"{registry}/apis/registry/v2",
         **engine_of(database).connector.values(database, address),

@@ -65,6 +65,9 @@ class ConnectorSettings(Protocol):
     def transport(self, database: Database) -> dict[str, str]:
         """Settings of the connection to a server that the definition names; none for the server of the lake."""
 
+    def selector(self, table: str) -> str:
+        """How the connector's list of tables names a table of the definition; it holds no comma."""
+
     def exclusive(self, database: Database) -> dict[str, str]:
         """Settings that only one connector may have with these values."""
 

@@ -16,6 +16,7 @@ from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.files import read_json, replace_json
+from lake.config.names import source_name
 from lake.config.report import Report
 from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
@@ -72,7 +73,7 @@ def _begun(home: Environment, command: str, database: str, tables: Tables, reque
         return kept
     wanted = Resync(command, {table["topic"]: bound(home, table) for table in tables})
     _keep(home, database, wanted)
-    wanted = replace(wanted, place=request(database, [f"{table['schema']}.{table['table']}" for table in tables]))
+    wanted = replace(wanted, place=request(database, [source_name(table) for table in tables]))
     _keep(home, database, wanted)
     return wanted
 

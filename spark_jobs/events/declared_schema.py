@@ -3,7 +3,7 @@
 from typing import Any, Dict, List
 
 from spark_jobs.events.flatten import MOVED_FROM, UNAVAILABLE
-from spark_jobs.events.message_form import ADDED_TYPES, JSON, branch, nullable
+from spark_jobs.events.message_form import ADDED_TYPES, JSON, branch, nullable, record_name
 from spark_jobs.kafka.messages import DECLARED_ID
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
 from spark_jobs.runtime.pipeline import Pipeline, Table
@@ -43,4 +43,10 @@ def declared(table: Table) -> Dict[str, Any]:
         key = {"type": "record", "name": "Key", "fields": [fields[name] for name in table.keys]}
         fields[UNAVAILABLE] = nullable(UNAVAILABLE, {"type": "array", "items": "string"})
         fields[MOVED_FROM] = nullable(MOVED_FROM, key)
-    return {"type": "record", "name": "Value", "namespace": table.topic, "fields": list(fields.values()), JSON: True}
+    return {
+        "type": "record",
+        "name": "Value",
+        "namespace": record_name(table.topic),
+        "fields": list(fields.values()),
+        JSON: True,
+    }

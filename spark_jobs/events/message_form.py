@@ -6,6 +6,7 @@ so that a topic may hold messages of several forms: an envelope before the day o
 """
 
 import json
+import re
 from typing import Any, Dict, List
 
 from pyspark.sql import Column
@@ -34,6 +35,11 @@ ADDED_TYPES = {
 OF_SOURCE = {"__db": "db", "__table": "table", "__schema": "schema", "__lsn": "lsn", "__source_ts_ms": "ts_ms"}
 PRIMITIVES = {"boolean": "boolean", "int": "int", "long": "bigint", "float": "float", "double": "double"}
 TEXTS = {"string": "string", "enum": "string", "bytes": "binary", "fixed": "binary"}
+
+
+def record_name(topic: str) -> str:
+    """How Debezium names the records of a topic in Avro."""
+    return re.sub("[^A-Za-z0-9_.]", "_", topic)
 
 
 def flat(schema: Schema) -> Schema:

@@ -64,7 +64,7 @@ def _name(schema: Dict[str, Any]) -> str:
 
 def _problem(schema: Dict[str, Any], table: Table) -> Optional[str]:
     name = _name(schema)
-    if name != table.topic + ".Value":
+    if name != message_form.record_name(table.topic) + ".Value":
         return "is that of {}".format(name or schema.get("type"))
     names = {field["name"] for field in schema["fields"]}
     lacking = [column for column in [*table.keys, *NEEDED] if column not in names]

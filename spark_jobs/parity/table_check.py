@@ -20,6 +20,7 @@ from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
 from spark_jobs.runtime.pipeline import Pipeline, Table
 from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
+from spark_jobs.sources import names
 from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
 FEW = 1000  # up to this many keys are looked up one by one; for more, the whole table is read
@@ -96,7 +97,7 @@ class TableCheck:
         """The differences that are not settled, computed once: a second time they would show another moment."""
         found = compare.judged(differences(sides), self._before)
         if self._hot is not None and self._keys is not None:
-            mapped = described(self.table, columns)
+            mapped = stored(self.table, described(self.table, columns))
             versions = hot_rows.versions(self._spark, self._hot.result(), self.table, mapped, self._keys)
             found = compare.unseen(found, versions)
         return found.localCheckpoint()
@@ -144,16 +145,22 @@ def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) 
 def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
     """The columns of the source. Raises WrongType if one of the key is missing."""
     columns = snapshot.columns(table.source_name)
-    missing = set(table.keys) - {column.name for column in columns}
+    missing = set(table.source_key) - {column.name for column in columns}
     if missing:
         raise lake_rows.WrongType("the source has no column {}, of the key".format(", ".join(sorted(missing))))
     return columns
 
 
 def described(table: Table, columns: List[Any]) -> Columns:
-    """The types of columns. Raises Unmapped."""
+    """The types of columns, by their names in the source. Raises Unmapped."""
     column_type = engine(table.engine).column_type
     return {column.name: column_type(column) for column in columns}
+
+
+def stored(table: Table, mapped: Columns) -> Columns:
+    """The same by their names in the lake."""
+    named = names.of_table(table, list(mapped))
+    return {named[name]: kind for name, kind in mapped.items()}
 
 
 def read_sides(
@@ -164,19 +171,19 @@ def read_sides(
     for target in table.targets:
         # The read-optimised view first: what it shows must be explained by a later state of the table.
         for kind in ["ro", "rt"] if target.type == "mor" else ["cow"]:
-            yield kind, lake_rows.of_target(spark, target.path, kind, table, mapped)
+            yield kind, lake_rows.of_target(spark, target.path, kind, table, stored(table, mapped))
     texts = snapshot.rows(table.source_name, mapped, condition(table, columns, few_keys))
-    yield "source", lake_rows.of_source(texts, table, mapped)
+    yield "source", lake_rows.of_source(texts, table, stored(table, mapped))
 
 
 def condition(table: Table, columns: List[Any], few_keys: Optional[List[str]]) -> Optional[str]:
     """An SQL condition for rows that can have one of the keys; None when these are too many, or can't be looked up."""
     source, known = engine(table.engine), {column.name: column for column in columns}
-    places = [place for place, name in enumerate(table.keys) if source.reads_back(known[name])]
+    places = [place for place, name in enumerate(table.source_key) if source.reads_back(known[name])]
     if few_keys is None or not places:
         return None
     values = {json.loads(key)[places[0]] for key in few_keys} - {None}
-    return source.any_of(table.keys[places[0]], values)
+    return source.any_of(table.source_key[places[0]], values)
 
 
 def differences(sides: Dict[str, LakeRows]) -> DataFrame:

@@ -122,11 +122,11 @@ def _load(spark: SparkSession, path: str) -> DataFrame:
     return spark.read.format("hudi").load(path).select(*NAMES)
 
 
-def missing_messages(spark: SparkSession, target: Optional[Target], topic: str) -> List[str]:
-    """A line for each message of a topic that is neither replayed nor dropped, by offset."""
+def missing_messages(spark: SparkSession, target: Optional[Target], table: Table) -> List[str]:
+    """A line for each message of a table that is neither replayed nor dropped, by offset."""
     if target is None:
         return []
-    waiting = stored(spark, target.path).where((F.col("topic") == topic) & (F.col("state") == WAITING))
+    waiting = stored(spark, target.path).where((F.col("topic") == table.topic) & (F.col("state") == WAITING))
     rows = waiting.orderBy("epoch", "partition", "offset").select("id", "partition", "offset", "reason").collect()
     line = "partition {0.partition} offset {0.offset} is missing: {0.reason} (lake quarantine show {1} {0.id})"
-    return [line.format(row, topic.split(".")[0]) for row in rows]
+    return [line.format(row, table.database) for row in rows]

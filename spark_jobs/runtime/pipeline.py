@@ -49,6 +49,8 @@ class Table:
     avsc: Any = None  # the declared schema of the messages, as parsed JSON
     freshness_s: float = 1.0  # two commits begin half of it apart, at least
     history_s: float = 0.0  # so far back it can be read
+    source_keys: Any = None  # the key as the source names it, where the lake has other names
+    capture: str = ""  # the name of the capture in the source, where it is not as usual
     bronze: Any = None  # the form of the archive, where it is not the usual one
 
     @property
@@ -69,13 +71,18 @@ class Table:
         return (self.partition,) if isinstance(self.partition, str) else tuple(self.partition)
 
     @property
+    def source_key(self) -> Tuple[str, ...]:
+        """The columns of the key as the source names them."""
+        return tuple(self.source_keys or self.keys)
+
+    @property
     def source_name(self) -> str:
-        """The name within the database."""
-        return "{0.schema}.{0.table}".format(self)
+        """The name within the database; a part with a dot or a quote in it is in quotes."""
+        return ".".join(_written(part) for part in (self.schema, self.table))
 
     @property
     def full_name(self) -> str:
-        return "{0.database}.{0.schema}.{0.table}".format(self)
+        return "{0.database}.{0.source_name}".format(self)
 
     def names(self) -> List[str]:
         """All names that mean this table on a command line."""
@@ -121,6 +128,10 @@ def chosen(pipeline: Pipeline, names: str) -> List[Table]:
             raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
         found.extend(table for table in matches if table not in found)
     return found if names else list(pipeline.tables)
+
+
+def _written(part: str) -> str:
+    return '"{}"'.format(part.replace('"', '""')) if "." in part or '"' in part else part
 
 
 def _table(entry: Dict[str, Any]) -> Table:

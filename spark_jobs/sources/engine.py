@@ -5,6 +5,7 @@ from typing import Any, Callable, ContextManager, Dict, Iterable, List, NamedTup
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import Deadline
 from spark_jobs.sources.columns import Convert
 
@@ -82,12 +83,12 @@ class Source:
 
 
 class Engine(NamedTuple):
-    """source: from a session, a server, a database and a user. load: from a session, a server with its database, a
-    user, a password, the path of a schema and those of the files by table; the rows added by table.
+    """source: from a session, a server, a table of the database and a user. load: from a session, a server with its
+    database, a user, a password, the path of a schema and those of the files by table; the rows added by table.
     """
 
     convert: Convert
-    source: Callable[[SparkSession, str, str, str], Source]
+    source: Callable[[SparkSession, str, Table, str], Source]
     column_type: Callable[[Any], ColumnType]  # of a column; Unmapped
     reads_back: Callable[[Any], bool]  # True if rows can be looked up by the canonical text of a column
     any_of: Callable[[str, Iterable[str]], str]  # the condition that a column has one of these canonical texts

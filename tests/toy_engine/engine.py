@@ -68,6 +68,9 @@ class Connector:
     def transport(self, database: Database) -> dict[str, str]:
         return {}
 
+    def selector(self, table: str) -> str:
+        return table
+
     def exclusive(self, database: Database) -> dict[str, str]:
         return {"sqlite.file": f"{database.database}.sqlite"}
 

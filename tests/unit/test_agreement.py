@@ -1,14 +1,14 @@
 """What the lake and its jobs each say for themselves, because neither imports the other, is the same."""
 
 from lake.aws import steps
-from lake.config import definition, identifiers
+from lake.config import definition, naming
 from lake.local import parity
 from spark_jobs.events import flatten
 from spark_jobs.sources.postgres import reader
 
 
 def test_the_columns_that_are_added() -> None:
-    assert set(identifiers.ADDED_COLUMNS) == flatten.ADDED
+    assert set(naming.ADDED_COLUMNS) == flatten.ADDED
 
 
 def test_a_life_of_a_topic_has_so_many_offsets() -> None:

@@ -47,7 +47,7 @@ def test_the_jobs_read_what_the_definition_says(given: dict[str, Any], entry: An
         ({"by": "country"}, "'country' is not a layout"),
         ({"by": []}, "is not a layout"),
         ({"by": ["a", "a"]}, "written twice"),
-        ({"by": ["__op"]}, "the lake adds a column named '__op'"),
+        ({"by": [""]}, "is no name"),
         ({"max_records": 0}, "greater than or equal to 1"),
         ({"size": 1}, "unexpected"),
     ],

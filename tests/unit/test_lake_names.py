@@ -76,7 +76,7 @@ SALE_RT = {"ecomm.sale": {"key": ["id"]}, "ecomm.sale_rt": {"key": ["id"], "type
         ({"lake_name": "Tickit"}, "not a plain name"),
         ({"lake_name": "t", "tables": SALE_RT}, "both become t.sale_rt"),
         (
-            {"tables": {"a.sale": {"key": ["id"], "lake_name": "x"}, "b.x": {"key": ["id"]}}},
+            {"tables": {name: {"key": ["id"], "lake_name": "x"} for name in ("a.sale", "b.x")}},
             "both become tickit_mor.x_rt | capture one of them, or give one a lake_name",
         ),
     ],

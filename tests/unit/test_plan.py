@@ -83,7 +83,7 @@ def test_a_table_added_is_published_before_it_is_captured_and_snapshotted_after(
         ("snapshot", "read", "public.b"),
         ("pipeline", "write", "pipeline.json"),
     ]
-    assert found[2].detail == "table.include.list: public.a -> public.a,public.b"
+    assert found[2].detail == "table.include.list: (?-i)public.a -> (?-i)public.a,(?-i)public.b"
     assert found[4].detail == "add shop.public.b"
 
 

@@ -12,6 +12,7 @@ from lake.sources.engine import Offset
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, value
 from lake.sources.postgres.facts import read_capture, read_slot
+from lake.sources.postgres.relations import signalled
 
 POSITION = "SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint"
 DROP = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = %s"
@@ -67,7 +68,7 @@ def status(environment: Environment, database: Database) -> tuple[str, int | Non
 
 def request_snapshot(environment: Environment, database: Database, tables: list[str]) -> int:
     """Writes into the signal table, and commits before it reads the position."""
-    data = {"data-collections": tables, "type": "incremental"}
+    data = {"data-collections": list(map(signalled, tables)), "type": "incremental"}
     with connect_source(environment, database) as connection:
         connection.execute(REQUEST, [f"lake-{uuid.uuid4()}", json.dumps(data)])
         connection.commit()

@@ -7,7 +7,7 @@ from lake.config.environment import Environment
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres import preparation
 from lake.sources.postgres.connection import connect_source, rows, value
-from lake.sources.postgres.relations import leaves
+from lake.sources.postgres.relations import TABLE, WANTED, leaves, parts
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
 
@@ -58,8 +58,7 @@ class Catalog:
 
 def read_source(environment: Environment, database: Database) -> SourceFacts:
     """All facts of one database, read in one transaction that writes nothing."""
-    names = list(database.by_name)
-    values = {"names": names, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
+    values = {**parts(database.by_name), "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
     with connect_source(environment, database) as connection:
         connection.read_only = True
         harmed = {name for (name,) in connection.execute(preparation.harmed(database).encode())}
@@ -99,7 +98,7 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
         JOIN pg_type own ON own.typname = coalesce(e.typname, t.typname)
           AND own.typnamespace = 'pg_catalog'::regnamespace AND own.oid <> coalesce(e.oid, t.oid)
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS shadowed
-FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
+FROM unnest(%(names)s::text[], %(schemas)s::text[], %(tables)s::text[]) AS {WANTED} JOIN pg_class c ON c.oid = {TABLE}
 CROSS JOIN LATERAL (SELECT ARRAY(
     SELECT a.attname::text FROM pg_constraint k CROSS JOIN unnest(k.conkey) WITH ORDINALITY AS u (attnum, n)
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum

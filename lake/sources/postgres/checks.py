@@ -6,7 +6,8 @@ from itertools import chain
 
 from lake.config.declared_schema import columns_of
 from lake.config.definition import Database, Table
-from lake.config.identifiers import IDENTIFIER, TABLE_NAME, is_added_column
+from lake.config.identifiers import TABLE_NAME
+from lake.config.naming import is_added_column, stored_columns
 from lake.sources.findings import Finding
 from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
 from lake.sources.postgres.roles import CAPTURE
@@ -59,7 +60,7 @@ def _rules(database: Database, table: Table, found: SourceTable, partitions: int
     yield from _of_table(table, found)
     yield from _of_columns(table, found)
     yield from _of_declared(database, table, found)
-    yield from _of_names(found.columns)
+    yield from _of_names(table, found)
     yield from _of_large_values(table, found, partitions)
 
 
@@ -123,26 +124,30 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
 
 def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterator[Rule]:
     """The declared schema is all that a reader of JSON knows of a table."""
-    declared = columns_of(table.avsc) if table.avsc else found.columns
+    stored = list(stored_columns(found.columns, found.key).values())
+    declared = columns_of(table.avsc) if table.avsc else stored
     for column in declared:
-        known = column in found.columns or is_added_column(column)
-        now = f"take it out of the file; the columns are {', '.join(found.columns)}"
+        known = column in stored or is_added_column(column)
+        now = f"take it out of the file; the columns are {', '.join(stored)}"
         yield not known, f"{found.full_name} has no column '{column}'", ".avsc", now
-    for column in found.columns if database.format == "json" else ():
+    for column in stored if database.format == "json" else ():
         what = f"the declared schema has no field '{column}', which is a column of {found.full_name}"
         yield column not in declared, what, ".avsc", "add it to the file: what is not declared is not read"
 
 
-def _of_names(columns: list[str]) -> Iterator[Rule]:
-    for column in columns:
-        now = f"rename it in PostgreSQL, {LEAVE_OUT}"
-        yield is_added_column(column), f"column '{column}' has the name of a column that the lake adds", "", now
-        now = "rename it in PostgreSQL: letters, digits and _ only, not starting with a digit"
-        unnamed = f"column '{column}' has a name that Avro and Hive do not accept"
-        yield not IDENTIFIER.match(column.lower()), unnamed, "", now
-    for name, count in Counter(column.lower() for column in columns).items():
-        now = "rename one of them in PostgreSQL: Hive ignores case"
-        yield count > 1, f"two columns are both '{name}' in lower case", "", now
+def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
+    stored = stored_columns(found.columns, found.key)
+    for key, columns, rendered in (
+        (".partition", table.partition, table.stored_partition),
+        (".bronze.by", table.bronze.columns, table.stored_bronze),
+    ):
+        for column, name in zip(columns, rendered, strict=True):
+            meets = stored.get(column, name) != name
+            yield meets, f"the lake's name of column '{column}' is that of another column", key, "choose another column"
+    for name, count in Counter(column.lower() for column in found.columns).items():
+        alike = [column for column in found.columns if column.lower() == name]
+        what = f"columns {' and '.join(alike)} differ by case only: Debezium takes them for one"
+        yield count > 1, what, "", f"rename one of them in PostgreSQL, {LEAVE_OUT}"
 
 
 def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:

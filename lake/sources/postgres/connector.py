@@ -2,7 +2,7 @@
 
 from lake.config.definition import Database
 from lake.sources.engine import Address
-from lake.sources.postgres import names, session
+from lake.sources.postgres import names, relations, session
 from lake.sources.postgres.roles import CAPTURE
 
 NO_TOPIC = "(?!)"  # a pattern that nothing matches
@@ -25,6 +25,10 @@ def values(database: Database, address: Address) -> dict[str, str]:
 def transport(database: Database) -> dict[str, str]:
     """The same checks of the server as by our own connections."""
     return {f"database.{key}": setting for key, setting in database.source.tls.items()} if database.source else {}
+
+
+def selector(table: str) -> str:
+    return relations.selector(table)
 
 
 def exclusive(database: Database) -> dict[str, str]:

@@ -9,7 +9,7 @@ from lake.sources import engine
 from lake.sources.engine import Observation
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, rows, value
-from lake.sources.postgres.relations import NARROWED, leaves
+from lake.sources.postgres.relations import NARROWED, TABLE, WANTED, leaves, parts
 
 # The first eight digits of a log file's name are its timeline; pg_control_checkpoint() shows a new one only later.
 SERVER = """
@@ -29,7 +29,7 @@ SELECT name AS full_name, c.oid::bigint AS relation, r.oid::bigint AS membership
   own.defaulted, own.columns, own.labels,
   own.key_index, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
   coalesce({NARROWED}, false) AS narrowed
-FROM unnest(%(names)s::text[]) name JOIN pg_class c ON c.oid = to_regclass(name)
+FROM unnest(%(names)s::text[], %(schemas)s::text[], %(tables)s::text[]) AS {WANTED} JOIN pg_class c ON c.oid = {TABLE}
 LEFT JOIN pg_publication p ON p.pubname = %(publication)s
 LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid
 CROSS JOIN LATERAL (
@@ -51,7 +51,7 @@ CROSS JOIN LATERAL (
 # Of the last VACUUM or ANALYZE: pg_relation_size() would wait for a lock.
 SIZE = f"""
 SELECT coalesce(sum(leaf.relpages::bigint + coalesce(toast.relpages, 0)), 0) * current_setting('block_size')::bigint
-FROM unnest(%s::text[]) name JOIN pg_class leaf ON leaf.oid IN ({leaves("to_regclass(name)")})
+FROM unnest(%s::text[], %s::text[], %s::text[]) AS {WANTED} JOIN pg_class leaf ON leaf.oid IN ({leaves(TABLE)})
 LEFT JOIN pg_class toast ON toast.oid = leaf.reltoastrelid
 """
 
@@ -121,7 +121,7 @@ def read_slot(connection: Connection, database: Database) -> Slot | None:
 
 
 def read_tables(connection: Connection, database: Database) -> dict[str, TableFacts]:
-    values = {"publication": names.publication(database), "names": list(database.by_name)}
+    values = {"publication": names.publication(database), **parts(database.by_name)}
     return {table.full_name: table for table in rows(connection, TableFacts, TABLES, values)}
 
 
@@ -132,7 +132,7 @@ def read_capture(environment: Environment, database: Database) -> Slot | None:
 
 def size(environment: Environment, database: Database, tables: list[str]) -> int:
     with connect_source(environment, database) as connection:
-        return int(value(connection, SIZE, tables))
+        return int(value(connection, SIZE, *parts(tables).values()))
 
 
 def observe(environment: Environment, database: Database, position: Callable[[], int]) -> Observation:

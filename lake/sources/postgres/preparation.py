@@ -15,7 +15,7 @@ from lake.config.errors import LakeError
 from lake.sources.change import Change
 from lake.sources.postgres import names, passwords
 from lake.sources.postgres.connection import Connection, connect_source, refusal
-from lake.sources.postgres.relations import NARROWED, leaves
+from lake.sources.postgres.relations import NARROWED, TABLE, WANTED, leaves, parts
 from lake.sources.postgres.roles import CAPTURE, READERS, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
 from lake.sources.postgres.updatable import broken_where
 
@@ -34,7 +34,7 @@ LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DEL
 # The setting of OPTIONS for generated columns, where the server has it: "n", none.
 GENERATED = "CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 'n' END"
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
-PARTS = "split_part(name, '.', 1), split_part(name, '.', 2)"
+PARTS = "schema_name, table_name"  # of WANTED
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def database_steps(database: Database) -> Iterator[Step]:
 def departures(database: Database) -> Step:
     """The tables that are published and no longer defined."""
     action = f"'drop ' || {MEMBER} || ' (its topic and its lake tables are kept)'"
-    return _dropped(database, action, f"{MEMBER} = ANY ({_published(database)})")
+    return _dropped(database, action, _is_published(database))
 
 
 def members(database: Database) -> str:
@@ -179,7 +179,7 @@ def _identities(database: Database) -> Step:
         f"    CASE {_identity('c.oid')} WHEN 'f' THEN 'FULL' ELSE 'DEFAULT' END)",
         f"c.relreplident = {_identity('c.oid')}",
         table="name",
-        each=f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves('to_regclass(name)')}) leaf\n"
+        each=f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves(TABLE)}) leaf\n"
         "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace",
     )
 
@@ -194,7 +194,7 @@ def _identity(relation: str) -> str:
 def _harmed() -> str:
     """True if updates of the table `name` would fail once it is published: it is not, until that is mended."""
     broken = broken_where("l.oid", f"({_identity('l.oid')})", GENERATED)
-    held = f"l.oid IN ({leaves('to_regclass(name)')})"
+    held = f"l.oid IN ({leaves(TABLE)})"
     return f"EXISTS (SELECT FROM pg_class l WHERE l.relkind = 'r' AND {held} AND {broken})"
 
 
@@ -207,12 +207,12 @@ def _publication(database: Database) -> Iterator[Step]:
     options = f"ALTER PUBLICATION {quoted} SET ({OPTIONS})"
     yield _step(published_as, "set publication options", options, f"NOT EXISTS (SELECT {found} AND NOT ({AS_WANTED}))")
     action = f"'drop ' || {MEMBER} || ', which is published in part only'"
-    yield _dropped(database, action, f"NOT ({NARROWED} AND {MEMBER} = ANY ({_published(database)}))")
+    yield _dropped(database, action, f"NOT ({NARROWED} AND {_is_published(database)})")
     yield Step(
         literal(published_as),
         "'add ' || name",
         f"format('ALTER PUBLICATION %I ADD TABLE %I.%I', {literal(published_as)}, {PARTS})",
-        f"{_once_there(f'EXISTS (SELECT {members(database)} AND c.oid = to_regclass(name) AND NOT {NARROWED})')}"
+        f"{_once_there(f'EXISTS (SELECT {members(database)} AND c.oid = {TABLE} AND NOT {NARROWED})')}"
         f"\n    OR {_harmed()}",
         f"FROM {wanted(database)}",
         "name",
@@ -233,33 +233,41 @@ def harmed(database: Database) -> str:
 def wanted(database: Database) -> str:
     """The tables to publish with the identities of their relations, as a FROM clause."""
     identities = [*(table.replica_identity.upper() for table in database.tables), *("DEFAULT" for _ in LAKE_TABLES)]
-    return f"{rows_of([*database.by_name, *LAKE_TABLES], identities)} AS wanted (name, identity)"
+    return f"{rows_of(*parts(_published(database)).values(), identities)} AS {WANTED[:-1]}, identity)"
 
 
-def _published(database: Database) -> str:
-    return _array([*database.by_name, *LAKE_TABLES])
+def _published(database: Database) -> list[str]:
+    return [*database.by_name, *LAKE_TABLES]
+
+
+def _is_published(database: Database) -> str:
+    """True for a member that is to be published."""
+    return (
+        f"EXISTS (SELECT FROM {named(_published(database))} WHERE schema_name = n.nspname AND table_name = c.relname)"
+    )
 
 
 def _rights(database: Database) -> Iterator[Step]:
-    tables = dict.fromkeys(database.by_name, "SELECT")
-    needed = [(table, CAPTURE, rights) for table, rights in {**tables, **LAKE_RIGHTS}.items()]
-    needed += [(table, VERIFY, rights) for table, rights in tables.items()]
-    schemas = dict.fromkeys((table.partition(".")[0], user) for table, user, _ in needed)
+    selected = dict.fromkeys(database.by_name, "SELECT")
+    needed = [(table, CAPTURE, rights) for table, rights in {**selected, **LAKE_RIGHTS}.items()]
+    needed += [(table, VERIFY, rights) for table, rights in selected.items()]
+    schemas = dict.fromkeys((parts([table])["schemas"][0], user) for table, user, _ in needed)
     yield Step(
         "name",
         "'grant to ' || role",
         "format('GRANT USAGE ON SCHEMA %I TO %I', name, role)",
-        "(name <> 'lake' AND to_regnamespace(name) IS NULL) OR "
-        "has_schema_privilege(to_regrole(role), to_regnamespace(name), 'USAGE')",
+        "(name <> 'lake' AND to_regnamespace(quote_ident(name)) IS NULL) OR "
+        "has_schema_privilege(to_regrole(role), to_regnamespace(quote_ident(name)), 'USAGE')",
         f"FROM {rows_of(*zip(*schemas, strict=True))} AS wanted (name, role)",
     )
-    right = "has_table_privilege(to_regrole(role), to_regclass(name), one)"
+    right = f"has_table_privilege(to_regrole(role), {TABLE}, one)"
+    tables, roles, rights = zip(*needed, strict=True)
     yield Step(
         "name",
         "'grant to ' || role",
         f"format('GRANT %s ON %I.%I TO %I', rights, {PARTS}, role)",
         _once_there(f"NOT EXISTS (SELECT FROM unnest(string_to_array(rights, ', ')) one WHERE {right} IS NOT TRUE)"),
-        f"FROM {rows_of(*zip(*needed, strict=True))} AS wanted (name, role, rights)",
+        f"FROM {rows_of(*parts(tables).values(), roles, rights)} AS {WANTED[:-1]}, role, rights)",
         "name",
     )
 
@@ -267,7 +275,12 @@ def _rights(database: Database) -> Iterator[Step]:
 def _once_there(condition: str) -> str:
     """True also for a table that does not exist yet; the lake's own tables are made by earlier steps."""
     own = ", ".join(map(literal, LAKE_TABLES))
-    return f"(name NOT IN ({own}) AND to_regclass(name) IS NULL) OR {condition}"
+    return f"(name NOT IN ({own}) AND {TABLE} IS NULL) OR {condition}"
+
+
+def named(names: Iterable[str]) -> str:
+    """The tables of these names in a FROM clause."""
+    return f"{rows_of(*parts(names).values())} AS {WANTED}"
 
 
 def rows_of(*columns: Iterable[str]) -> str:

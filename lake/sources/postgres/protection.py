@@ -79,7 +79,7 @@ def cures(database: Database) -> Step:
         f"    n.nspname, c.relname, ln.nspname, l.relname, l.oid, c.oid, cure, {WHY} || {PART})",
         "false",
         f"{broken_members(publication)}\n"
-        f"  LEFT JOIN {wanted(database)} ON wanted.name = n.nspname || '.' || c.relname\n"
+        f"  LEFT JOIN {wanted(database)} ON wanted.schema_name = n.nspname AND wanted.table_name = c.relname\n"
         f"  CROSS JOIN LATERAL (SELECT {_identity()} AS cure) cured",
     )
 

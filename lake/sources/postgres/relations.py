@@ -1,7 +1,52 @@
 """Relations of PostgreSQL in SQL."""
 
+import re
+from collections.abc import Iterable
+
+from lake.config.naming import quoted, split
+
 # PostgreSQL has these columns from version 15 on. r: an entry of pg_publication_rel.
 NARROWED = "(to_jsonb(r) ->> 'prqual' IS NOT NULL OR to_jsonb(r) ->> 'prattrs' IS NOT NULL)"
+
+PLAIN = "[a-z0-9_]+[.][a-z0-9_]+"  # schema and table whose names are their own pattern
+# The tables that a step or a query is about: those of named(), or of unnest() over the same three lists.
+WANTED = "wanted (name, schema_name, table_name)"
+# The oid of one of WANTED; null where there is none.
+TABLE = "to_regclass(quote_ident(schema_name) || '.' || quote_ident(table_name))"
+
+
+def parts(names: Iterable[str]) -> dict[str, list[str]]:
+    """The three lists of WANTED, for names as the definition has them."""
+    listed = list(names)
+    pairs = [pair for pair in map(split, listed) if pair]
+    return {"names": listed, "schemas": [schema for schema, _ in pairs], "tables": [table for _, table in pairs]}
+
+
+def selector(table: str) -> str:
+    """The pattern that a connector's list of tables names a table by, for no other one: Debezium folds case otherwise.
+
+    It splits the list at commas. table: as the definition has it.
+    """
+    (schema,), (name,) = parts([table])["schemas"], parts([table])["tables"]
+    dotted = f"{schema}.{name}"
+    if re.fullmatch(PLAIN, dotted):
+        return f"(?-i){dotted}"
+    literal = dotted.replace(r"\E", r"\E\\E\Q").replace(",", r"\E\x2c\Q")
+    return rf"(?-i)\Q{literal}\E"
+
+
+def signalled(table: str) -> str:
+    """The name of a table in a signal: Debezium takes a part without quotes for a pattern, or splits it at a space."""
+    (schema,), (name,) = parts([table])["schemas"], parts([table])["tables"]
+    plain = re.fullmatch(PLAIN, f"{schema}.{name}")
+    return f"{schema}.{name}" if plain else f"{quoted(schema)}.{quoted(name)}"
+
+
+def selector_of(schema: str, table: str) -> str:
+    """The same in SQL, of two expressions."""
+    dotted = f"{schema} || '.' || {table}"
+    literal = rf"replace(replace({dotted}, '\E', '\E\\E\Q'), ',', '\E\x2c\Q')"
+    return rf"'(?-i)' || CASE WHEN {dotted} ~ '^{PLAIN}$' THEN {dotted} ELSE '\Q' || {literal} || '\E' END"
 
 
 def leaves(table: str) -> str:

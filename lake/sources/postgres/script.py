@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from lake.config.definition import Database
+from lake.config.definition import Database, Table
 from lake.sources.postgres import names, preparation
 from lake.sources.postgres.preparation import LOCK_TIMEOUT, Step, literal, members
+from lake.sources.postgres.relations import TABLE, selector, selector_of, signalled
 
 LOCK = 7163  # any number; the same in all scripts, so that a deployment and the schedule wait for each other
 # shown: psql runs both columns of each row, one after the other.
@@ -46,16 +47,15 @@ def server_script(databases: Iterable[str]) -> str:
 
 def database_script(database: Database) -> str:
     """For the database, in one transaction."""
-    listed = ", ".join(map(literal, database.by_name))
     waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
     parts = [
         *(START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
         *(*map(_carried_out, preparation.database_steps(database)), _snapshots(database), *_departures(database)),
-        f"SELECT {waiting} FROM unnest(ARRAY[{listed}]) name WHERE to_regclass(name) IS NULL;",
+        f"SELECT {waiting} FROM {preparation.named(database.by_name)} WHERE {TABLE} IS NULL;",
         "COMMIT;",
         # The published tables whose rows are still to be requested, into the file that the variable names.
         "\\o :unread",
-        f"SELECT coalesce(string_agg(name, ','), '') {_unread(database)};",
+        f"SELECT coalesce(string_agg(selector, ','), '') {_unread(database)};",
         "\\o\n",
     ]
     return "\n".join(parts)
@@ -74,30 +74,40 @@ def _snapshots(database: Database) -> str:
     return (
         "INSERT INTO lake.signal (id, type, data)\n"
         "  SELECT note, CASE WHEN streams THEN 'execute-snapshot' ELSE 'log' END,\n"
-        "    CASE WHEN streams THEN json_build_object('data-collections', json_build_array(name), "
+        "    CASE WHEN streams THEN json_build_object('data-collections', json_build_array(signalled), "
         "'type', 'incremental')\n"
         "      ELSE json_build_object('message', name || ' is read by the first snapshot') END\n"
-        f"  {_unread(database)} AND (NOT streams OR name = ANY (string_to_array(:'captured', ',')))\n"
+        f"  {_unread(database)} AND (NOT streams OR {_is_read('selector', 'name')})\n"
         "  RETURNING type || ': ' || data;"
     )
 
 
 def _unread(database: Database) -> str:
     """The published tables without a note, as the end of a query; streams: the slot exists."""
-    epochs = ", ".join(f"({literal(table.full_name)}, {table.epoch})" for table in database.tables)
+    tables = ", ".join(map(_defined, database.tables))
     slot = f"EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = {literal(names.slot(database))})"
     member = f"SELECT format('snapshot-%s-%s', r.prrelid, epoch) AS note, {slot} AS streams"
     return (
-        f"FROM (VALUES {epochs}) AS defined (name, epoch)\n"
-        f"  JOIN LATERAL ({member} {members(database)} AND r.prrelid = to_regclass(name)) found ON true\n"
+        f"FROM (VALUES {tables}) AS defined (name, schema_name, table_name, selector, signalled, epoch)\n"
+        f"  JOIN LATERAL ({member} {members(database)} AND r.prrelid = {TABLE}) found ON true\n"
         "  WHERE NOT EXISTS (SELECT FROM lake.signal WHERE id = note)"
     )
+
+
+def _defined(table: Table) -> str:
+    texts = [table.full_name, table.schema, table.name, selector(table.full_name), signalled(table.full_name)]
+    return f"({', '.join(map(literal, texts))}, {table.epoch})"
+
+
+def _is_read(pattern: str, name: str) -> str:
+    """True if the connector reads a table. name: how older versions named it in the connector's list."""
+    return f"({pattern} = ANY (string_to_array(:'captured', ',')) OR {name} = ANY (string_to_array(:'captured', ',')))"
 
 
 def _departures(database: Database) -> list[str]:
     """A table that is no longer defined leaves once the connector does not read it; if it returns, it is new."""
     step = preparation.departures(database)
-    read = "n.nspname || '.' || c.relname = ANY (string_to_array(:'captured', ','))"
+    read = _is_read(selector_of("n.nspname", "c.relname"), preparation.MEMBER)
     leaving = replace(step, condition=f"{step.condition} OR :'captured' = '' OR {read}")
     notes = f"SELECT format('snapshot-%s-%%', r.prrelid) {step.each} WHERE ({leaving.condition}) IS NOT TRUE"
     return [f"DELETE FROM lake.signal WHERE id LIKE ANY (ARRAY(\n  {notes}));", _carried_out(leaving)]

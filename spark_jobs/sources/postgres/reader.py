@@ -1,9 +1,11 @@
 """The source database at one moment: an exported REPEATABLE READ snapshot that many JDBC readers share."""
 
 import json
+import re
 from contextlib import closing, contextmanager
 from functools import reduce
 from typing import Any, Iterable, Iterator, List, Optional
+from urllib.parse import quote
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
@@ -11,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.passwords import password
+from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import Deadline, wait_until
 from spark_jobs.sources import engine
 from spark_jobs.sources.engine import Columns, NoTable, ReadRows
@@ -37,6 +40,7 @@ SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oi
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence = 'p'
   AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'lake') ORDER BY 1
 """
+PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')  # of schema.table
 COLUMNS = """
 WITH RECURSIVE base AS (
   SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
@@ -58,10 +62,10 @@ SLOT = (
 class Source(engine.Source):
     """How to reach one database. The password comes from the environment and is given only to pgjdbc."""
 
-    def __init__(self, spark: SparkSession, url: str, user: str, password: str) -> None:
+    def __init__(self, spark: SparkSession, url: str, user: str, password: str, slot: str = "") -> None:
         self._spark = spark
         self.url = url
-        self._slot = "lake_" + url.partition("?")[0].rpartition("/")[2]
+        self._slot = slot
         self._login = {
             "user": user,
             "password": password,
@@ -112,11 +116,11 @@ class Source(engine.Source):
             yield lambda: json.loads(str(rows_of(connection, query)[0][0]))
 
 
-def source_of(spark: SparkSession, server: str, database: str, user: str) -> Source:
-    """A database of a server, jdbc:postgresql://host:port?parameters; the password is that of LAKE_VERIFY_PASSWORD."""
+def source_of(spark: SparkSession, server: str, table: Table, user: str) -> Source:
+    """The database of a table, on jdbc:postgresql://host:port?...; the password is that of LAKE_VERIFY_PASSWORD."""
     address, mark, parameters = server.partition("?")
-    url = "{}/{}{}{}".format(address.rstrip("/"), database, mark, parameters)
-    return Source(spark, url, user, password(PASSWORD))
+    url = "{}/{}{}{}".format(address.rstrip("/"), quote(table.database, safe=""), mark, parameters)
+    return Source(spark, url, user, password(PASSWORD), table.capture or "lake_" + table.database)
 
 
 class Snapshot(engine.Snapshot):
@@ -217,8 +221,8 @@ def quoted(name: str) -> str:
 
 
 def qualified(table: str) -> str:
-    """schema.table with both parts quoted."""
-    return ".".join(quoted(part) for part in table.split(".", 1))
+    """The name of a table (pipeline.Table.source_name) with both parts quoted."""
+    return ".".join(part if part.startswith('"') else quoted(part) for part in PARTS.findall(table))
 
 
 def any_of(name: str, values: Iterable[str]) -> str:
