@@ -81,7 +81,7 @@ def test_a_refused_table_keeps_no_other_from_its_changes() -> None:
     made = planned([shop], fresh([shop], shop=source("a")))
     assert {change.table for change in made if change.kind == "source"} == {"public.a"}
     (connector,) = [change for change in made if change.kind == "connector"]
-    assert connector.detail == "captures public.a"
+    assert connector.detail == "captures (?-i)public.a"
     assert made[-1].detail == "add shop.public.a"
 
 
