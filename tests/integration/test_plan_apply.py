@@ -43,9 +43,7 @@ CREATE TABLE computed (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2
 CREATE DOMAIN area AS polygon;
 CREATE TYPE size AS ENUM ('s', 'l');
 CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4range, boxes box[]);
-CREATE TABLE spaced (id int PRIMARY KEY, "a b" int);
 CREATE TABLE twins (id int PRIMARY KEY, "N" int, n int);
-CREATE TABLE taken (id int PRIMARY KEY, __op int);
 CREATE TABLE timed (id int PRIMARY KEY, sizes size, at timestamp);
 """
 
@@ -175,9 +173,7 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
         ("flagged", {"key": ["id"], "replica_identity": "default"}, "large value of many did not change"),
         ("computed", {"key": ["id"]}, "generated columns: twice"),
         ("shaped", {"key": ["id"]}, r"types that the lake can't keep: outline polygon, boxes box\[\]"),
-        ("spaced", {"key": ["id"]}, "column 'a b' has a name that Avro"),
-        ("twins", {"key": ["id"]}, "both 'n' in lower case"),
-        ("taken", {"key": ["id"]}, "'__op' has the name of a column"),
+        ("twins", {"key": ["id"]}, "differ by case only"),
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
     ],
 )

@@ -9,6 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from lake.config import versions
+from spark_jobs.hudi.record_keys import with_own_keys
 from tests.spark.appended import Turns
 from tests.spark.conftest import HOME
 
@@ -32,6 +33,11 @@ class Shown:
         self.newest = dict.fromkeys(range(10), 1)
         spark.sql(f"CREATE TABLE ordinary USING hudi LOCATION '{self.turns.path}'")
 
+    @property
+    def options(self) -> dict[str, str]:
+        """Those of the table, and the class of its keys, which its own properties name."""
+        return with_own_keys(self.turns.spark, self.turns.target).options
+
     def call(self, procedure: str, **more: Any) -> list[Any]:
         arguments = ", ".join(f"{name} => {value!r}" for name, value in {"table": "ordinary", **more}.items())
         return self.turns.spark.sql(f"CALL {procedure}({arguments})").collect()
@@ -45,7 +51,7 @@ class Shown:
         """By Spark's own writer, with the options of the table alone."""
         order = max(self.newest.values()) + 1
         frame = self.turns.frame(batch(order, ids))
-        frame.write.format("hudi").options(**self.turns.target.options).mode("append").save(self.turns.path)
+        frame.write.format("hudi").options(**self.options).mode("append").save(self.turns.path)
         self.newest.update(dict.fromkeys(ids, order))
 
     def check(self) -> None:
@@ -66,7 +72,7 @@ def shown(spark: SparkSession, tmp_path: Path) -> Iterator[Shown]:
 def own_options(shown: Shown) -> Iterator[None]:
     """Procedures get the options of the table, as by SET."""
     settings, compact = shown.turns.spark.conf, {"hoodie.compact.inline.max.delta.commits": "1"}
-    given = {**shown.turns.target.options, **compact}
+    given = {**shown.options, **compact}
     for name, value in given.items():
         settings.set(name, value)
     yield
