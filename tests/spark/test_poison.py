@@ -31,7 +31,10 @@ from tests.poisoned import (
 
 GOOD = message(OURS, id=1, name="a")
 PRICE = "column price holds a value that DECIMAL(10,2) cannot hold: write another value in PostgreSQL"
-GRID = "column grid holds an array of several dimensions, or what is no array, which no ARRAY type can hold: write another value in PostgreSQL"
+GRID = (
+    "column grid holds an array of several dimensions, or what is no array, which no ARRAY type can hold: "
+    "write another value in PostgreSQL"
+)
 ELEMENT = "column grid holds a value that INT cannot hold: write another value in PostgreSQL"
 ID = "column id holds a value that DECIMAL(6,0) cannot hold: write another value in PostgreSQL"
 UNDECODABLE = "it can't be decoded with schema id 3, or its key is NULL"
