@@ -65,11 +65,12 @@ class Table:
     """One captured table and how the lake stores it."""
 
     full_name: Annotated[QualifiedName, Field(json_schema_extra={"readOnly": True})]  # in the file: before the colon
-    key: Annotated[tuple[SourceColumn, ...], Field(min_length=1), BeforeValidator(_listed), AfterValidator(_distinct)]
+    # Without it: the one that the source has. Where no source can be read it must be written.
+    key: Annotated[tuple[SourceColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     partition: Annotated[tuple[PartitionColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("mor",)
     delete: Literal["soft", "hard"] = "soft"
-    replica_identity: Literal["full", "default"] = "full"
+    replica_identity: Literal["full", "default", "index"] = "full"
     on_bad_message: OnBadMessage = "stop"  # the safer one: what the lake shows is always a state that the source had
     epoch: Annotated[StrictInt, Field(ge=0, le=GREATEST_EPOCH)] = 0
     freshness_s: Annotated[float, Field(ge=0, le=3600)] | None = None  # where it is not that of the environment
@@ -80,10 +81,13 @@ class Table:
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
     bronze: BronzeForm = BronzeForm()
     avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
+    # Read from the source, never from the file: generated columns, and the key where it is not the primary key.
+    left_out: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
+    message_key: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
 
     @model_validator(mode="after")
     def _partition_groups_rows(self) -> "Table":
-        if self.key == self.partition:
+        if self.key and self.key == self.partition:
             raise ValueError(
                 f"partition '{', '.join(self.partition)}' is the whole key, so every row would get a separate folder "
                 "| choose a column with few values or leave partition out"
@@ -284,6 +288,9 @@ def _named(name: str, settings: Any) -> Any:
         return settings
     if "full_name" in settings:
         raise ValueError(f"table '{name}' has the key full_name | its name is already written before the colon")
+    for read in ("left_out", "message_key"):
+        if read in settings:
+            raise ValueError(f"table '{name}' has the key {read} | leave it out: it is read from the source")
     return {**settings, "full_name": name}
 
 

@@ -10,7 +10,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.names import source_name
 from lake.guardian import rules
-from lake.rendering.pipeline import read_pipeline
+from lake.rendering.pipeline import applied_keys, read_pipeline
 from lake.sources.drift import Drift
 from lake.sources.engine import CaptureFacts, Observation
 from lake.sources.engines import engine_of, guard_of
@@ -46,7 +46,11 @@ def inspect(home: Environment, database: Database) -> Inspection:
     expected = _expected(home, database, seen, applied if pipeline else None)
     drifts = [
         *_source_drifts(home, database, expected, seen),
-        *rules.of_definition(database, engine.discovery.read_source(environment, database), partitions),
+        *rules.of_definition(
+            database,
+            engine.discovery.read_source(environment, database, applied_keys(pipeline, database.database)),
+            partitions,
+        ),
         *rules.of_connectors(database, connect.running()),
         *guard_of(database).limit.of_limit(environment, database, seen.capture),
     ]

@@ -12,7 +12,7 @@ from lake.config.names import named_targets
 from lake.config.report import Report
 from lake.config.versions import EMR, no_streamer
 from lake.local.spark_job import last_log, run_job
-from lake.rendering.pipeline import read_pipeline
+from lake.rendering.pipeline import as_applied, read_pipeline
 from lake.rendering.streamer import (
     FILE_NAME,
     STATUS,
@@ -35,7 +35,7 @@ def run(home: Environment, options: RunOptions, report: Report) -> dict[str, Any
     if reason := no_streamer(home.release):
         raise BadInput(reason, f"the release of the lake {home.name}", f"run it on {EMR}")
     named_targets(read_pipeline(home), list(options.names))  # BadInput before Spark starts
-    databases = load_databases(home.root)
+    databases = [as_applied(one, read_pipeline(home)) for one in load_databases(home.root)]
     refuse_unreadable(databases, options.names)
     folder = streamer_path(home)
     rendered, status = folder / FILE_NAME, folder / STATUS

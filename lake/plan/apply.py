@@ -92,7 +92,7 @@ class _Performer:
         preparation, leaving = engine_of(definition).preparation, engine_of(definition).leaving
         if leaving:
             leaving.note_identities(self._environment, definition)
-        preparation.execute(self._environment, definition, [change.detail for change in group])
+        preparation.execute(self._environment, definition, group)
 
     def topic(self, database: str, group: list[Change]) -> None:
         broker = Broker(self._environment.kafka_bootstrap)

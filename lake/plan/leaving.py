@@ -118,7 +118,9 @@ def _is_there(home: Environment, database: Database) -> bool:
 def _clean(home: Environment, database: Database, whole: bool) -> None:
     engine = engine_of(database)
     if engine.leaving and engine.leaving.is_there(home, database):
-        engine.preparation.execute(home, database, engine.leaving.statements(home, database, whole))
+        statements = engine.leaving.statements(home, database, whole)
+        cleaning = [Change("source", database.database, "", "clean", statement) for statement in statements]
+        engine.preparation.execute(home, database, cleaning)
 
 
 def _until(is_so: Callable[[], bool], otherwise: str) -> None:

@@ -115,5 +115,6 @@ def plan_of(databases: list[Database], place: Environment) -> Plan:
     left = leaving(place, databases)
     joined = left.joined(databases)
     facts, names = read_facts(joined, place), {one.database for one in databases}
-    refused = [one for one in findings(databases, place, facts) if one.database in names]
-    return Plan(joined, place, facts, refused, left)
+    known = facts.resolved(joined)
+    found = findings([one for one in known if one.database in names], place, facts)
+    return Plan(known, place, facts, [one for one in found if one.database in names], left)

@@ -1,14 +1,16 @@
 """The pipeline file: what the Spark jobs read to know their tables, written from the definition."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from lake.config.definition import DEFAULT_ENGINE, Database, Table, TableType
 from lake.config.environment import Environment
+from lake.config.errors import BadInput
 from lake.config.files import read_json, replace_json
-from lake.config.naming import CAPTURE, capture_name
+from lake.config.naming import CAPTURE, capture_name, joined
 from lake.config.source import SourceServer
 from lake.rendering import bronze_table
 from lake.rendering.hudi import MESSAGES, hudi_options
@@ -57,12 +59,27 @@ def read_pipeline(environment: Environment) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
+def applied_keys(content: dict[str, Any], database: str) -> dict[str, list[str]]:
+    """The keys of a database's lake tables, by "schema.table"."""
+    own = (table for table in content.get("tables", []) if table["database"] == database)
+    return {joined(table["schema"], table["table"]): table.get("source_keys", table["keys"]) for table in own}
+
+
+def as_applied(database: Database, content: dict[str, Any]) -> Database:
+    """The definition with the keys that the last apply read from the source."""
+    keys = applied_keys(content, database.database)
+    tables = {
+        name: replace(table, key=table.key or tuple(keys.get(name, ()))) for name, table in database.by_name.items()
+    }
+    return database.model_copy(update={"by_name": tables})
+
+
 def write_pipeline(content: dict[str, Any], environment: Environment) -> None:
     replace_json(pipeline_path(environment), content, mode=0o666)
 
 
 def _table(captured: Database, table: Table, environment: Environment) -> dict[str, Any]:
-    database, engine = captured.database, captured.engine
+    database, engine, known = captured.database, captured.engine, _with_key(captured, table)
     return {
         "database": database,
         **({} if engine == DEFAULT_ENGINE else {"engine": engine}),
@@ -76,15 +93,23 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "epoch": table.epoch,
         "freshness_s": environment.silver.freshness_s if table.freshness_s is None else table.freshness_s,
         "history_s": table.history or environment.silver.history,
-        "keys": list(table.stored_key),
-        **({"source_keys": list(table.key)} if table.key != table.stored_key else {}),
-        "partition": _partition(table.stored_partition),
+        "keys": list(known.stored_key),
+        **({"source_keys": list(known.key)} if known.key != known.stored_key else {}),
+        "partition": _partition(known.stored_partition),
         "delete": table.delete,
         "replica_identity": table.replica_identity,
         "on_bad_message": table.on_bad_message,
         "partitions": table.partitions(environment.kafka.partitions),
         "targets": [_target(captured, table, table_type, environment) for table_type in table.types],
     }
+
+
+def _with_key(database: Database, table: Table) -> Table:
+    """The table; BadInput where nothing could read its key from the source."""
+    if not table.key:
+        where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
+        raise BadInput("no key is written, and no source is read here", where, "write key: [...], as lake init does")
+    return table
 
 
 def _bronze(captured: Database, table: Table) -> dict[str, Any]:

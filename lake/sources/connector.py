@@ -18,8 +18,9 @@ def template(root: Path, database: Database) -> Path:
 def source_connector(database: Database, environment: Environment) -> dict[str, str]:
     """The connector of a lake on this machine."""
     rendered = render(template(environment.root, database), local_values(database, environment))
-    secured = {**rendered, **engine_of(database).connector.transport(database)}
-    return in_form(secured, database, local_registry_login(environment))
+    of_engine = engine_of(database).connector
+    more = {**of_engine.transport(database), **of_engine.resolved(database)}
+    return in_form({**rendered, **more}, database, local_registry_login(environment))
 
 
 def local_registry_login(environment: Environment) -> dict[str, str]:

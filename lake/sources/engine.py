@@ -4,7 +4,7 @@ Everything here speaks of position (an integer that grows along the engine's log
 lake) and identity. What an engine calls them stays in its folder.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, Self
 
@@ -19,18 +19,24 @@ Offset = Mapping[str, Any]  # of a connector, as Kafka Connect keeps it
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """The state of a database: the engine's catalog, the changes that capture needs, and the changes that clean up."""
+    """The state of a database: the engine's catalog, the changes that capture needs, and the changes that clean up.
+
+    resolved: the definition with what it leaves to the source; None where an engine leaves nothing to it.
+    """
 
     catalog: Any
     missing: list[Change]
     departed: list[Change]
+    resolved: Database | None = None
 
 
 class Discovery(Protocol):
     """Reads the catalog."""
 
-    def read_source(self, environment: Environment, database: Database) -> SourceFacts:
-        """The facts of one database. Writes and locks nothing."""
+    def read_source(
+        self, environment: Environment, database: Database, applied: Mapping[str, list[str]] = ...
+    ) -> SourceFacts:
+        """The facts of one database. Writes and locks nothing. applied: the keys of lake tables, by "schema.table"."""
 
 
 class Checks(Protocol):
@@ -43,8 +49,8 @@ class Checks(Protocol):
 class Preparation(Protocol):
     """Makes a source capturable."""
 
-    def execute(self, environment: Environment, database: Database, statements: list[str]) -> None:
-        """Runs the statements of changes: all of them, or none."""
+    def execute(self, environment: Environment, database: Database, changes: Sequence[Change]) -> None:
+        """Runs the statements of changes: all of them, or none. LakeError, too, if they would harm the application."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,9 @@ class ConnectorSettings(Protocol):
 
     def selector(self, table: str) -> str:
         """How the connector's list of tables names a table of the definition; it holds no comma."""
+
+    def resolved(self, database: Database) -> dict[str, str]:
+        """Settings beyond the template, for what was read from the source."""
 
     def exclusive(self, database: Database) -> dict[str, str]:
         """Settings that only one connector may have with these values."""

@@ -1,7 +1,7 @@
 """The capabilities of the toy. A table of SQLite is captured by a trigger that writes into lake_log."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
 from lake.config.definition import Database
@@ -13,6 +13,7 @@ from lake.sources.findings import Finding
 
 TYPES = frozenset({"INTEGER", "TEXT"})
 LOG = "CREATE TABLE lake_log (position INTEGER PRIMARY KEY, captured INTEGER)"
+NO_KEYS: Mapping[str, list[str]] = {}
 Columns = dict[str, dict[str, str]]  # types by column, by table
 
 
@@ -21,7 +22,9 @@ def connect(environment: Environment, database: str) -> "closing[sqlite3.Connect
 
 
 class Discovery:
-    def read_source(self, environment: Environment, database: Database) -> SourceFacts:
+    def read_source(
+        self, environment: Environment, database: Database, applied: Mapping[str, list[str]] = NO_KEYS
+    ) -> SourceFacts:
         with connect(environment, database.database) as connection:
             tables = {
                 table.full_name: {row[1]: row[2] for row in connection.execute(f"PRAGMA table_info({table.name})")}
@@ -56,9 +59,9 @@ class Checks:
 
 
 class Preparation:
-    def execute(self, environment: Environment, database: Database, statements: list[str]) -> None:
+    def execute(self, environment: Environment, database: Database, changes: Sequence[Change]) -> None:
         with connect(environment, database.database) as connection:
-            connection.executescript(";".join(["BEGIN", *statements, "COMMIT"]))
+            connection.executescript(";".join(["BEGIN", *(change.detail for change in changes), "COMMIT"]))
 
 
 class Connector:
@@ -70,6 +73,9 @@ class Connector:
 
     def selector(self, table: str) -> str:
         return table
+
+    def resolved(self, database: Database) -> dict[str, str]:
+        return {}
 
     def exclusive(self, database: Database) -> dict[str, str]:
         return {"sqlite.file": f"{database.database}.sqlite"}

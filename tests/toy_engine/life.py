@@ -38,7 +38,7 @@ def main() -> None:
 
     first = changes([shop], environment, facts())
     refuse(findings([shop], environment, facts()))
-    engine.preparation.execute(environment, shop, [one.detail for one in first if one.kind == "source"])
+    engine.preparation.execute(environment, shop, [one for one in first if one.kind == "source"])
     with sqlite3.connect(ROOT / ".lake/shop.sqlite") as connection:
         connection.execute("INSERT INTO items VALUES (1, 'a'), (2, 'b')")
     shapes = shop.model_copy(

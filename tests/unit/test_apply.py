@@ -27,7 +27,9 @@ def test_a_service_that_goes_away_in_the_middle_is_a_failure(tmp_path: Path, mon
         raise BadInput("PostgreSQL does not answer", "PostgreSQL at 127.0.0.1:1", "run: lake up")
 
     executed: list[str] = []
-    monkeypatch.setattr(preparation, "execute", lambda place, database, statements: executed.extend(statements))
+    monkeypatch.setattr(
+        preparation, "execute", lambda place, database, group: executed.extend(change.detail for change in group)
+    )
     monkeypatch.setattr(baseline, "note", lambda *_: None)
     monkeypatch.setattr(leaving, "note_identities", lambda *_: None)
     monkeypatch.setattr(capture, "reader", gone)

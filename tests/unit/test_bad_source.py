@@ -16,7 +16,7 @@ from lake.rendering.pipeline import pipeline
 from lake.rendering.topics import Topic, topics
 from lake.sources.change import Change
 from lake.sources.engine import SourceFacts
-from lake.sources.postgres.catalog import Catalog, SourceTable
+from lake.sources.postgres.catalog import Catalog, Narrowed, SourceTable, resolved
 from lake.sources.postgres.checks import findings
 from tests.unit.refused import LOCAL, SHOP, Capture, Case, assert_refused, lay_out, table
 
@@ -76,10 +76,11 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         SHOP,
         ["no table public.a", "shop.yaml, key tables.public.a", "create it"],
     ),
-    ("a view", with_table(kind="v"), SHOP, ["public.a is not a table"]),
+    ("a view", with_table(kind="v"), SHOP, ["public.a is a view", "the tables behind it"]),
+    ("a foreign table", with_table(kind="f"), SHOP, ["public.a is a foreign table", "where its rows are"]),
     ("unlogged", with_table(persistence="u"), SHOP, ["not in the write-ahead log", "SET LOGGED"]),
     ("no primary key", with_table(key=[]), SHOP, ["has no primary key", "ADD PRIMARY KEY"]),
-    ("other key", with_table(key=["id", "kind"]), SHOP, ["(id, kind), not (id)", "write key: [id, kind]"]),
+    ("other key", with_table(key=["id", "kind"]), SHOP, ["(id) is no key of public.a", "write key: [id, kind]"]),
     ("no partition column", with_table(columns=["id"]), SHOP, ["no column 'kind'", "choose one of id"]),
     ("case twins", with_table(columns=["id", "kind", "N", "n"]), SHOP, ["columns N and n differ by case only"]),
     (
@@ -89,10 +90,71 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
         ["is that of another column"],
     ),
     (
-        "generated column",
-        with_table(generated=["twice"]),
+        "a key that PostgreSQL computes",
+        with_table(generated=["id"]),
         SHOP,
-        ["generated columns: twice", "leave the table out"],
+        ["the key of public.a has generated columns: id", "leave the table out"],
+    ),
+    (
+        "virtual columns under full",
+        with_table(generated=["note"], virtual=["note"]),
+        SHOP,
+        ["virtual generated columns (note)", ".replica_identity", "use replica_identity: default"],
+    ),
+    (
+        "a deferrable key under default",
+        with_table(deferrable=True, harmed=True),
+        table("{key: [id], replica_identity: default}"),
+        ["the primary key of public.a is deferrable", ".replica_identity", "use replica_identity: full"],
+    ),
+    (
+        "a deferrable key that later partitions inherit",
+        with_table(kind="p", deferrable=True),
+        SHOP,
+        ["a later partition would have no replica identity", "make it immediate"],
+    ),
+    (
+        "partitions without a key",
+        with_table(kind="p", key=[], unique={"u": ["id"]}),
+        SHOP,
+        ["public.a has partitions and no primary key", "ADD PRIMARY KEY"],
+    ),
+    (
+        "a unique index under default",
+        with_table(key=[], unique={"u": ["id"]}),
+        table("{key: [id], replica_identity: default}"),
+        ["default needs the primary key", ".replica_identity", "use index, or full"],
+    ),
+    ("no index", with_table(), table("{key: [id], replica_identity: index}"), ["index needs a key of public.a"]),
+    (
+        "a foreign partition",
+        with_table(kind="p", unlogged=["public.leaf"]),
+        SHOP,
+        ["logs no changes of partitions: public.leaf"],
+    ),
+    (
+        "a column list of another publication",
+        with_table(narrowed=[Narrowed("other", ["id"], [], True)]),
+        SHOP,
+        ["because of publication other", "it has a column list", "use default"],
+    ),
+    (
+        "a row filter of another publication",
+        with_table(narrowed=[Narrowed("other", None, ["kind"], True)]),
+        table("{key: [id], replica_identity: default}"),
+        ["because of publication other", "its row filter has kind", "use full"],
+    ),
+    (
+        "another publication without generated columns",
+        with_table(generated=["note"], narrowed=[Narrowed("other", None, [], False)]),
+        SHOP,
+        ["because of publication other", "does not publish the generated columns note"],
+    ),
+    (
+        "an encoding that says nothing",
+        with_catalog(encoding="SQL_ASCII"),
+        SHOP,
+        ["its encoding is SQL_ASCII", "createdb -E UTF8"],
     ),
     (
         "type without a place",
@@ -176,12 +238,51 @@ def test_reality(
         ({"types": {"id": "bytea"}, "toastable": ["note"]}, table("{key: [id], replica_identity: default}")),
         ({"types": {"id": "bytea", "kind": "text"}, "key": ["id", "kind"]}, table("{key: [id, kind]}")),
         ({}, table("{key: [id], replica_identity: default, on_bad_message: quarantine}")),
+        ({"generated": ["note"]}, SHOP),
+        ({"generated": ["note"], "virtual": ["note"]}, table("{replica_identity: default}")),
+        ({"key": ["kind", "id"]}, table("{key: [id, kind]}")),
+        ({"key": [], "unique": {"u": ["id", "kind"]}}, table("{replica_identity: index}")),
+        ({"key": [], "unique": {"u": ["kind"]}}, table("{}")),
+        ({"deferrable": True}, SHOP),
+        ({"narrowed": [Narrowed("other", None, ["kind"], True)]}, SHOP),
     ],
 )
 def test_what_only_looks_like_what_is_refused(changed: dict[str, Any], shop: str, tmp_path: Path) -> None:
     (tmp_path / "shop.yaml").write_text(shop)
     catalog = Catalog("logical", [], True, {"public.a": relation(**changed)})
     assert findings(load_database(tmp_path / "shop.yaml"), catalog, partitions=1) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "written", "applied", "key", "message_key"),
+    [
+        ({}, "{}", [], ("id",), ()),
+        ({"key": ["kind", "id"]}, "{key: [id, kind]}", [], ("kind", "id"), ()),
+        ({"key": ["kind", "id"]}, "{key: [id, kind]}", ["id", "kind"], ("id", "kind"), ()),
+        ({"key": [], "unique": {"a": ["id", "kind"], "b": ["note"]}}, "{}", [], ("note",), ("note",)),
+        (
+            {"key": [], "unique": {"a": ["id", "kind"], "b": ["note"]}},
+            "{}",
+            ["id", "kind"],
+            ("id", "kind"),
+            ("id", "kind"),
+        ),
+        ({"unique": {"b": ["note"]}}, "{key: note}", [], ("note",), ("note",)),
+        ({"key": []}, "{}", [], (), ()),
+    ],
+)
+def test_the_key_is_that_of_postgresql(
+    changed: dict[str, Any],
+    written: str,
+    applied: list[str],
+    key: tuple[str, ...],
+    message_key: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shop.yaml").write_text(table(written))
+    catalog = Catalog("logical", [], True, {"public.a": relation(**changed)})
+    (found,) = resolved(load_database(tmp_path / "shop.yaml"), catalog, {"public.a": applied}).tables
+    assert (found.key, found.message_key) == (key, message_key)
 
 
 def test_large_values_keep_their_order_in_one_partition_only(

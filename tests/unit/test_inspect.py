@@ -43,7 +43,7 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
     if is_noted:
         monkeypatch.setattr(facts, "read_tables", lambda *_: {"public.a": replace(TABLE, files={"1": 10})})
         baseline.note(home, DATABASE)
-    applied = [{"database": "shop", "schema": "public", "table": "a", "replica_identity": "full"}]
+    applied = [{"database": "shop", "schema": "public", "table": "a", "keys": ["id"], "replica_identity": "full"}]
     monkeypatch.setattr(inspect, "read_pipeline", lambda environment: {"tables": applied})
     monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, running=dict))
     monkeypatch.setattr(catalog, "read_source", lambda *_: source("a"))

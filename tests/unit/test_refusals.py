@@ -124,7 +124,7 @@ def test_a_database_that_fails_in_the_middle_keeps_no_other_from_its_changes(
     both = [database("bad", a=A), database("good", a=A)]
     performed: list[tuple[str, str]] = []
 
-    def execute(place: Environment, one: Database, statements: list[str]) -> None:
+    def execute(place: Environment, one: Database, group: list[Change]) -> None:
         if one.database == "bad":
             raise BadInput("PostgreSQL does not answer", "PostgreSQL", "run: lake up")
         performed.append(("source", one.database))

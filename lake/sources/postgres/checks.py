@@ -2,14 +2,24 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
+
+from pydantic import ValidationError
 
 from lake.config.declared_schema import columns_of
 from lake.config.definition import Database, Table
 from lake.config.identifiers import TABLE_NAME
 from lake.config.naming import is_added_column, stored_columns
 from lake.sources.findings import Finding
-from lake.sources.postgres.catalog import ORDINARY_KINDS, Catalog, SourceTable
+from lake.sources.postgres.catalog import (
+    ORDINARY_KINDS,
+    Catalog,
+    Narrowed,
+    SourceTable,
+    is_known,
+    resolved_table,
+)
 from lake.sources.postgres.roles import CAPTURE
 
 # Hudi, Spark and the metastore must get the value back from the folder's name; these types are tested.
@@ -30,6 +40,12 @@ PARTITION_TYPES = (
 # The rule is broken, what is wrong, the key below the table's, and what to do now.
 Rule = tuple[object, str, str, str]
 LEAVE_OUT = "or leave the table out"
+NO_TABLE = {
+    "v": ("a view", "capture the tables behind it"),
+    "m": ("a materialized view", "capture the tables behind it"),
+    "f": ("a foreign table", "capture it where its rows are"),
+    "S": ("a sequence", "leave it out"),
+}
 
 
 def findings(database: Database, catalog: Catalog, partitions: int) -> list[Finding]:
@@ -43,7 +59,8 @@ def findings(database: Database, catalog: Catalog, partitions: int) -> list[Find
 def of_table(database: Database, table: Table, found: SourceTable | None, partitions: int) -> list[Finding]:
     """All that keeps one table from being captured with these settings; found: None if PostgreSQL has no such table."""
     where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
-    rules = _no_table(table) if found is None else _rules(database, table, found, table.partitions(partitions))
+    wanted = resolved_table(table, found) if found else table
+    rules = _no_table(table) if found is None else _rules(database, wanted, found, table.partitions(partitions))
     return list(_broken(database.database, table.full_name, where, rules))
 
 
@@ -55,9 +72,14 @@ def _broken(database: str, table: str, where: str, rules: Iterator[Rule]) -> Ite
 
 def _rules(database: Database, table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:
     if found.kind not in ORDINARY_KINDS:
-        yield True, f"{found.full_name} is not a table", "", "capture the tables behind it"
+        kind, now = NO_TABLE.get(found.kind, ("not a table", "leave it out"))
+        yield True, f"{found.full_name} is {kind}", "", now
         return
     yield from _of_table(table, found)
+    yield from _of_family(database, found)
+    identity = [rule for rule in (*_of_key(table, found), *of_identity(table, found)) if rule[0]]
+    yield from identity
+    yield from _of_harm(found) if not identity else ()
     yield from _of_columns(table, found)
     yield from _of_declared(database, table, found)
     yield from _of_names(table, found)
@@ -69,6 +91,9 @@ def _no_table(table: Table) -> Iterator[Rule]:
 
 
 def _of_server(catalog: Catalog) -> Iterator[Rule]:
+    now = "move its rows to a database whose encoding is UTF8 (pg_dump, then createdb -E UTF8 -T template0)"
+    unsaid = f"its encoding is {catalog.encoding}, which does not say what letters its bytes are"
+    yield catalog.encoding == "SQL_ASCII", unsaid, "", now
     now = "ALTER SYSTEM SET wal_level = logical and restart it (Amazon RDS: rds.logical_replication = 1)"
     yield catalog.wal_level != "logical", f"wal_level is '{catalog.wal_level}', capture needs 'logical'", "", now
     for role in catalog.missing_roles:
@@ -78,37 +103,117 @@ def _of_server(catalog: Catalog) -> Iterator[Rule]:
 
 
 def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:
-    name, key = found.full_name, ", ".join(found.key)
+    name = found.full_name
     unlogged = f"{name} is not in the write-ahead log (unlogged or temporary)"
     yield found.persistence != "p", unlogged, "", "ALTER TABLE ... SET LOGGED, or leave it out"
-    now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
-    yield not found.key, f"{name} has no primary key", "", now
-    other = f"the primary key of {name} is ({key}), not ({', '.join(table.key)})"
-    yield found.key and list(table.key) != found.key, other, ".key", f"write key: [{key}]"
+    # A query of it reads their rows, too, and a publication sends none of their changes under its name.
+    heirs = f"tables inherit from {name}, and their rows look like its own: {', '.join(found.heirs)}"
+    yield found.heirs, heirs, "", f"capture these instead, {LEAVE_OUT}"
     now = f"ALTER ROLE ... BYPASSRLS for {' and '.join(found.hidden_from)}, {LEAVE_OUT}"
-    # The application comes first: PostgreSQL would refuse its statements, not ours.
+    yield found.hidden_from, f"row-level security may hide rows of {name} from the lake", "", now
+
+
+def _of_harm(found: SourceTable) -> Iterator[Rule]:
+    """The application comes first: PostgreSQL would refuse its statements, not ours."""
+    name = found.full_name
     harmed = (
         f"updates and deletes of {name} would fail once it is captured: it has no replica identity that can be used"
     )
     now_full = f"use replica_identity: full, or make its primary key not deferrable, {LEAVE_OUT}"
     yield found.harmed, harmed, ".replica_identity", now_full
-    # A query of it reads their rows, too, and a publication sends none of their changes under its name.
-    heirs = f"tables inherit from {name}, and their rows look like its own: {', '.join(found.heirs)}"
-    yield found.heirs, heirs, "", f"capture these instead, {LEAVE_OUT}"
-    yield found.hidden_from, f"row-level security may hide rows of {name} from the lake", "", now
+
+
+def _of_family(database: Database, found: SourceTable) -> Iterator[Rule]:
+    name = found.full_name
+    for parent in found.parents:
+        now = f"leave {name} out: its rows are in the lake table of {parent}"
+        yield parent in database.by_name, f"{name} is a partition of {parent}, which is captured, too", "", now
+    now = "make them ordinary logged tables, or leave the table out"
+    yield found.unlogged, f"PostgreSQL logs no changes of partitions: {', '.join(found.unlogged)}", "", now
+
+
+def _of_key(table: Table, found: SourceTable) -> Iterator[Rule]:
+    name, known = found.full_name, found.identities
+    now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
+    if found.kind == "p" and not found.key:
+        inherited = f"{name} has partitions and no primary key, so a later partition would have no replica identity"
+        yield True, inherited, "", now
+    elif not known:
+        yield True, f"{name} has no primary key, and no unique index that can identify its rows", "", now
+    elif not table.key:
+        yield from _of_no_key(table, known[0])
+    elif not is_known(table.key, known):
+        choice = " or ".join(f"[{', '.join(columns)}]" for columns in known)
+        other = f"({', '.join(table.key)}) is no key of {name} in PostgreSQL"
+        yield True, other, ".key", f"write key: {choice}, or leave it out"
+    computed = [column for column in table.key if column in found.generated]
+    yield computed, f"the key of {name} has generated columns: {', '.join(computed)}", ".key", "leave the table out"
+    for column in table.key if set(table.key) != set(found.key) else ():
+        unsaid = f"column '{column}' cannot be named to Debezium as a key: it has one of : ; , or a space"
+        yield set(column) & set(":;, "), unsaid, ".key", f"rename it, {LEAVE_OUT}"
+
+
+def _of_no_key(table: Table, key: list[str]) -> Iterator[Rule]:
+    """Why the key of the source cannot be that of the lake table."""
+    try:
+        replace(table, key=tuple(key))
+    except ValidationError as problem:
+        what, _, now = str(problem.errors()[0]["ctx"]["error"]).partition(" | ")
+        yield True, what, ".key", now
+
+
+def of_identity(table: Table, found: SourceTable) -> Iterator[Rule]:
+    """PostgreSQL's own rule for an UPDATE and a DELETE of a published table (CheckCmdReplicaIdentity).
+
+    The application is not to be refused, so this must hold before the table is published.
+    """
+    identity, name, where = table.replica_identity, found.full_name, ".replica_identity"
+    refuses = "PostgreSQL would refuse each UPDATE and DELETE"
+    is_primary = set(table.key) == set(found.key)
+    other = "full" if not found.virtual else "index" if found.unique else ""
+    now = f"use replica_identity: {other}" if other else f"make it immediate, {LEAVE_OUT}"
+    deferred = f"the primary key of {name} is deferrable, which is no replica identity: {refuses}"
+    yield identity == "default" and is_primary and found.deferrable, deferred, where, now
+    later = f"the primary key of {name} is deferrable, so a later partition would have no replica identity: {refuses}"
+    yield found.kind == "p" and identity == "full" and found.deferrable, later, "", f"make it immediate, {LEAVE_OUT}"
+    by_key = f"replica_identity: default needs the primary key of {name} as key"
+    yield identity == "default" and table.key and not is_primary, by_key, where, "use index, or full"
+    by_index = f"replica_identity: index needs a key of {name} that is a unique index, not the primary key"
+    has_index = set(table.key) in map(set, found.unique.values()) and found.kind == "r"
+    yield identity == "index" and not has_index, by_index, where, "use default, or full"
+    computed = f"{name} has virtual generated columns ({', '.join(found.virtual)}), which no log holds: {refuses}"
+    now = "use replica_identity: default" if found.key and not found.deferrable else "use replica_identity: index"
+    yield identity == "full" and found.virtual, computed, where, now
+    for publication in found.narrowed:
+        yield from _of_other(table, found, publication)
+
+
+def _of_other(table: Table, found: SourceTable, other: Narrowed) -> Iterator[Rule]:
+    """A publication of somebody else may allow one identity only."""
+    where, name = ".replica_identity", f"publication {other.publication}, with the replica identity {{}}"
+    full, stored = table.replica_identity == "full", [one for one in found.generated if one not in found.virtual]
+    refuses = f"PostgreSQL would refuse each UPDATE and DELETE of {found.full_name} because of {name}"
+    listed = f"{refuses.format('full')}: it has a column list"
+    yield full and other.columns is not None, listed, where, "use default, or change that publication"
+    unpublished = f"{refuses.format('full')}: it does not publish the generated columns {', '.join(stored)}"
+    yield full and stored and not other.generated, unpublished, where, "use default, or change that publication"
+    key = set(table.key)
+    lacking = sorted(key - set(other.columns or key))
+    unlisted = f"{refuses.format('of the key')}: its column list lacks {', '.join(lacking)}"
+    yield not full and lacking, unlisted, where, "change that publication"
+    foreign = sorted(set(other.filtered) - key)
+    filtered = f"{refuses.format('of the key')}: its row filter has {', '.join(foreign)}"
+    yield not full and foreign, filtered, where, "use full, or change that publication"
 
 
 def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     name = found.full_name
     columns = [one for one in table.partition if one != TABLE_NAME]
-    now = f"choose one of {', '.join(found.columns)}"
+    now = f"choose one of {', '.join(found.kept)}"
     for partition in columns:
-        yield partition not in found.columns, f"{name} has no column '{partition}'", ".partition", now
+        yield partition not in found.kept, f"{name} has no column '{partition}'", ".partition", now
     for column in table.bronze.columns:
-        yield column not in found.columns, f"{name} has no column '{column}'", ".bronze.by", now
-    # They are in the snapshot and not in the stream: Debezium 3.7 then ends the snapshot (seen).
-    now = "leave the table out, or make them ordinary columns kept by a trigger"
-    yield found.generated, f"{name} has generated columns: {', '.join(found.generated)}", "", now
+        yield column not in found.kept, f"{name} has no column '{column}'", ".bronze.by", now
     # Debezium looks types up by their names alone, and the connector of all tables fails.
     shadowed = f"{name} has columns of types that bear the name of one of PostgreSQL's own: {', '.join(found.shadowed)}"
     yield found.shadowed, shadowed, "", f"ALTER TYPE or ALTER DOMAIN ... RENAME TO another name, {LEAVE_OUT}"
@@ -124,7 +229,7 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
 
 def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterator[Rule]:
     """The declared schema is all that a reader of JSON knows of a table."""
-    stored = list(stored_columns(found.columns, found.key).values())
+    stored = list(stored_columns(found.kept, table.key).values())
     declared = columns_of(table.avsc) if table.avsc else stored
     for column in declared:
         known = column in stored or is_added_column(column)
@@ -136,7 +241,7 @@ def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterat
 
 
 def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
-    stored = stored_columns(found.columns, found.key)
+    stored = stored_columns(found.kept, table.key)
     for key, columns, rendered in (
         (".partition", table.partition, table.stored_partition),
         (".bronze.by", table.bronze.columns, table.stored_bronze),
@@ -152,7 +257,7 @@ def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
 
 def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:
     """Under identity default a large value that did not change is taken from the stored row (ADR 18)."""
-    large, is_default = ", ".join(found.toastable), table.replica_identity == "default" and bool(found.toastable)
+    large, is_default = ", ".join(found.toastable), table.replica_identity != "full" and bool(found.toastable)
     if is_default:
         left_out = f"a change does not contain an unchanged large value of {large}"
         aside = f"{left_out}, and a message that was set aside may contain it"

@@ -39,7 +39,7 @@ def connect_server(environment: Environment, source: SourceServer | None, databa
     """
     given = login(environment, source)
     try:
-        connected = psycopg.connect(dbname=database, options=OPTIONS, **given, **GIVEN_UP)
+        connected = psycopg.connect(dbname=database, options=OPTIONS, client_encoding="UTF8", **given, **GIVEN_UP)
     except psycopg.OperationalError as error:
         found = str(error)
         raise (

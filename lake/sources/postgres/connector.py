@@ -31,11 +31,25 @@ def selector(table: str) -> str:
     return relations.selector(table)
 
 
+def resolved(database: Database) -> dict[str, str]:
+    """Generated columns, which Debezium leaves out of incremental snapshots alone, are left out of the stream, too.
+    A key that is not the primary key is named. Both settings are lists of patterns.
+    """
+    left_out = [relations.pattern(table.full_name, column) for table in database.tables for column in table.left_out]
+    keys = [
+        f"{relations.pattern(table.full_name)}:{','.join(table.message_key)}"
+        for table in database.tables
+        if table.message_key
+    ]
+    found = {"column.exclude.list": ",".join(left_out), "message.key.columns": ";".join(keys)}
+    return {name: text for name, text in found.items() if text}
+
+
 def exclusive(database: Database) -> dict[str, str]:
     return {"slot.name": names.slot(database)}
 
 
 def key_only_topics(database: Database) -> str:
-    """A pattern of the topics whose messages may have missing values: tables with REPLICA IDENTITY DEFAULT."""
-    topics = [table.topic(database.database) for table in database.tables if table.replica_identity == "default"]
+    """A pattern of the topics whose messages may have missing values: tables without REPLICA IDENTITY FULL."""
+    topics = [table.topic(database.database) for table in database.tables if table.replica_identity != "full"]
     return "|".join(topic.replace(".", "[.]") for topic in topics) or NO_TOPIC

@@ -3,8 +3,10 @@
 `lake plan` evaluates their conditions, which neither writes nor locks; `lake apply` and the chart execute them.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import psycopg
 from psycopg import sql
@@ -21,8 +23,17 @@ from lake.sources.postgres.updatable import broken_where
 
 LOCK_TIMEOUT = "5s"
 RDS_REPLICATION = "rds_replication"  # on RDS no role can have the attribute REPLICATION; this role replaces it
-OPTIONS = "publish = 'insert, update, delete, truncate', publish_via_partition_root = true"
-AS_WANTED = "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
+# From version 18 on PostgreSQL refuses each update of a table under FULL with stored generated columns that are not
+# published. So they are, from the beginning: a migration may add one.
+OPTIONS = (
+    "'publish = ''insert, update, delete, truncate'', publish_via_partition_root = true' || "
+    "CASE WHEN current_setting('server_version_num')::int < 180000 THEN '' "
+    "ELSE ', publish_generated_columns = stored' END"
+)
+AS_WANTED = (
+    "pubviaroot AND pubinsert AND pubupdate AND pubdelete AND pubtruncate"
+    " AND coalesce(to_jsonb(pg_publication) ->> 'pubgencols', 's') = 's'"
+)
 LAKE_TABLES = {
     # Debezium updates its one row, so that the slot advances while the captured tables are idle (F15).
     HEARTBEAT: "CREATE TABLE lake.heartbeat (id int PRIMARY KEY, at timestamptz NOT NULL)",
@@ -31,10 +42,27 @@ LAKE_TABLES = {
 }
 # Debezium writes its watermarks of incremental snapshots into the signal table.
 LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DELETE"}
-# The setting of OPTIONS for generated columns, where the server has it: "n", none.
-GENERATED = "CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 'n' END"
+# The setting of OPTIONS for generated columns, where the server has it: "s", stored ones.
+GENERATED = "CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 's' END"
+# The unique index over exactly the key of a wanted table; true if it is the identity.
+BY_KEY = """
+    SELECT x.relname AS index, i.indisreplident AS is_identity FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
+    WHERE i.indrelid = {0} AND i.indisunique AND i.indimmediate AND NOT i.indisprimary AND i.indpred IS NULL
+      AND to_jsonb(ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = {0}
+        AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1]) ORDER BY a.attname COLLATE "C")) = key::jsonb
+    ORDER BY i.indisreplident DESC, 1 LIMIT 1"""
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
 PARTS = "schema_name, table_name"  # of WANTED
+PROOFS = f"""
+SELECT statement FROM unnest(%(names)s::text[], %(schemas)s::text[], %(tables)s::text[]) AS {WANTED}
+CROSS JOIN LATERAL ({leaves(TABLE)}) leaf
+JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+JOIN LATERAL (SELECT attname FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+  ORDER BY attnum LIMIT 1) a ON true
+CROSS JOIN unnest(ARRAY[format('EXPLAIN UPDATE ONLY %%I.%%I SET %%I = DEFAULT', n.nspname, c.relname, a.attname),
+  format('EXPLAIN DELETE FROM ONLY %%I.%%I', n.nspname, c.relname)]) statement
+WHERE c.relkind = 'r' ORDER BY 1
+"""
 
 
 @dataclass(frozen=True)
@@ -80,12 +108,15 @@ def carry_out(connection: Connection, steps: Iterable[Step]) -> None:
             connection.execute(change.detail.encode())
 
 
-def execute(environment: Environment, database: Database, statements: list[str]) -> None:
-    """Runs the statements in one transaction: all of them or none; LakeError names the one that failed."""
-    where = database.database
+def execute(environment: Environment, database: Database, changes: Sequence[Change]) -> None:
+    """Runs the changes in one transaction: all of them or none; LakeError names the one that failed.
+
+    At the end PostgreSQL itself says whether the tables can still be updated and deleted from.
+    """
+    where, tables = database.database, sorted({change.table for change in changes if change.table})
     with connect_source(environment, database) as connection:
         connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
-        for statement in statements:
+        for statement in chain((change.detail for change in changes), _proofs(connection, tables)):
             try:
                 connection.execute(passwords.with_verifier(environment, connection, statement).encode())
             except psycopg.errors.LockNotAvailable:
@@ -96,6 +127,13 @@ def execute(environment: Environment, database: Database, statements: list[str])
                 ) from None
             except psycopg.Error as error:
                 raise LakeError(refusal(error), f"{where}: {statement}", "nothing was changed") from None
+
+
+def _proofs(connection: Connection, tables: list[str]) -> Iterator[str]:
+    """Statements that PostgreSQL refuses if it would refuse changes of the tables. EXPLAIN runs nothing, no trigger
+    either. A generator: the tables are looked up after the changes.
+    """
+    yield from (row[0] for row in connection.execute(PROOFS.encode(), parts(tables)).fetchall())
 
 
 def server_steps(databases: Iterable[str]) -> Iterator[Step]:
@@ -172,46 +210,55 @@ def _is_database(database: str) -> str:
 
 def _identities(database: Database) -> Step:
     """The replica identity of the relations that hold the rows."""
+    words = "CASE {} WHEN 'f' THEN 'full' WHEN 'i' THEN 'using index' ELSE 'default' END".format(_identity("c.oid"))
+    using = "format('USING INDEX %I', coalesce(by_key.index, 'no unique index over the key'))"
     return Step(
         "n.nspname || '.' || c.relname",
-        f"'replica identity ' || CASE {_identity('c.oid')} WHEN 'f' THEN 'full' ELSE 'default' END",
+        f"'replica identity ' || {words}",
         "format('ALTER TABLE ONLY %I.%I REPLICA IDENTITY %s', n.nspname, c.relname,\n"
-        f"    CASE {_identity('c.oid')} WHEN 'f' THEN 'FULL' ELSE 'DEFAULT' END)",
-        f"c.relreplident = {_identity('c.oid')}",
+        f"    CASE WHEN identity = 'INDEX' THEN {using} ELSE upper({words}) END)",
+        f"c.relreplident = {_identity('c.oid')} AND (identity <> 'INDEX' OR by_key.is_identity)",
         table="name",
         each=f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves(TABLE)}) leaf\n"
-        "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace",
+        "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace\n"
+        f"  LEFT JOIN LATERAL ({BY_KEY.format('c.oid')}) by_key ON true",
     )
 
 
 def _identity(relation: str) -> str:
     """The letter of the identity that the definition gives a relation, unless the application's updates would fail."""
     return (
-        f"CASE WHEN identity = 'FULL' AND NOT {broken_where(relation, literal('f'), GENERATED)} THEN 'f' ELSE 'd' END"
+        "CASE WHEN identity = 'INDEX' THEN 'i'"
+        f" WHEN identity = 'FULL' AND NOT {broken_where(relation, literal('f'), GENERATED)} THEN 'f' ELSE 'd' END"
     )
 
 
 def _harmed() -> str:
     """True if updates of the table `name` would fail once it is published: it is not, until that is mended."""
-    broken = broken_where("l.oid", f"({_identity('l.oid')})", GENERATED)
+    by_other = broken_where("l.oid", f"({_identity('l.oid')})", GENERATED)
+    broken = f"CASE identity WHEN 'INDEX' THEN NOT EXISTS ({BY_KEY.format('l.oid')}) ELSE {by_other} END"
     held = f"l.oid IN ({leaves(TABLE)})"
     return f"EXISTS (SELECT FROM pg_class l WHERE l.relkind = 'r' AND {held} AND {broken})"
 
 
 def _publication(database: Database) -> Iterator[Step]:
     """The publication starts empty, because a table may be created later."""
-    published_as, quoted = names.publication(database), name(names.publication(database))
+    published_as = names.publication(database)
     found = f"FROM pg_publication WHERE pubname = {literal(published_as)}"
-    create = f"CREATE PUBLICATION {quoted} WITH ({OPTIONS})"
-    yield _step(published_as, "create publication", create, f"EXISTS (SELECT {found})")
-    options = f"ALTER PUBLICATION {quoted} SET ({OPTIONS})"
-    yield _step(published_as, "set publication options", options, f"NOT EXISTS (SELECT {found} AND NOT ({AS_WANTED}))")
+    exists, as_wanted = f"EXISTS (SELECT {found})", f"NOT EXISTS (SELECT {found} AND NOT ({AS_WANTED}))"
+    create, options = (
+        f"format('{verb} PUBLICATION %I {word} (%s)', {literal(published_as)}, {OPTIONS})"
+        for verb, word in (("CREATE", "WITH"), ("ALTER", "SET"))
+    )
+    yield Step(literal(published_as), "'create publication'", create, exists)
+    yield Step(literal(published_as), "'set publication options'", options, as_wanted)
     action = f"'drop ' || {MEMBER} || ', which is published in part only'"
     yield _dropped(database, action, f"NOT ({NARROWED} AND {_is_published(database)})")
     yield Step(
         literal(published_as),
         "'add ' || name",
-        f"format('ALTER PUBLICATION %I ADD TABLE %I.%I', {literal(published_as)}, {PARTS})",
+        # Without ONLY it would take the tables that inherit from it, too, with whatever identity they have.
+        f"format('ALTER PUBLICATION %I ADD TABLE ONLY %I.%I', {literal(published_as)}, {PARTS})",
         f"{_once_there(f'EXISTS (SELECT {members(database)} AND c.oid = {TABLE} AND NOT {NARROWED})')}"
         f"\n    OR {_harmed()}",
         f"FROM {wanted(database)}",
@@ -233,7 +280,9 @@ def harmed(database: Database) -> str:
 def wanted(database: Database) -> str:
     """The tables to publish with the identities of their relations, as a FROM clause."""
     identities = [*(table.replica_identity.upper() for table in database.tables), *("DEFAULT" for _ in LAKE_TABLES)]
-    return f"{rows_of(*parts(_published(database)).values(), identities)} AS {WANTED[:-1]}, identity)"
+    keys = [*(json.dumps(sorted(table.key)) for table in database.tables), *("[]" for _ in LAKE_TABLES)]
+    listed = rows_of(*parts(_published(database)).values(), identities, keys)
+    return f"{listed} AS {WANTED[:-1]}, identity, key)"
 
 
 def _published(database: Database) -> list[str]:

@@ -35,6 +35,13 @@ def selector(table: str) -> str:
     return rf"(?-i)\Q{literal}\E"
 
 
+def pattern(table: str, *column: str) -> str:
+    """The pattern for a table, or a column of it, in a list of the connector: it holds no separator and no space."""
+    (schema,), (name,) = parts([table])["schemas"], parts([table])["tables"]
+    literal = ".".join([schema, name, *column]).replace(r"\E", r"\E\\E\Q")
+    return r"(?-i)\Q{}\E".format(re.sub("[ ,;:]", lambda one: rf"\E\x{ord(one[0]):02x}\Q", literal))
+
+
 def signalled(table: str) -> str:
     """The name of a table in a signal: Debezium takes a part without quotes for a pattern, or splits it at a space."""
     (schema,), (name,) = parts([table])["schemas"], parts([table])["tables"]
@@ -47,6 +54,16 @@ def selector_of(schema: str, table: str) -> str:
     dotted = f"{schema} || '.' || {table}"
     literal = rf"replace(replace({dotted}, '\E', '\E\\E\Q'), ',', '\E\x2c\Q')"
     return rf"'(?-i)' || CASE WHEN {dotted} ~ '^{PLAIN}$' THEN {dotted} ELSE '\Q' || {literal} || '\E' END"
+
+
+def above(table: str) -> str:
+    """The query for a table and the tables that it is a partition of, by oid. table: as SQL."""
+    return (
+        f"WITH RECURSIVE up AS (SELECT {table}::oid AS oid UNION ALL\n"
+        "    SELECT i.inhparent FROM up JOIN pg_inherits i ON i.inhrelid = up.oid\n"
+        "      JOIN pg_class c ON c.oid = i.inhrelid AND c.relispartition)\n"
+        "  SELECT oid FROM up"
+    )
 
 
 def leaves(table: str) -> str:

@@ -44,7 +44,7 @@ PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')  # of schema.table
 COLUMNS = """
 WITH RECURSIVE base AS (
   SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
-  WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped
+  WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
   UNION ALL
   SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'

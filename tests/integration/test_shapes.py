@@ -1,0 +1,136 @@
+"""One database with the shapes of tables in the field: captured by definitions without keys, and equal."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.clocks import HANG_S
+from tests.running_lake import RunningLake
+
+pytestmark = pytest.mark.integration
+NAME = "shapes"
+SCHEMA = """
+CREATE TABLE plain (id int PRIMARY KEY, v text);
+CREATE TABLE reversed (a int, b text, v text, PRIMARY KEY (b, a));
+CREATE TABLE deferred (id int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, v text);
+CREATE TABLE indexed (code text NOT NULL, n int NOT NULL, v text, UNIQUE (code, n));
+CREATE TABLE by_index (code int NOT NULL UNIQUE, v text);
+CREATE TABLE stored (id int PRIMARY KEY, n int, twice int GENERATED ALWAYS AS (n * 2) STORED);
+CREATE TABLE virtual (id int PRIMARY KEY, n int, twice int GENERATED ALWAYS AS (n * 2) VIRTUAL);
+CREATE TABLE parted (id int, region text, v text, PRIMARY KEY (id, region)) PARTITION BY LIST (region);
+CREATE TABLE parted_a PARTITION OF parted FOR VALUES IN ('a');
+CREATE TABLE parent (id int PRIMARY KEY, v text);
+CREATE TABLE child (id int PRIMARY KEY) INHERITS (parent);
+CREATE TABLE keyless (v text);
+CREATE VIEW seen AS SELECT id FROM plain;
+INSERT INTO plain SELECT i, 'v' || i FROM generate_series(1, 5) i;
+INSERT INTO reversed SELECT i, 'b' || i, 'v' FROM generate_series(1, 5) i;
+INSERT INTO deferred SELECT i, 'v' FROM generate_series(1, 5) i;
+INSERT INTO indexed SELECT 'c', i, 'v' FROM generate_series(1, 5) i;
+INSERT INTO by_index SELECT i, 'v' FROM generate_series(1, 5) i;
+INSERT INTO stored SELECT i, i FROM generate_series(1, 5) i;
+INSERT INTO virtual SELECT i, i FROM generate_series(1, 5) i;
+INSERT INTO parted SELECT i, 'a', 'v' FROM generate_series(1, 5) i;
+INSERT INTO parent VALUES (1, 'v');
+INSERT INTO child VALUES (2, 'v');
+"""
+ONE = {"types": ["mor"]}
+TABLES = {
+    "plain": ONE,
+    "reversed": {**ONE, "key": ["a", "b"]},
+    "deferred": ONE,
+    "indexed": ONE,
+    "by_index": {**ONE, "replica_identity": "index"},
+    "stored": ONE,
+    "virtual": {**ONE, "replica_identity": "default"},
+    "parted": ONE,
+}
+REFUSED = {
+    "parent": "tables inherit from public.parent",
+    "parted_a": "is a partition of public.parted",
+    "keyless": "no unique index that can identify its rows",
+    "seen": "is a view",
+}
+CHANGES = """
+UPDATE plain SET v = 'new' WHERE id = 1;
+UPDATE reversed SET v = 'new' WHERE a = 1;
+UPDATE deferred SET id = id + 10;
+UPDATE indexed SET n = n + 10 WHERE n > 3;
+UPDATE indexed SET v = 'new' WHERE n = 1;
+DELETE FROM indexed WHERE n = 2;
+UPDATE by_index SET v = 'new' WHERE code = 1;
+UPDATE by_index SET code = 20 WHERE code = 2;
+DELETE FROM by_index WHERE code = 3;
+UPDATE stored SET n = 7 WHERE id = 1;
+DELETE FROM stored WHERE id = 2;
+UPDATE virtual SET n = 7 WHERE id = 1;
+DELETE FROM virtual WHERE id = 2;
+INSERT INTO stored VALUES (6, 6);
+CREATE TABLE parted_b PARTITION OF parted FOR VALUES IN ('b');
+INSERT INTO parted VALUES (6, 'b', 'v');
+CREATE TABLE parted_c (LIKE parted INCLUDING INDEXES);
+INSERT INTO parted SELECT i, 'a', 'v' FROM generate_series(7, 8) i;
+ALTER TABLE parted ATTACH PARTITION parted_c FOR VALUES IN ('c');
+INSERT INTO parted VALUES (9, 'c', 'v');
+UPDATE parted SET v = 'new';
+DELETE FROM parted WHERE id = 1;
+UPDATE parent SET v = 'new';
+DELETE FROM child;
+"""
+
+
+@pytest.fixture(scope="module")
+def shapes(lake: RunningLake) -> Iterator[RunningLake]:
+    lake.execute("postgres", f"CREATE DATABASE {NAME}")
+    with psycopg.connect(lake.home.dsn(NAME)) as connection:
+        connection.execute(SCHEMA.encode())
+    yield lake
+    lake.forget(NAME)
+
+
+def define(lake: RunningLake, tables: dict[str, object]) -> None:
+    lake.define(NAME, {f"public.{name}": dict(settings) for name, settings in tables.items()})  # type: ignore[call-overload]
+
+
+def test_every_shape_is_captured_and_equal_and_what_is_refused_is_named_at_once(shapes: RunningLake) -> None:
+    define(shapes, {**TABLES, **dict.fromkeys(REFUSED, ONE)})
+    done = shapes.run("apply", check=False)
+    assert done.returncode == 2, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("lake: ")]
+    assert len(said) == len(REFUSED)
+    for words in REFUSED.values():
+        assert any(words in line for line in said), said
+    again = shapes.run("plan", check=False)
+    assert (again.returncode, again.stdout) == (2, "")
+    define(shapes, TABLES)
+    shapes.drain(NAME)
+    with psycopg.connect(shapes.home.dsn(NAME), autocommit=True) as connection:
+        for statement in CHANGES.strip().split(";\n"):
+            connection.execute(statement.encode())
+    shapes.apply()  # the identities of new partitions
+    shapes.drain(NAME)
+    proof = shapes.json("verify", NAME, "--timeout", str(int(HANG_S)))
+    assert proof["equal"], proof
+
+
+def test_a_stored_generated_column_that_a_migration_adds_breaks_no_update(shapes: RunningLake) -> None:
+    shapes.execute(
+        NAME,
+        "ALTER TABLE plain ADD g int GENERATED ALWAYS AS (id * 2) STORED",
+        "UPDATE plain SET v = 'migrated' WHERE id = 2",
+        "DELETE FROM plain WHERE id = 3",
+    )
+    shapes.apply()
+    shapes.drain(NAME)
+    assert shapes.json("verify", f"{NAME}.plain")["equal"]
+
+
+def test_a_connector_that_failed_runs_again_after_an_apply(shapes: RunningLake) -> None:
+    shapes.execute(NAME, "ALTER PUBLICATION lake_shapes RENAME TO away")
+    shapes.run("connectors", "restart", NAME, check=False)
+    shapes.execute(NAME, "ALTER PUBLICATION away RENAME TO lake_shapes")
+    assert shapes.run("apply", check=False).returncode == 0
+    shapes.execute(NAME, "UPDATE plain SET v = 'after' WHERE id = 2")
+    shapes.drain(NAME)
+    assert shapes.json("verify", f"{NAME}.plain")["equal"]
