@@ -10,6 +10,7 @@ from lake.samples import northwind, pagila
 from tests.running_lake import RunningLake
 from tests.second_server import PASSWORD, SecondServer, second_server
 
+pytestmark = pytest.mark.slow  # all rows of two databases are read four times
 WHOLE = {"pagila_whole": pagila, "northwind_whole": northwind}
 OWN = "own_shop"
 TABLES = (
