@@ -39,7 +39,6 @@ CREATE UNLOGGED TABLE fleeting (id int PRIMARY KEY);
 CREATE TABLE wide (id int PRIMARY KEY, note text);
 CREATE TABLE narrow (id int PRIMARY KEY, note varchar(100));
 CREATE TABLE flagged (id int PRIMARY KEY, few bit(64), many bit(5000), note text);
-CREATE TABLE computed (id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED);
 CREATE DOMAIN area AS polygon;
 CREATE TYPE size AS ENUM ('s', 'l');
 CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4range, boxes box[]);
@@ -160,9 +159,9 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
     [
         ("absent", {"key": ["id"]}, "no table public.absent"),
         ("nokey", {"key": ["id"]}, "no primary key"),
-        ("looks", {"key": ["id"]}, "is not a table"),
+        ("looks", {"key": ["id"]}, "is a view"),
         ("fleeting", {"key": ["id"]}, "not in the write-ahead log"),
-        ("b", {"key": ["x"]}, r"\(x, y\), not \(x\)"),
+        ("b", {"key": ["x"]}, r"\(x\) is no key of public.b"),
         ("b", {**B, "partition": "z"}, "no column 'z'"),
         ("wide", {"key": ["id"], "replica_identity": "default", "delete": "hard"}, "unchanged large value of note"),
         (
@@ -171,7 +170,6 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
             "may contain it",
         ),
         ("flagged", {"key": ["id"], "replica_identity": "default"}, "large value of many did not change"),
-        ("computed", {"key": ["id"]}, "generated columns: twice"),
         ("shaped", {"key": ["id"]}, r"types that the lake can't keep: outline polygon, boxes box\[\]"),
         ("twins", {"key": ["id"]}, "differ by case only"),
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
