@@ -44,11 +44,11 @@ LAKE_TABLES = {
 LAKE_RIGHTS = {HEARTBEAT: "SELECT, INSERT, UPDATE", SIGNAL: "SELECT, INSERT, DELETE"}
 # The setting of OPTIONS for generated columns, where the server has it: "s", stored ones.
 GENERATED = "CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 's' END"
-# The unique index over exactly the key of a wanted table; true if it is the identity.
+# The unique index over exactly the key of a wanted table c; true if it is the identity.
 BY_KEY = """
     SELECT x.relname AS index, i.indisreplident AS is_identity FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
-    WHERE i.indrelid = {0} AND i.indisunique AND i.indimmediate AND NOT i.indisprimary AND i.indpred IS NULL
-      AND to_jsonb(ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = {0}
+    WHERE i.indrelid = c.oid AND i.indisunique AND i.indimmediate AND NOT i.indisprimary AND i.indpred IS NULL
+      AND to_jsonb(ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid
         AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1]) ORDER BY a.attname COLLATE "C")) = key::jsonb
     ORDER BY i.indisreplident DESC, 1 LIMIT 1"""
 MEMBER = "n.nspname || '.' || c.relname"  # of members()
@@ -210,35 +210,37 @@ def _is_database(database: str) -> str:
 
 def _identities(database: Database) -> Step:
     """The replica identity of the relations that hold the rows."""
-    words = "CASE {} WHEN 'f' THEN 'full' WHEN 'i' THEN 'using index' ELSE 'default' END".format(_identity("c.oid"))
+    words = "CASE letter WHEN 'f' THEN 'full' WHEN 'i' THEN 'using index' ELSE 'default' END"
     using = "format('USING INDEX %I', coalesce(by_key.index, 'no unique index over the key'))"
     return Step(
         "n.nspname || '.' || c.relname",
         f"'replica identity ' || {words}",
         "format('ALTER TABLE ONLY %I.%I REPLICA IDENTITY %s', n.nspname, c.relname,\n"
         f"    CASE WHEN identity = 'INDEX' THEN {using} ELSE upper({words}) END)",
-        f"c.relreplident = {_identity('c.oid')} AND (identity <> 'INDEX' OR by_key.is_identity)",
+        "c.relreplident = letter AND (identity <> 'INDEX' OR by_key.is_identity)",
         table="name",
         each=f"FROM {wanted(database)} CROSS JOIN LATERAL ({leaves(TABLE)}) leaf\n"
         "  JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace\n"
-        f"  LEFT JOIN LATERAL ({BY_KEY.format('c.oid')}) by_key ON true",
+        f"  CROSS JOIN LATERAL (SELECT {identity_of()} AS letter) wanted_identity\n"
+        f"  LEFT JOIN LATERAL ({BY_KEY}) by_key ON true",
     )
 
 
-def _identity(relation: str) -> str:
-    """The letter of the identity that the definition gives a relation, unless the application's updates would fail."""
+def identity_of() -> str:
+    """The letter of the identity that the definition gives a relation c, unless updates would then fail."""
     return (
-        "CASE WHEN identity = 'INDEX' THEN 'i'"
-        f" WHEN identity = 'FULL' AND NOT {broken_where(relation, literal('f'), GENERATED)} THEN 'f' ELSE 'd' END"
+        "(CASE WHEN identity = 'INDEX' THEN 'i'"
+        f" WHEN identity = 'FULL' AND NOT {broken_where('c.oid', literal('f'), GENERATED)} THEN 'f' ELSE 'd' END)"
     )
 
 
 def _harmed() -> str:
     """True if updates of the table `name` would fail once it is published: it is not, until that is mended."""
-    by_other = broken_where("l.oid", f"({_identity('l.oid')})", GENERATED)
-    broken = f"CASE identity WHEN 'INDEX' THEN NOT EXISTS ({BY_KEY.format('l.oid')}) ELSE {by_other} END"
-    held = f"l.oid IN ({leaves(TABLE)})"
-    return f"EXISTS (SELECT FROM pg_class l WHERE l.relkind = 'r' AND {held} AND {broken})"
+    by_other = broken_where("c.oid", "letter", GENERATED)
+    broken = f"CASE identity WHEN 'INDEX' THEN NOT EXISTS ({BY_KEY}) ELSE {by_other} END"
+    held = f"c.oid IN ({leaves(TABLE)})"
+    letters = f"CROSS JOIN LATERAL (SELECT {identity_of()} AS letter) wanted_identity"
+    return f"EXISTS (SELECT FROM pg_class c {letters} WHERE c.relkind = 'r' AND {held} AND {broken})"
 
 
 def _publication(database: Database) -> Iterator[Step]:
@@ -281,26 +283,24 @@ def wanted(database: Database) -> str:
     """The tables to publish with the identities of their relations, as a FROM clause."""
     identities = [*(table.replica_identity.upper() for table in database.tables), *("DEFAULT" for _ in LAKE_TABLES)]
     keys = [*(json.dumps(sorted(table.key)) for table in database.tables), *("[]" for _ in LAKE_TABLES)]
-    listed = rows_of(*parts(_published(database)).values(), identities, keys)
+    listed = rows_of(*parts(published(database)).values(), identities, keys)
     return f"{listed} AS {WANTED[:-1]}, identity, key)"
 
 
-def _published(database: Database) -> list[str]:
+def published(database: Database) -> list[str]:
+    """All that the publication has: the tables of the definition, and those of the lake itself."""
     return [*database.by_name, *LAKE_TABLES]
 
 
 def _is_published(database: Database) -> str:
     """True for a member that is to be published."""
-    return (
-        f"EXISTS (SELECT FROM {named(_published(database))} WHERE schema_name = n.nspname AND table_name = c.relname)"
-    )
+    return f"EXISTS (SELECT FROM {named(published(database))} WHERE schema_name = n.nspname AND table_name = c.relname)"
 
 
 def _rights(database: Database) -> Iterator[Step]:
-    selected = dict.fromkeys(database.by_name, "SELECT")
-    needed = [(table, CAPTURE, rights) for table, rights in {**selected, **LAKE_RIGHTS}.items()]
-    needed += [(table, VERIFY, rights) for table, rights in selected.items()]
-    schemas = dict.fromkeys((parts([table])["schemas"][0], user) for table, user, _ in needed)
+    needed = [(table, role) for role in (CAPTURE, VERIFY) for table in database.by_name]
+    needed += [(table, CAPTURE) for table in LAKE_RIGHTS]
+    schemas = dict.fromkeys((parts([table])["schemas"][0], role) for table, role in needed)
     yield Step(
         "name",
         "'grant to ' || role",
@@ -310,13 +310,15 @@ def _rights(database: Database) -> Iterator[Step]:
         f"FROM {rows_of(*zip(*schemas, strict=True))} AS wanted (name, role)",
     )
     right = f"has_table_privilege(to_regrole(role), {TABLE}, one)"
-    tables, roles, rights = zip(*needed, strict=True)
+    own = [*parts(LAKE_RIGHTS).values(), [CAPTURE for _ in LAKE_RIGHTS], LAKE_RIGHTS.values()]
+    columns = f"{WANTED[:-1]}, role, rights)"
+    rights = f"SELECT *, 'SELECT' FROM {named(database.by_name)} CROSS JOIN {rows_of([CAPTURE, VERIFY])}"
     yield Step(
         "name",
         "'grant to ' || role",
         f"format('GRANT %s ON %I.%I TO %I', rights, {PARTS}, role)",
         _once_there(f"NOT EXISTS (SELECT FROM unnest(string_to_array(rights, ', ')) one WHERE {right} IS NOT TRUE)"),
-        f"FROM {rows_of(*parts(tables).values(), roles, rights)} AS {WANTED[:-1]}, role, rights)",
+        f"FROM ({rights} UNION ALL SELECT * FROM {rows_of(*own)}) AS {columns}",
         "name",
     )
 
@@ -333,7 +335,11 @@ def named(names: Iterable[str]) -> str:
 
 
 def rows_of(*columns: Iterable[str]) -> str:
-    return f"unnest({', '.join(map(_array, columns))})"
+    return f"unnest({lists(*columns)})"
+
+
+def lists(*columns: Iterable[str]) -> str:
+    return ", ".join(map(_array, columns))
 
 
 def _array(texts: Iterable[str]) -> str:

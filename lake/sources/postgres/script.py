@@ -12,7 +12,7 @@ from typing import Any
 from lake.config.definition import Database, Table
 from lake.sources.postgres import names, preparation
 from lake.sources.postgres.preparation import LOCK_TIMEOUT, Step, literal, members
-from lake.sources.postgres.relations import TABLE, selector, selector_of, signalled
+from lake.sources.postgres.relations import TABLE, leaves, parts, selector, selector_of, signalled
 
 LOCK = 7163  # any number; the same in all scripts, so that a deployment and the schedule wait for each other
 # shown: psql runs both columns of each row, one after the other.
@@ -48,8 +48,8 @@ def server_script(databases: Iterable[str]) -> str:
 def database_script(database: Database) -> str:
     """For the database, in one transaction."""
     waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
-    parts = [
-        *(START, "BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
+    steps = [
+        *("BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
         *(*map(_carried_out, preparation.database_steps(database)), _snapshots(database), *_departures(database)),
         f"SELECT {waiting} FROM {preparation.named(database.by_name)} WHERE {TABLE} IS NULL;",
         "COMMIT;",
@@ -58,7 +58,29 @@ def database_script(database: Database) -> str:
         f"SELECT coalesce(string_agg(selector, ','), '') {_unread(database)};",
         "\\o\n",
     ]
-    return "\n".join(parts)
+    return START + _with_variables("\n".join(steps), variables(database))
+
+
+def variables(database: Database) -> dict[str, str]:
+    """What a script says often, by the name of a variable of psql: Lambda takes 256 KB for all databases (AWS)."""
+    return {
+        "published": preparation.lists(*parts(preparation.published(database)).values()),
+        "defined": preparation.lists(*parts(database.by_name).values()),
+        "tables": ", ".join(map(_defined, database.tables)),
+        "leaves": leaves(TABLE),
+        "identity": preparation.identity_of(),
+        "by_key": preparation.BY_KEY,
+    }
+
+
+def _with_variables(script: str, known: dict[str, str]) -> str:
+    """The script with the variables in place of their texts, after the commands that set them, a line each."""
+    lines = []
+    for name, text in known.items():
+        script = script.replace(text, f":{name}")
+        quoted = text.replace("\\", r"\\").replace("'", "''").replace("\n", " ")
+        lines.append(f"\\set {name} '{quoted}'")
+    return "\n".join([*lines, script])
 
 
 def _carried_out(step: Step) -> str:
