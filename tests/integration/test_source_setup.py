@@ -106,7 +106,7 @@ def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         assert "CREATE ROLE" in first and "WARNING: public.items does not exist yet" in first
         assert made.members() == {"lake.heartbeat", "lake.signal"}
         made.as_admin(*TABLES)
-        assert "ADD TABLE sales.parts" in made.run()
+        assert "ADD TABLE ONLY sales.parts" in made.run()
         yield made
     finally:
         server.stop()
@@ -330,7 +330,7 @@ def test_rows_of_a_table_that_came_after_the_connector_arrive_all_the_same(
     wait_until(lambda: streams(lake), HANG_S, LATE)
     lake.execute("catalogue", "CREATE TABLE books (id int PRIMARY KEY)", "INSERT INTO books VALUES (1), (2)")
     told = unattended()
-    assert "ADD TABLE public.books" in told
+    assert "ADD TABLE ONLY public.books" in told
     # Not before the first snapshot, of nothing, is over: on a slow machine it is, before the first run has ended.
     wait_until(lambda: "execute-snapshot" in told or "execute-snapshot" in unattended(), HANG_S, LATE)
     lake.execute("catalogue", "INSERT INTO books VALUES (3)")
