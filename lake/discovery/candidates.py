@@ -11,13 +11,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
+from lake.config.naming import joined
 from lake.discovery.dsn import Target
 from lake.sources.engines import engine_of
 from lake.sources.postgres.survey import Relation, Survey
 
 TABLE_KINDS = ("table", "partitioned table")
 # Under each of these a table may be captured; the first one that no rule refuses is taken.
-SETTINGS: tuple[dict[str, Any], ...] = ({}, {"replica_identity": "default"})
+SETTINGS: tuple[dict[str, Any], ...] = ({}, {"replica_identity": "default"}, {"replica_identity": "index"})
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Found:
 
 def full_name(relation: Relation) -> str:
     """The name as a definition has it."""
-    return f"{relation.schema}.{relation.name}"
+    return joined(relation.schema, relation.name)
 
 
 def candidates(environment: Environment, target: Target, survey: Survey) -> Found:
@@ -69,7 +70,7 @@ def candidates(environment: Environment, target: Target, survey: Survey) -> Foun
     for relation in survey.relations:
         table = read[full_name(relation)]
         settings, reasons = rules.verdict(table) if isinstance(table, Table) else ({}, (table,))
-        found.append(Candidate(relation, {"key": relation.key, **settings}, reasons))
+        found.append(Candidate(relation, {"key": rules.key(relation), **settings}, reasons))
     return Found(target.database, survey, rules.of_database(), tuple(found))
 
 
@@ -77,10 +78,8 @@ def _table(relation: Relation) -> Table | Reason:
     """The table as the shortest definition has it."""
     if relation.kind not in TABLE_KINDS:
         return Reason(f"it is a {relation.kind}", "capture the tables behind it")
-    if not relation.key:
-        return Reason("it has no primary key", "ALTER TABLE ... ADD PRIMARY KEY (...)")
     try:
-        return TypeAdapter(Table).validate_python({"full_name": full_name(relation), "key": relation.key})
+        return TypeAdapter(Table).validate_python({"full_name": full_name(relation)})
     except ValidationError as error:
         first = error.errors()[0]
         what, _, now = str(first.get("ctx", {}).get("error", first["msg"])).partition(" | ")
@@ -96,6 +95,11 @@ class _Rules:
         every = self._defined(tables)
         self._checks = engine_of(every).checks
         self._catalog = engine_of(every).discovery.read_source(environment, every).catalog
+
+    def key(self, relation: Relation) -> list[str]:
+        """The columns that identify the rows, as the plan finds them; none without a usable key."""
+        found = self._catalog.tables.get(full_name(relation))
+        return next(iter(found.identities), []) if found else relation.key
 
     def of_database(self) -> tuple[Reason, ...]:
         """Why no table can be captured."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
+from lake.config.names import source_name
 from lake.plan.facts import Facts
 from lake.rendering.pipeline import pipeline
 from lake.sources.findings import Finding
@@ -67,7 +68,7 @@ def _every(databases: list[Database]) -> list[tuple[Database, str]]:
 
 
 def _name(entry: dict[str, Any]) -> tuple[str, str]:
-    return entry["database"], f"{entry['schema']}.{entry['table']}"
+    return entry["database"], source_name(entry)
 
 
 def _key(database: Database, table: Table) -> tuple[str, str, str]:

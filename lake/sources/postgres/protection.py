@@ -10,6 +10,7 @@ import psycopg
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.config.naming import joined
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, refusal
 from lake.sources.postgres.preparation import Step, literal, name, unmet, wanted
@@ -51,14 +52,17 @@ def protect(environment: Environment, database: Database) -> dict[str, str]:
     done: dict[str, str] = {}
     with connect_source(environment, database) as connection:
         connection.autocommit = True  # one that cannot be cured yet does not hold up the others
-        connection.add_notice_handler(lambda said: done.update({f"{said.schema_name}.{said.table_name}": _words(said)}))
+        connection.add_notice_handler(lambda said: done.update(_told(said)))
         for change in unmet(connection, database.database, [cures(database)]):
             _cure_one(connection, change.detail)
     return done
 
 
-def _words(said: psycopg.errors.Diagnostic) -> str:
-    return said.message_primary or ""
+def _told(said: psycopg.errors.Diagnostic) -> dict[str, str]:
+    """What was done, by the name of the table as a definition has it; {} for a notice about no table."""
+    if not (said.schema_name and said.table_name):
+        return {}
+    return {joined(said.schema_name, said.table_name): said.message_primary or ""}
 
 
 def _cure_one(connection: Connection, statement: str) -> None:
