@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from lake.config.environment import PROJECT, Environment, load_environment
 from lake.local.spark_submit import SHORT_JOB, spark_conf, spark_environment
 from lake.local.stream import Stream
 from lake.local.streamer import class_path
+from tests import forked_commands
 from tests.clocks import HANG_S
 from tests.remains import drop_slot
 
@@ -78,15 +78,7 @@ class RunningLake:
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """`lake ARGUMENTS`; fails with the output unless check is false."""
-        command = [sys.executable, "-m", "lake.cli.main", *arguments]
-        done = subprocess.run(
-            command,
-            env=self.environment,
-            cwd=PROJECT,
-            capture_output=True,
-            text=True,
-            timeout=HANG_S,
-        )
+        done = forked_commands.run(arguments, self.environment, PROJECT, HANG_S)
         assert not check or done.returncode == 0, f"lake {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done
 

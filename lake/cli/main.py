@@ -71,7 +71,7 @@ def main() -> None:
     """Run the command line; exits with 0, the code of a LakeError, 2 for wrong usage or 130 for Ctrl-C."""
     signal.signal(signal.SIGINT, _interrupted)
     try:
-        app()
+        app(prog_name="lake")
     except LakeError as error:
         _fail(error)
     except Exception as error:
