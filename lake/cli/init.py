@@ -18,8 +18,9 @@ from lake.discovery.candidates import Candidate, Found, candidates
 from lake.discovery.dsn import Target, place_of_password, target
 from lake.plan.run import apply_all
 from lake.sources.postgres import survey
+from lake.sources.postgres.limit import SET_LIMIT, UNLIMITED
+from lake.sources.postgres.survey import Survey
 
-LIMIT = "ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT pg_reload_conf()"
 INCLUDE = typer.Option([], "--include", metavar="PATTERN", help="Take the tables that match, such as 'sales.*'.")
 EXCLUDE = typer.Option([], "--exclude", metavar="PATTERN", help="Leave out the tables that match, such as '*_tmp'.")
 ENV = typer.Option(None, "--password-env", metavar="NAME", help="The environment variable that has the password.")
@@ -54,13 +55,14 @@ def init(
     home, wanted = load_environment(), target(source, place_of_password(password_env, password_file, password_secret))
     if not wanted.database:
         return init_output.databases(survey.databases(home, wanted.source), as_json)
-    found = _found(home, wanted)
+    read = _read(home, wanted)
+    wanted = accept_limit(wanted, read, yes, ask=not check)
+    found = _judged(home, wanted, read)
     offered = [one for one in found.capturable if is_wanted(one, include, exclude)]
     if check:
         return _report(found, offered, as_json)
     _refuse(found, offered)
     chosen = _chosen(found, offered, ask=not (yes or include))
-    accept_limit(found, yes)
     path = writing.path_of(PROJECT, wanted.database)
     writing.write(path, writing.text(wanted, found, chosen), replace)
     init_output.show_result(found, chosen, path, as_json)
@@ -74,7 +76,8 @@ def _update(home: Environment, name: str, apply: bool) -> None:
     patterns = patterns_of(content)
     if not patterns:
         raise BadInput("the definition has no pattern", str(path), "write public.*: below tables, for example")
-    found = _found(home, Target(source_of(content, path), {}, name))
+    own = Target(source_of(content, path), {}, name)
+    found = _judged(home, own, _read(home, own))
     met = [one for one in found.capturable if first_met(patterns, one.full_name)]
     replace_json(resolved_path(path), {one.full_name: one.settings for one in met}, writing.PUBLIC)
     init_output.show(found, met)
@@ -89,12 +92,17 @@ def _apply(home: Environment, database: str) -> None:
     options.say(f"{len(made.changes)} changes applied. See: lake status --watch")
 
 
-def _found(home: Environment, wanted: Target) -> Found:
+def _read(home: Environment, wanted: Target) -> Survey:
     if wanted.source is None:
         names = [one.name for one in survey.databases(home, None)]
         refuse_unknown("database", [wanted.database], names)
     with options.progress(f"reading the catalog of {wanted.database}"):
-        return candidates(home, wanted, survey.survey(home, wanted.source, wanted.database))
+        return survey.survey(home, wanted.source, wanted.database)
+
+
+def _judged(home: Environment, wanted: Target, read: Survey) -> Found:
+    with options.progress(f"checking the tables of {wanted.database}"):
+        return candidates(home, wanted, read)
 
 
 def is_wanted(one: Candidate, include: Sequence[str], exclude: Sequence[str]) -> bool:
@@ -131,11 +139,11 @@ def _chosen(found: Found, offered: Sequence[Candidate], ask: bool) -> Sequence[C
     return init_output.choose(found, offered)
 
 
-def accept_limit(found: Found, yes: bool) -> None:
-    """A capture that stands still, because this machine sleeps, must not fill the disk of the server unasked."""
-    if not found.survey.is_unlimited:
-        return
-    what = "the server keeps its log without a limit for a capture that stands still (max_slot_wal_keep_size is -1)"
-    if not yes and not (sys.stdin.isatty() and typer.confirm(f"{what}. Go on?", err=True)):
-        raise BadInput(what, f"PostgreSQL database {found.database}", f"{LIMIT}; or give --yes")
-    options.say(f"warning: {what}; {LIMIT}")
+def accept_limit(wanted: Target, read: Survey, yes: bool, ask: bool) -> Target:
+    """The target, with a log without a limit accepted; otherwise that is a reason to refuse it."""
+    if wanted.source is None or not read.is_unlimited:
+        return wanted
+    if not yes and not (ask and sys.stdin.isatty() and typer.confirm(f"{UNLIMITED}. Go on?", err=True)):
+        return wanted
+    options.say(f"warning: {UNLIMITED}; {SET_LIMIT}")
+    return wanted.with_unlimited_log()

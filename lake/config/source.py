@@ -13,6 +13,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StrictInt,
     StrictStr,
     model_validator,
@@ -76,6 +77,8 @@ class SourceServer(_Part):
     password: Annotated[PasswordPlace | None, BeforeValidator(_place)] = None  # none: ~/.pgpass
     sslmode: SslMode | None = None  # default: verify-full with a ca_file, otherwise require
     ca_file: Annotated[StrictStr, Field(min_length=1)] | None = None  # authorities of the server's certificate, as PEM
+    # The server may keep its log without a limit while the lake is away (max_slot_wal_keep_size is -1).
+    unlimited_log: StrictBool = False
 
     @model_validator(mode="after")
     def _authorities_are_known(self) -> "SourceServer":

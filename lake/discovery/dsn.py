@@ -1,6 +1,6 @@
 """The argument of `lake init`: a DSN as libpq reads it, without a password, or the name of a database of the lake."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,12 @@ class Target:
     source: SourceServer | None
     keys: dict[str, Any]
     database: str
+
+    def with_unlimited_log(self) -> "Target":
+        """It is accepted that the server keeps its log without a limit."""
+        accepted = {"unlimited_log": True}
+        source = self.source and self.source.model_copy(update=accepted)
+        return replace(self, source=source, keys={**self.keys, **accepted})
 
 
 def target(text: str, password: dict[str, str]) -> Target:

@@ -18,6 +18,7 @@ from lake.sources.change import Change
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres.catalog import Catalog, Narrowed, SourceTable, resolved
 from lake.sources.postgres.checks import findings
+from lake.sources.postgres.limit import ACCEPT_UNLIMITED, SET_LIMIT
 from tests.unit.refused import LOCAL, SHOP, Capture, Case, assert_refused, lay_out, table
 
 
@@ -251,6 +252,24 @@ def test_what_only_looks_like_what_is_refused(changed: dict[str, Any], shop: str
     (tmp_path / "shop.yaml").write_text(shop)
     catalog = Catalog("logical", [], True, {"public.a": relation(**changed)})
     assert findings(load_database(tmp_path / "shop.yaml"), catalog, partitions=1) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "limit", "refused"),
+    [
+        ("source: {host: h}", "none", True),
+        ("source: {host: h, unlimited_log: true}", "none", False),
+        ("source: {host: h}", "16GB", False),
+        ("", "none", False),  # the server of the lake has a limit
+    ],
+)
+def test_a_log_without_a_limit_is_refused_unless_the_definition_accepts_it(
+    source: str, limit: str, refused: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.yaml").write_text(f"{SHOP}\n{source}\n")
+    catalog = Catalog("logical", [], True, {"public.a": relation()}, is_unlimited=limit == "none")
+    found = findings(load_database(tmp_path / "shop.yaml"), catalog, partitions=1)
+    assert [(one.table, one.now) for one in found] == ([("", f"{SET_LIMIT}; {ACCEPT_UNLIMITED}")] if refused else [])
 
 
 @pytest.mark.parametrize(

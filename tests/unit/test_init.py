@@ -173,13 +173,16 @@ def test_include_and_exclude_choose_among_what_can_be_captured() -> None:
     assert chosen == ["public.orders"]
 
 
-def test_a_server_without_a_limit_asks_or_wants_yes(capsys: pytest.CaptureFixture[str]) -> None:
-    unlimited = found(candidate("orders"), limit=-1)
-    with pytest.raises(BadInput, match=r"max_slot_wal_keep_size is -1\); .*; or give --yes"):
-        init.accept_limit(unlimited, yes=False)
-    init.accept_limit(unlimited, yes=True)
-    assert "warning" in capsys.readouterr().err
-    init.accept_limit(SHOP, yes=False)
+def test_a_log_without_a_limit_is_accepted_in_the_definition_by_yes_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    own, unlimited = target("postgresql://h/shop", {}), Survey("18.1", "UTF8", -1, [])
+    assert init.accept_limit(own, unlimited, yes=False, ask=True) == own  # this is no terminal
+    accepted = init.accept_limit(own, unlimited, yes=True, ask=True)
+    assert "max_slot_wal_keep_size is -1" in capsys.readouterr().err
+    assert accepted.source and accepted.source.unlimited_log
+    assert "unlimited_log: true" in writing.text(accepted, SHOP, SHOP.capturable)
+    for wanted, read in ((own, SHOP.survey), (HERE, unlimited)):
+        assert init.accept_limit(wanted, read, yes=True, ask=True) == wanted
+    assert capsys.readouterr().err == ""
 
 
 def test_a_report_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

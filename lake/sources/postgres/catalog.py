@@ -100,6 +100,7 @@ class Catalog:
     may_replicate: bool
     tables: dict[str, SourceTable]
     encoding: str = "UTF8"
+    is_unlimited: bool = False  # it keeps its log for a slot until its disk is full
 
 
 def is_known(key: Iterable[str], known: list[list[str]]) -> bool:
@@ -158,6 +159,7 @@ def read_catalog(connection: Connection, names: list[str], is_own: bool = False)
         may_replicate=is_own or bool(value(connection, MAY_REPLICATE, CAPTURE)),
         tables={table.full_name: table for table in read_tables(connection, names)},
         encoding=str(value(connection, ENCODING)),
+        is_unlimited=bool(value(connection, IS_UNLIMITED)),
     )
 
 
@@ -179,6 +181,7 @@ def _has_lists(connection: Connection) -> bool:
     return connection.info.server_version >= 150000
 
 
+IS_UNLIMITED = "SELECT setting = '-1' FROM pg_settings WHERE name = 'max_slot_wal_keep_size'"
 ENCODING = "SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()"
 MISSING_ROLES = "SELECT ARRAY(SELECT name FROM unnest(%s::text[]) name WHERE to_regrole(name) IS NULL)"
 # On Amazon RDS a role replicates by its membership.

@@ -20,6 +20,7 @@ from lake.sources.postgres.catalog import (
     is_known,
     resolved_table,
 )
+from lake.sources.postgres.limit import ACCEPT_UNLIMITED, SET_LIMIT, UNLIMITED
 from lake.sources.postgres.roles import CAPTURE
 
 # Hudi, Spark and the metastore must get the value back from the folder's name; these types are tested.
@@ -51,7 +52,7 @@ NO_TABLE = {
 def findings(database: Database, catalog: Catalog, partitions: int) -> list[Finding]:
     """All that the definition does not fit. partitions: of each topic, where a table names none."""
     name = database.database
-    server = _broken(name, "", f"PostgreSQL database {name}", _of_server(catalog))
+    server = _broken(name, "", f"PostgreSQL database {name}", chain(_of_server(catalog), _of_log(database, catalog)))
     tables = (of_table(database, table, catalog.tables.get(table.full_name), partitions) for table in database.tables)
     return [*server, *chain.from_iterable(tables)]
 
@@ -100,6 +101,12 @@ def _of_server(catalog: Catalog) -> Iterator[Rule]:
         yield True, f"there is no role {role}", "", "run: lake up, which creates it"
     now = f"ALTER ROLE {CAPTURE} REPLICATION (Amazon RDS: GRANT rds_replication), and GRANT CONNECT to it"
     yield not catalog.may_replicate, f"role {CAPTURE} may not replicate the database", "", now
+
+
+def _of_log(database: Database, catalog: Catalog) -> Iterator[Rule]:
+    """A lake that is away must not fill the disk of a server unasked. That of the lake has a limit."""
+    own = database.source
+    yield own and not own.unlimited_log and catalog.is_unlimited, UNLIMITED, "", f"{SET_LIMIT}; {ACCEPT_UNLIMITED}"
 
 
 def _of_table(table: Table, found: SourceTable) -> Iterator[Rule]:

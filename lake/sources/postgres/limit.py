@@ -10,6 +10,12 @@ from lake.sources.postgres import capture, names
 from lake.sources.postgres.facts import Slot
 
 LOG = logging.getLogger("guardian")
+UNLIMITED = "the server keeps its log without a limit for a lake that is away (max_slot_wal_keep_size is -1)"
+SET_LIMIT = (
+    "ALTER SYSTEM SET max_slot_wal_keep_size = '16GB'; SELECT pg_reload_conf()"
+    " (Amazon RDS and Aurora: in the parameter group)"
+)
+ACCEPT_UNLIMITED = "or accept it: unlimited_log: true, below source (lake init: --yes)"
 STILL_S = 300.0  # PostgreSQL sends nothing while it skips a large transaction of other tables
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from lake.config.definition import Database, Table
 from lake.sources.postgres import names, preparation
+from lake.sources.postgres.limit import SET_LIMIT, UNLIMITED
 from lake.sources.postgres.preparation import LOCK_TIMEOUT, Step, literal, members
 from lake.sources.postgres.relations import TABLE, leaves, parts, selector, selector_of, signalled
 
@@ -27,6 +28,12 @@ DO $$ BEGIN
   IF current_setting('wal_level') <> 'logical' THEN
     RAISE EXCEPTION 'wal_level is %: set rds.logical_replication = 1 (RDS) or wal_level = logical, restart PostgreSQL',
       current_setting('wal_level');
+  END IF;
+END $$;"""
+WARN_OF_LOG = f"""\
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_settings WHERE name = 'max_slot_wal_keep_size' AND setting = '-1') THEN
+    RAISE WARNING '%', {literal(f"{UNLIMITED}: {SET_LIMIT}")};
   END IF;
 END $$;"""
 
@@ -49,7 +56,7 @@ def database_script(database: Database) -> str:
     """For the database, in one transaction."""
     waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
     steps = [
-        *("BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL),
+        *("BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL, WARN_OF_LOG),
         *(*map(_carried_out, preparation.database_steps(database)), _snapshots(database), *_departures(database)),
         f"SELECT {waiting} FROM {preparation.named(database.by_name)} WHERE {TABLE} IS NULL;",
         "COMMIT;",
