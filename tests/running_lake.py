@@ -103,7 +103,8 @@ class RunningLake:
         self.databases.mkdir(exist_ok=True)
         # Both types, unless the test names them: most tests look at both, and a definition keeps one by default.
         both = {name: {"types": ["cow", "mor"], **settings} for name, settings in tables.items()}
-        definition = {"database": database, "tables": both}
+        # A test looks at what is told, and repairs when it has seen that.
+        definition = {"database": database, "on_drift": "tell", "tables": both}
         (self.databases / f"{database}.yaml").write_text(yaml.safe_dump(definition))
 
     def define_as(self, file: Path, **settings: Any) -> None:

@@ -6,11 +6,10 @@ from lake.cli import options
 from lake.cli.parity_output import show_resync
 from lake.config.definition import load_databases
 from lake.config.environment import load_environment
-from lake.config.lock import locked
 from lake.config.names import refuse_unknown
 from lake.local.status import refuse_stopped
 from lake.resync.recover import recovered
-from lake.state.resync import BUSY, LOCK
+from lake.state.resync import turn
 
 
 def recover(
@@ -34,7 +33,7 @@ def recover(
     known = {one.database: one for one in load_databases(home.root)}
     refuse_unknown("database", [database], known)
     refuse_stopped(home)
-    with locked(home.data / LOCK, BUSY), options.progress("inspecting the source") as report:
+    with options.progress("inspecting the source") as report, turn(home, timeout, report):
         result = recovered(home, known[database], timeout, report, anew)
     options.print_json(result) if as_json else show_resync(result)
     raise typer.Exit(0 if result["equal"] else 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Any
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -21,6 +21,28 @@ from lake.rendering.topics import Topic
 
 TIMEOUT_S = 10.0
 Offsets = dict[str, int]  # partition to next offset
+
+MOST_MESSAGES = 10_000  # of one call
+
+
+class Reader:
+    """Reads topics of one partition from given offsets on; it never waits for messages."""
+
+    def __init__(self, bootstrap: str) -> None:
+        settings = {"bootstrap.servers": bootstrap, "group.id": "lake", "log_level": 0}
+        self._consumer = Consumer({**settings, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
+        self._topics: set[str] = set()
+
+    def follow(self, offsets: Offsets) -> None:
+        """Reads these topics, too. offsets: by topic, where one begins that is not read yet."""
+        fresh = [TopicPartition(topic, 0, offset) for topic, offset in offsets.items() if topic not in self._topics]
+        if fresh:
+            self._consumer.incremental_assign(fresh)
+            self._topics.update(offsets)
+
+    def messages(self) -> list[Message]:
+        """What has arrived since the last call."""
+        return [one for one in self._consumer.consume(MOST_MESSAGES, timeout=0.1) if one.error() is None]
 
 
 class Broker:

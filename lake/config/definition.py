@@ -171,7 +171,7 @@ class Database(BaseModel):
     lake_name: LakeDatabase | None = None  # of the one database of the catalog for all of its tables
     envelope: StrictBool = False  # topics and archive hold Debezium's envelopes; the tables are the same
     format: Literal["avro", "json"] = "avro"  # of the messages; json: without a registry
-    on_drift: Literal["repair", "stop", "tell"] = "tell"  # what the guardian does for tables that lost changes
+    on_drift: Literal["repair", "stop", "tell"] = "repair"  # what the guardian does for tables that lost changes
     by_name: Annotated[dict[str, Table], Field(alias="tables", min_length=1)]
 
     @field_validator("by_name", mode="before")

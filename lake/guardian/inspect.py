@@ -65,7 +65,7 @@ def _expected(home: Environment, database: Database, seen: Observation, applied:
     if applied is not None:
         found = dict(ChainMap(*notes.values(), _losses(database, known, seen, applied)))
         known = known.with_only(applied).with_losses(found)
-    known = known.with_columns(seen.tables)
+    known = known.followed(seen.tables, guard_of(database).rules.followed).with_columns(seen.tables)
     baseline.save(home, database, known)
     baseline.forget_notes(notes)
     return known

@@ -1,4 +1,4 @@
-"""Reads tables again that lost changes, where the definition asks for it (on_drift: repair)."""
+"""Reads tables again that lost changes, unless the definition says otherwise (on_drift)."""
 
 import logging
 import subprocess
@@ -11,7 +11,7 @@ from lake.sources.drift import Drift
 from lake.sources.engines import guard_of
 
 LOG = logging.getLogger("guardian")
-GREATEST_BYTES = 10 * 2**30  # of the tables of one repair, as the source estimates them
+GREATEST_BYTES = 10 * 2**30  # of the tables of one repair
 FIRST_S = 60.0
 GREATEST_S = 3600.0
 

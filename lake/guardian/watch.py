@@ -20,6 +20,7 @@ from lake.guardian.lag import LagTracker
 from lake.guardian.progress import CaptureProgress
 from lake.guardian.repairs import Repairs
 from lake.guardian.restarts import Restarts
+from lake.guardian.truncates import Truncates
 from lake.plan.leaving import leaving
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
@@ -39,6 +40,7 @@ class Guardian:
         self._connect = Connect(home)
         self._restarts = Restarts(self._connect)
         self._repairs = Repairs(home)
+        self._truncates = Truncates(home)
         self._seen: dict[str, set[Drift]] = {}
         self._reported: dict[str, list[Drift]] = {}
         self._lags: dict[str, LagTracker] = {}
@@ -57,8 +59,13 @@ class Guardian:
                 LOG.warning("%s", error)
                 continue
             self.forget_departed({one.database for one in self.known})
+            self._truncates.note(self._applied())
             found = [drift for one in self.known for drift in self.attend(one)]
             write(self._home, [*found, *rules.of_leaving(left.changes), *self._undefined()])
+
+    def _applied(self) -> list[Database]:
+        pipeline = read_pipeline(self._home)
+        return [one for one in self.known if applied_tables(one, pipeline)]
 
     def _undefined(self) -> list[Drift]:
         """Connectors that capture for the lake, and that nothing defines."""

@@ -1,4 +1,4 @@
-"""The Kafka topics of a database: one per table, and the heartbeat of its connector."""
+"""The Kafka topics of a database: one per table, and the heartbeat of its connector with truncated tables."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from lake.config.environment import Environment
 
 LARGEST_MESSAGE = 16 * 1024 * 1024  # bytes, as producer.override.max.request.size
 BESIDES = 512 * 1024  # bytes of a message that are not its row: headers, and the growth of what can't be compressed
-HEARTBEAT_RETENTION_HOURS = 1
+HEARTBEAT_RETENTION_HOURS = 24  # it says which tables were truncated, too, and a guardian may be away
 
 
 @dataclass(frozen=True)

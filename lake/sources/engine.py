@@ -191,7 +191,7 @@ class Facts(Protocol):
         """CaptureFacts; None if the source has no capture for the database."""
 
     def size(self, environment: Environment, database: Database, tables: list[str]) -> int:
-        """About how many bytes the tables have. Waits for no lock."""
+        """How many bytes the tables have. LakeError if a lock keeps that secret for more than a second."""
 
 
 class Rules(Protocol):
@@ -205,6 +205,9 @@ class Rules(Protocol):
 
     def of_table(self, database: Database, expected: Any, observed: Any) -> Iterator[Drift]:
         """Signs that rows changed without events since the baseline."""
+
+    def followed(self, expected: Any, observed: Any) -> Any:
+        """What is expected of a table at the next look: without the changes that are no signs."""
 
     def loss_reason(self, observed: Any, identities: set[str]) -> str:
         """Why capture misses changes now; '' if it does not. identities: the replica identities that are right."""

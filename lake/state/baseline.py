@@ -1,7 +1,7 @@
 """The last state of a source that was known to be in order, kept in one file per database."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,11 @@ class Baseline:
             for name, table in found.items()
         }
         return Baseline(self.server, {**self.tables, **lost})
+
+    def followed(self, observed: Tables, follow: Callable[[Any, Any], Any]) -> "Baseline":
+        """A copy with what the next look expects. follow: rule of the engine."""
+        seen = {name: follow(table, observed[name]) for name, table in self.tables.items() if name in observed}
+        return Baseline(self.server, {**self.tables, **seen})
 
     def with_columns(self, observed: Tables) -> "Baseline":
         """A copy with the observed columns. A dropped column stays until its name is used again: the lake keeps its

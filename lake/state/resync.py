@@ -5,7 +5,8 @@ read or streamed, has a greater `_order`, per key in the order of commits.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.files import read_json, replace_json
+from lake.config.lock import is_locked, locked
 from lake.config.names import source_name
 from lake.config.report import Report
-from lake.config.waiting import wait_while
+from lake.config.waiting import wait_until, wait_while
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
 
@@ -39,6 +41,17 @@ class Resync:
     command: str
     bounds: dict[str, int]
     place: int | None = None
+
+
+@contextmanager
+def turn(home: Environment, timeout_s: float, report: Report) -> Iterator[None]:
+    """Re-snapshots take turns: waits for another command, or for the guardian, which repairs by itself."""
+    lock = home.data / LOCK
+    if is_locked(lock):
+        report("waiting for another re-snapshot, by the guardian (lake logs guardian) or a command")
+    wait_until(lambda: not is_locked(lock), timeout_s, LakeError(BUSY, str(home.data), "wait for it"))
+    with locked(lock, BUSY):
+        yield
 
 
 def bound(home: Environment, table: dict[str, Any]) -> int:

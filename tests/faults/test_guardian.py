@@ -238,7 +238,7 @@ def test_connector_deleted(rig: Rig, entry: Entry, small: str) -> None:
 def test_truncate(rig: Rig, entry: Entry, small: str) -> None:
     _await_known(rig, small)
     rig.execute(small, "TRUNCATE account", "INSERT INTO account (id, version) VALUES (1000, 1)")
-    await_told(rig, small, "was emptied or rewritten")
+    await_told(rig, small, "was truncated")
     recovered(rig, small)
     assert list(checker.equality(rig.gather(small)["account"])) == []
     rig.databases[small] = (OTHER,)

@@ -4,13 +4,14 @@ The right answer is PostgreSQL's own: each shape of a table is published, and an
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 
 import psycopg
 import pytest
 
 from lake.config.definition import Database
-from lake.sources.postgres import leaving
+from lake.sources.postgres import facts, leaving, rules
 from lake.sources.postgres.preparation import carry_out, database_steps, harmed, server_steps, unmet
 from lake.sources.postgres.protection import cures, protect
 from lake.sources.postgres.updatable import broken_members
@@ -238,6 +239,30 @@ def test_a_table_that_comes_back_is_read_again(server: SourceServer) -> None:
     source.run("ALTER TABLE t DROP CONSTRAINT t_pkey")
     source.protect()
     assert source.connection.execute("SELECT id FROM lake.signal").fetchall() == []
+
+
+REWRITES = {
+    "VACUUM FULL t": [],
+    "CLUSTER t USING t_pkey": [],
+    "ALTER TABLE t ALTER v SET NOT NULL; VACUUM FULL t": ["was rewritten"],  # between two looks: rather once too often
+    "ALTER TABLE t ALTER v SET NOT NULL": [],
+    "ALTER TABLE t ALTER v TYPE bigint": ["was rewritten"],
+    "ALTER TABLE t ALTER note TYPE text USING upper(note)": ["was rewritten"],
+    "ALTER TABLE t ADD at timestamptz DEFAULT clock_timestamp()": ["was rewritten"],
+    "DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v int, note text)": ["was dropped", "primary key dropped"],
+}
+
+
+def test_a_rewrite_is_told_where_rows_may_be_others(server: SourceServer) -> None:
+    source = Source(server, {"t": FULL})
+    read = partial(facts.read_tables, source.connection, source.definition)
+    for statement, told in REWRITES.items():
+        source.run("DROP TABLE IF EXISTS t", "CREATE TABLE t (id int PRIMARY KEY, v int, note text)")
+        source.run("INSERT INTO t VALUES (1, 1, 'a')")
+        before = read()["public.t"]
+        source.run(*statement.split("; "))
+        found = [one.what for one in rules.of_table(source.definition, before, read()["public.t"])]
+        assert [what in one for what, one in zip(told, found, strict=True)] == [True] * len(told), (statement, found)
 
 
 def test_what_leaves_gives_back_what_was_before(server: SourceServer) -> None:

@@ -65,7 +65,7 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",
-        "transforms": "drop_signal,names,unwrap,run,unavailable,normalize,limit",
+        "transforms": "drop_signal,truncates,names,unwrap,run,unavailable,normalize,limit",
         "predicates.key_only.pattern": "(?!)",
         "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
         "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
@@ -82,6 +82,7 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         ("tombstones.on.delete", "false"),
         ("transforms.unwrap.delete.tombstone.handling.mode", "rewrite"),
         ("snapshot.max.threads", "1"),
+        ("skipped.operations", "none"),  # a TRUNCATE is an event
         ("driver.options", SESSION),  # the connector and the proof read alike, whatever the database is set to
         ("message.prefix.exclude.list", "(?s).*"),  # else it asks for a topic of pg_logical_emit_message for ever
         ("producer.override.enable.idempotence", "true"),
@@ -105,7 +106,8 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "name": "source_postgres_moma_envelope",
         "slot.name": "lake_moma_envelope",
         "topic.prefix": "envelope",
-        "transforms": "drop_signal,names,run,unavailable,normalize,limit",
+        "transforms": "drop_signal,truncates,names,run,unavailable,normalize,limit",
+        "transforms.truncates.topic": "__debezium-heartbeat.envelope",
         "transforms.unwrap.type": None,
         "transforms.unwrap.delete.tombstone.handling.mode": None,
         "transforms.unwrap.add.fields": None,

@@ -11,7 +11,8 @@ from lake.sources.drift import Drift, gap, loss
 from lake.sources.postgres import facts
 from tests.unit.test_guard_rules import DATABASE
 
-REPAIR = DATABASE.model_copy(update={"on_drift": "repair"})
+REPAIR = DATABASE  # the default
+TELL = DATABASE.model_copy(update={"on_drift": "tell"})
 LOST = loss(DATABASE, "public.a", "was emptied")
 TOLD = Drift("shop", "public.a", "differs from the definition", "lake apply")
 
@@ -42,7 +43,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     ("database", "drifts", "expected"),
     [
         (REPAIR, [LOST, TOLD], [["resnapshot", "shop.public.a"]]),
-        (DATABASE, [LOST], []),
+        (TELL, [LOST], []),
         (REPAIR, [TOLD], []),
         (REPAIR, [LOST, gap(DATABASE, "the slot is lost")], []),
     ],

@@ -68,7 +68,7 @@ def test_nothing_is_expected_of_a_slot_before_the_first_record(slot: Slot | None
         (None, []),
         (replace(TABLE, membership=None), []),  # the rules of the definition name it
         (replace(TABLE, membership=16501), ["was out of the publication"]),
-        (replace(TABLE, files={"16400": 16600}), ["was emptied or rewritten"]),
+        (replace(TABLE, files={"16400": 16600}), ["was rewritten"]),
         (replace(TABLE, files={"16400": 16400, "16700": 16700}), []),  # a partition joined
         (replace(TABLE, defaulted=["extra", "old"]), ["the DEFAULT of extra "]),
         (replace(TABLE, relation=9, membership=10, files={"9": 9}), ["was dropped and re-created"]),
@@ -78,6 +78,38 @@ def test_table(now: TableFacts | None, told: list[str]) -> None:
     found = list(rules.of_table(DATABASE, TABLE, now))
     assert [text in drift.what for drift, text in zip(found, told, strict=True)] == [True] * len(told)
     assert all(drift.lost and not drift.gap for drift in found)
+
+
+ALTERED = replace(TABLE, attributes={"1": "700"})
+
+
+@pytest.mark.parametrize(
+    ("files", "attributes", "told"),
+    [
+        ({"16400": 16600}, {"1": "700"}, False),  # VACUUM FULL, CLUSTER
+        ({"16400": 16600}, {"1": "701"}, True),  # ALTER TYPE
+        ({"16400": 16600}, {"1": "700", "2": "701"}, True),  # a column with a volatile DEFAULT
+        ({"16400": 16400}, {"1": "701"}, False),  # SET NOT NULL
+        ({}, {"1": "700"}, True),
+    ],
+)
+def test_a_new_file_is_a_sign_where_a_column_was_altered(
+    files: dict[str, int], attributes: dict[str, str], told: bool
+) -> None:
+    now = replace(TABLE, files=files, attributes=attributes)
+    assert bool(list(rules.of_table(DATABASE, ALTERED, now))) == told
+    after = Baseline(SERVER, {"public.a": ALTERED}).followed({"public.a": now}, rules.followed).tables["public.a"]
+    assert bool(list(rules.of_table(DATABASE, after, now))) == told, "the next look forgot it"
+    again = replace(now, files={"16400": 16900})
+    assert not list(rules.of_table(DATABASE, after, again)) or told, "what is known by now is told"
+
+
+def test_a_partition_that_was_rewritten_may_have_been_emptied() -> None:
+    root = replace(TABLE, relation=16300, attributes={"1": "700"})
+    (drift,) = rules.of_table(DATABASE, root, replace(root, files={"16400": 16600}))
+    assert "a partition of it was emptied" in drift.what
+    joined = replace(root, files={"16400": 16400, "16500": 16500})
+    assert rules.followed(root, joined).files == joined.files
 
 
 def test_definition() -> None:

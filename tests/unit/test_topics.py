@@ -26,7 +26,7 @@ def test_a_topic_per_table_and_the_heartbeat() -> None:
         Topic("moma.public.artists", 1, 1, WEEK),
         Topic("moma.public.artworks", 1, 1, WEEK),
         Topic("moma.public.departments", 1, 1, WEEK),
-        Topic("__debezium-heartbeat.moma", 1, 1, {**WEEK, "retention.ms": "3600000"}),
+        Topic("__debezium-heartbeat.moma", 1, 1, {**WEEK, "retention.ms": "86400000"}),
     ]
 
 

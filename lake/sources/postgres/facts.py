@@ -26,19 +26,20 @@ LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
 TABLES = f"""
 SELECT name AS full_name, c.oid::bigint AS relation, r.oid::bigint AS membership, leaf.files, leaf.identities,
-  own.defaulted, own.columns, own.labels,
+  own.defaulted, own.columns, own.attributes, own.labels,
   own.key_index, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
   coalesce({NARROWED}, false) AS narrowed
 FROM unnest(%(names)s::text[], %(schemas)s::text[], %(tables)s::text[]) AS {WANTED} JOIN pg_class c ON c.oid = {TABLE}
 LEFT JOIN pg_publication p ON p.pubname = %(publication)s
 LEFT JOIN pg_publication_rel r ON r.prpubid = p.oid AND r.prrelid = c.oid
 CROSS JOIN LATERAL (
-    SELECT jsonb_object_agg(leaf.oid::text, pg_relation_filenode(leaf.oid)::bigint) AS files,
+    SELECT jsonb_object_agg(leaf.oid::text, leaf.relfilenode::bigint) AS files,
       coalesce(array_agg(DISTINCT leaf.relreplident::text), '{{}}') AS identities
     FROM pg_class leaf WHERE leaf.relkind = 'r' AND leaf.oid IN ({leaves("c.oid")})) leaf
 CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.atthasmissing), '{{}}') AS defaulted,
       coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns,
+      coalesce(jsonb_object_agg(a.attnum::text, a.xmin::text), '{{}}') AS attributes,
       (SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')
        FROM pg_enum e WHERE e.enumtypid IN (
          SELECT unnest(ARRAY[t.oid, t.typbasetype, t.typelem]) FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
@@ -48,12 +49,12 @@ CROSS JOIN LATERAL (
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
 """
 
-# Of the last VACUUM or ANALYZE: pg_relation_size() would wait for a lock.
+# pg_class knows the size of the last VACUUM or ANALYZE: a large table that had none would look empty.
 SIZE = f"""
-SELECT coalesce(sum(leaf.relpages::bigint + coalesce(toast.relpages, 0)), 0) * current_setting('block_size')::bigint
+SELECT coalesce(sum(pg_table_size(leaf.oid)), 0)::bigint
 FROM unnest(%s::text[], %s::text[], %s::text[]) AS {WANTED} JOIN pg_class leaf ON leaf.oid IN ({leaves(TABLE)})
-LEFT JOIN pg_class toast ON toast.oid = leaf.reltoastrelid
 """
+SIZE_WITHIN = "SET lock_timeout = '1s'"  # behind a waiting ALTER TABLE it would wait as long as that
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ class TableFacts(engine.TableFacts):
     """Signs of rows that changed without events.
 
     membership: its entry in the publication; it is another one each time the table is added.
-    files: the file of each relation that holds rows, by oid; it is another one after a rewrite (TRUNCATE, ALTER TYPE).
+    files: the file of each relation that holds rows, by oid; a rewrite makes another one (ALTER TYPE, VACUUM FULL).
+    attributes: of each column, by its number, the transaction that changed it last. VACUUM FULL changes none; TRUNCATE
+    does not either, but sends an event. The files and these are read in one snapshot.
     defaulted: columns whose DEFAULT is the value of rows that are older than the column.
     published: the publication publishes all changes. narrowed: a row filter or a column list leaves some out.
     identities: the replica identities of the relations that hold rows, by PostgreSQL's letters ("f", "d", "i", "n").
@@ -108,6 +111,7 @@ class TableFacts(engine.TableFacts):
     narrowed: bool = False
     identities: list[str] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
     key_index: list[int] = field(default_factory=list)
 
 
@@ -132,6 +136,7 @@ def read_capture(environment: Environment, database: Database) -> Slot | None:
 
 def size(environment: Environment, database: Database, tables: list[str]) -> int:
     with connect_source(environment, database) as connection:
+        connection.execute(SIZE_WITHIN)
         return int(value(connection, SIZE, *parts(tables).values()))
 
 

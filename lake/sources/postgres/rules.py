@@ -1,6 +1,7 @@
 """The rules for a PostgreSQL source: which facts are drift. Each compares what was expected with what is observed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lake.config.definition import Database
 from lake.sources.drift import Drift, gap, loss
@@ -52,7 +53,7 @@ def of_table(database: Database, expected: TableFacts, observed: TableFacts | No
     elif observed.membership not in (None, expected.membership):
         yield loss(database, expected.full_name, "was out of the publication for a while")
     if rewritten(expected, observed):
-        what = "was emptied or rewritten (TRUNCATE, ALTER TYPE, VACUUM FULL, a partition)"
+        what = "was rewritten (ALTER TYPE), or a partition of it was emptied, rewritten or taken away"
         yield loss(database, expected.full_name, what)
     if rekeyed(expected, observed):
         yield loss(database, expected.full_name, "had its primary key dropped or changed")
@@ -88,6 +89,23 @@ def rekeyed(expected: TableFacts, observed: TableFacts) -> bool:
 
 
 def rewritten(expected: TableFacts, observed: TableFacts) -> bool:
-    """True if a relation that held rows was removed or has another file; a new partition does not count."""
+    """True if a relation that held rows was removed, or written anew with other rows; a new partition is neither."""
     before, after = expected.files or {}, observed.files or {}
-    return observed.relation == expected.relation and any(after.get(leaf) != file for leaf, file in before.items())
+    changed = {leaf for leaf, file in before.items() if after.get(leaf) != file}
+    return observed.relation == expected.relation and bool(changed) and not _same_rows(expected, observed, changed)
+
+
+def _same_rows(expected: TableFacts, observed: TableFacts, changed: set[str]) -> bool:
+    """True after VACUUM FULL and CLUSTER: no column was altered, and a TRUNCATE would be told by its event.
+
+    That of a partition sends none, as the changes of its root are published.
+    """
+    own = changed == {str(expected.relation)} and changed <= (observed.files or {}).keys()
+    return own and bool(expected.attributes) and observed.attributes == expected.attributes
+
+
+def followed(expected: TableFacts, observed: TableFacts) -> TableFacts:
+    """What the next look expects: files and columns as they are, unless their change is a sign."""
+    if observed.relation != expected.relation or rewritten(expected, observed):
+        return expected
+    return replace(expected, files=observed.files, attributes=observed.attributes)

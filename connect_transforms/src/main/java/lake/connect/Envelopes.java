@@ -11,6 +11,7 @@ final class Envelopes {
     private static final String NAME = ".Envelope";  // io.debezium.data.Envelope.SCHEMA_NAME_SUFFIX
     private static final String OPERATION = "op";
     private static final String DELETE = "d";
+    private static final String TRUNCATE = "t";
     private static final String DELETED = "__deleted";
 
     private Envelopes() {}
@@ -26,6 +27,10 @@ final class Envelopes {
         }
         Struct after = value.getStruct(AFTER);
         return after == null ? value.getStruct(BEFORE) : after;
+    }
+
+    static boolean isTruncate(Struct value) {
+        return isEnvelope(value) && TRUNCATE.equals(value.getString(OPERATION));
     }
 
     static boolean isDelete(Struct value) {
