@@ -8,6 +8,7 @@ import typer
 
 from lake.cli import options
 from lake.config.errors import LakeError
+from lake.local.left_tables import left_tables
 from lake.plan.run import apply_all, left_out, planned
 from lake.sources.change import Change
 from lake.sources.findings import Finding
@@ -25,6 +26,8 @@ def plan(env: str = options.ENV, as_json: bool = options.JSON, check: bool = opt
         found = planned(env)
     if found.changes or not found.refused:
         _print(found.changes, as_json)
+    for one in left_tables(found.place) if not as_json else ():
+        print(f"{'left':<10} {one.name}\n{'':<10} {one.status.reason}")
     _leave([], found.refused)
     if check and found.changes:
         raise typer.Exit(options.DIFFERENT)

@@ -107,7 +107,7 @@ def _service(one: ServiceStatus) -> list[str | Text]:
 
 
 def _state(name: str) -> Text:
-    return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting") else "red")
+    return Text(name, "green" if name == "running" else "yellow" if name in ("starting", "waiting", "left") else "red")
 
 
 LAGS = ("lag p50", "lag p95")

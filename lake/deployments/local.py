@@ -18,6 +18,7 @@ from lake.deployments.connectors import Ask, local_connectors
 from lake.deployments.deployment import Resource, Status, StreamerRun
 from lake.deployments.local_jobs import LocalJobs, of_services
 from lake.local import processes, status, streamer
+from lake.local.left_tables import left_tables
 from lake.local.parity import compare
 from lake.local.spark_job import run_job
 from lake.local.stack import BUSY, Stack
@@ -80,7 +81,7 @@ class LocalDeployment:
             "pairing": status.pairing(self.home, services),
             "services": services,
             "jobs": of_services(self.home, services),
-            "tables": tables,
+            "tables": [*tables, *(one.status for one in left_tables(self.home))],
             "sources": sources,
             "drifts": drifts,
         }

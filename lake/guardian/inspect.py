@@ -24,7 +24,8 @@ Applied = dict[str, dict[str, Any]]
 class Inspection:
     """What was found; observed is what accept() may make the baseline, expected the baseline until then.
 
-    position: of the connector in the log, as Kafka acknowledged it; 0 before its first record.
+    position: of the connector in the log, as Kafka acknowledged it; 0 before its first record. losing: the tables that
+    lose changes just now.
     """
 
     database: Database
@@ -33,6 +34,7 @@ class Inspection:
     capture: CaptureFacts | None
     position: int
     drifts: list[Drift]
+    losing: frozenset[str] = frozenset()
 
 
 def inspect(home: Environment, database: Database) -> Inspection:
@@ -54,7 +56,9 @@ def inspect(home: Environment, database: Database) -> Inspection:
         *rules.of_connectors(database, connect.running()),
         *guard_of(database).limit.of_limit(environment, database, seen.capture),
     ]
-    return Inspection(database, Baseline(seen.server, seen.tables), expected, seen.capture, seen.position, drifts)
+    now = Baseline(seen.server, seen.tables)
+    losing = frozenset(_losing(database, seen, applied)) if pipeline else frozenset()
+    return Inspection(database, now, expected, seen.capture, seen.position, drifts, losing)
 
 
 def _expected(home: Environment, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
@@ -96,12 +100,18 @@ def captured(database: Database, pipeline: dict[str, Any]) -> Database:
 
 def _losses(database: Database, known: Baseline, seen: Observation, applied: Applied) -> dict[str, str]:
     """Why changes are being lost, by table."""
+    there = applied.keys() & seen.tables.keys()
+    moved = {name: rules.moved_columns(known.tables[name], seen.tables[name]) for name in there}
+    return {**{name: why for name, why in moved.items() if why}, **_losing(database, seen, applied)}
+
+
+def _losing(database: Database, seen: Observation, applied: Applied) -> dict[str, str]:
+    """Why changes are lost just now, by table."""
     of_source, found = guard_of(database).rules, {}
     for name in applied.keys() & seen.tables.keys():
         # An apply under way may make another identity than was applied.
         identities = {applied[name]["replica_identity"], database.by_name[name].replica_identity}
-        reason = of_source.loss_reason(seen.tables[name], identities)
-        found[name] = reason or rules.moved_columns(known.tables[name], seen.tables[name])
+        found[name] = of_source.loss_reason(seen.tables[name], identities)
     return {name: why for name, why in found.items() if why}
 
 

@@ -4,6 +4,7 @@ import logging
 import subprocess
 import sys
 import time
+from collections.abc import Set
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
@@ -16,10 +17,14 @@ FIRST_S = 60.0
 GREATEST_S = 3600.0
 
 
-def lost_tables(drifts: list[Drift]) -> list[str]:
-    """The tables for which a re-snapshot is enough; none after a gap, which only `lake recover` repairs."""
+def lost_tables(drifts: list[Drift], losing: Set[str] = frozenset()) -> list[str]:
+    """The tables for which a re-snapshot is enough; none after a gap, which only `lake recover` repairs.
+
+    It is not enough for those that lose changes on, or that are not captured as they are defined.
+    """
     gap = any(drift.gap for drift in drifts)
-    return [] if gap else sorted({drift.table for drift in drifts if drift.lost and drift.table})
+    unready = losing | {drift.table for drift in drifts if not drift.lost}
+    return [] if gap else sorted({drift.table for drift in drifts if drift.lost and drift.table} - unready)
 
 
 class Repairs:
@@ -30,9 +35,9 @@ class Repairs:
         self._command: subprocess.Popen[bytes] | None = None
         self._waits: dict[str, tuple[float, float]] = {}  # by database: until when, and how long the next one is
 
-    def attend(self, database: Database, drifts: list[Drift]) -> None:
+    def attend(self, database: Database, drifts: list[Drift], losing: Set[str] = frozenset()) -> None:
         """Starts the repair of a database that needs one, unless its tables are too large for that."""
-        tables = lost_tables(drifts)
+        tables = lost_tables(drifts, losing)
         if not tables:
             self._waits.pop(database.database, None)
         if database.on_drift != "repair" or not tables or self._must_wait(database.database):

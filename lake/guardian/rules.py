@@ -18,7 +18,7 @@ def of_definition(database: Database, source: SourceFacts, partitions: int) -> I
         if change.table and change.table in refused:
             continue
         what = f"differs from the definition: {change.object}"
-        yield Drift(database.database, "", what, f"{change.action}: lake apply")
+        yield Drift(database.database, change.table, what, f"{change.action}: lake apply")
 
 
 def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]]) -> Iterator[Drift]:

@@ -52,6 +52,7 @@ class Truncates:
 
 def truncated(database: Database, message: Message) -> str:
     """The table of the definition that a message names, "schema.table"; "" for a heartbeat, or another table."""
-    headers = {name: (value or b"").decode() for name, value in message.headers() or []}
+    given = dict(message.headers() or ())
+    headers = {name: value.decode() for name, value in given.items() if isinstance(value, bytes)}
     named = tuple(headers.get(name, "") for name in HEADERS)
     return next((one.full_name for one in database.tables if (one.schema, one.name) == named), "")

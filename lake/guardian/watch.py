@@ -6,6 +6,7 @@ python -m lake.guardian.watch
 import logging
 import signal
 import threading
+import time
 from contextlib import suppress
 
 from lake.clients.connect import Connect, states
@@ -14,7 +15,7 @@ from lake.config.definition import Database, load_databases
 from lake.config.environment import Environment, load_environment
 from lake.config.errors import LakeError
 from lake.config.lock import is_locked
-from lake.guardian import protect, rules, supervisors
+from lake.guardian import leftovers, protect, rules, supervisors
 from lake.guardian.inspect import Inspection, applied_tables, inspect
 from lake.guardian.lag import LagTracker
 from lake.guardian.progress import CaptureProgress
@@ -30,6 +31,7 @@ from lake.state.resync import LOCK, pending
 
 LOG = logging.getLogger("guardian")
 INSPECT_EVERY_S = 5.0
+LEFTOVERS_EVERY_S = 20.0
 
 
 class Guardian:
@@ -45,6 +47,8 @@ class Guardian:
         self._reported: dict[str, list[Drift]] = {}
         self._lags: dict[str, LagTracker] = {}
         self._progress: dict[str, CaptureProgress] = {}
+        self._leftovers: list[Drift] = []
+        self._look_again_at = 0.0
         self.known: list[Database] = []  # the definition as it could be read last
         self.stopping = threading.Event()
 
@@ -61,7 +65,7 @@ class Guardian:
             self.forget_departed({one.database for one in self.known})
             self._truncates.note(self._applied())
             found = [drift for one in self.known for drift in self.attend(one)]
-            write(self._home, [*found, *rules.of_leaving(left.changes), *self._undefined()])
+            write(self._home, [*found, *rules.of_leaving(left.changes), *self._undefined(), *self._left_over()])
 
     def _applied(self) -> list[Database]:
         pipeline = read_pipeline(self._home)
@@ -72,6 +76,13 @@ class Guardian:
         with suppress(LakeError):
             return list(rules.of_undefined({one.connector for one in self.known}, self._connect.running()))
         return []
+
+    def _left_over(self) -> list[Drift]:
+        """What the lake left in the known servers, looked for now and then: it asks every database of each."""
+        if time.monotonic() >= self._look_again_at:
+            self._look_again_at = time.monotonic() + LEFTOVERS_EVERY_S
+            self._leftovers = leftovers.of_servers(self._home, self.known)
+        return self._leftovers
 
     def forget_departed(self, defined: set[str]) -> None:
         """Deletes baselines that are neither defined nor applied: git may remove a definition for a moment."""
@@ -91,7 +102,7 @@ class Guardian:
             ends = [drift.what for drift in confirmed if drift.gap or (stops and drift.lost)]
             self._act(found, [] if at_work else ends, at_work)
             if not at_work:
-                self._repairs.attend(database, confirmed)
+                self._repairs.attend(database, confirmed, found.losing)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]
         except LakeError as error:

@@ -3,16 +3,21 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lake.clients import stream_status
+from lake.clients.table_status import STALE_S
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.versions import EMR_RELEASES
 from lake.local import processes
+from lake.local.last_words import last_error, why_it_ended
 from lake.local.service import Service
 from lake.local.stack import SERVICES, Stack, answers
 from lake.local.supervisor import BACKOFF, RUNNING, State, Supervisor
 
+STREAM = "stream"
+TOLD_S = 300  # how long after a new start it is told why the one before ended
 ADVICE = {
     "orphaned": "its supervisor has ended, but its processes run: lake up stops and starts them",
     "down": "start with: lake up",
@@ -72,9 +77,23 @@ def _asked(supervisor: Supervisor) -> ServiceStatus:
         return ServiceStatus(service.name, "waiting", 0, 0, 0, "starts with: lake apply")
     if supervisor.pid() is None:
         return _unsupervised(service, bool(processes.of_service(supervisor.home.data, service.name)))
-    line = _line(state)
-    problem = _problem(service) if line.state == "running" else ""
-    return replace(line, state="silent", reason=problem) if problem else line
+    log = supervisor.home.log(service.name)
+    line = _line(state, _quoted(last_error(log)))
+    problem = _problem(service, log) if line.state == "running" else ""
+    if problem:
+        return replace(line, state="silent", reason=problem)
+    return replace(line, reason=_ended(supervisor.home, line)) if service.name == STREAM else line
+
+
+def _ended(home: Environment, line: ServiceStatus) -> str:
+    """Why the streaming job ends, which may take minutes, or why it had to start again a while ago."""
+    is_told = stream_status.silent_s(home) > STALE_S or line.uptime_s < TOLD_S
+    why = why_it_ended(home.log(STREAM), 2 * TOLD_S) if is_told and line.state == "running" else ""
+    return f"it ends, and starts again: {why}" if why else line.reason
+
+
+def _quoted(error: str) -> str:
+    return f": {error}" if error else ""
 
 
 def _unsupervised(service: Service, runs: bool) -> ServiceStatus:
@@ -82,20 +101,22 @@ def _unsupervised(service: Service, runs: bool) -> ServiceStatus:
     return ServiceStatus(service.name, state, 0, 0, 0, ADVICE[state])
 
 
-def _problem(service: Service) -> str:
+def _problem(service: Service, log: Path) -> str:
     """Why it does not answer; "" if it answers."""
+    said = _quoted(last_error(log))
     try:
-        return "" if answers(service) else f"its process runs and does not answer; see: lake logs {service.name}"
+        return "" if answers(service) else f"its process runs and does not answer{said}; see: lake logs {service.name}"
     except LakeError as error:
         return str(error)
 
 
-def _line(state: State) -> ServiceStatus:
+def _line(state: State, said: str) -> ServiceStatus:
+    """said: the last error of its log."""
     if state.state == BACKOFF:
-        reason = f"it ends within a second after each start; see: lake logs {state.name}"
+        reason = f"it ends within a second after each start{said}; see: lake logs {state.name}"
         return ServiceStatus(state.name, "failing", 0, 0, 0, reason)
     if state.state != RUNNING:
-        return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason)
+        return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason + said)
     uptime = max(0, int(time.time()) - state.started_at)
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
 

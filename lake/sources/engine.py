@@ -4,12 +4,13 @@ Everything here speaks of position (an integer that grows along the engine's log
 lake) and identity. What an engine calls them stays in its folder.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, Self
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
+from lake.config.source import SourceServer
 from lake.sources.change import Change
 from lake.sources.drift import Drift
 from lake.sources.findings import Finding
@@ -260,13 +261,20 @@ class Leaving(Protocol):
         """What takes out the tables of the database; whole: nothing of it is captured any more."""
 
 
+class Leftovers(Protocol):
+    """Finds what the lake put into a server, and no definition knows."""
+
+    def leftovers(self, environment: Environment, source: SourceServer | None, known: Iterable[str]) -> Iterator[Drift]:
+        """known: the databases of this server that are captured. source: None for the server of the lake."""
+
+
 @dataclass(frozen=True)
 class Engine:
     """One engine.
 
     types: those that the lake can keep. scripts: the preparation for the chart source-database, {"server": script,
     "databases": {name: script}}; without it the chart can't prepare a source. Without guard, its sources are not
-    watched; without leaving, a source keeps what the lake put into it.
+    watched; without leaving, a source keeps what the lake put into it; without leftovers, nobody looks for that.
     """
 
     name: str
@@ -279,3 +287,4 @@ class Engine:
     scripts: Callable[[list[Database]], dict[str, Any]] | None = None
     guard: Guard | None = None
     leaving: Leaving | None = None
+    leftovers: Leftovers | None = None

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from lake.config.definition import Database
-from lake.sources.postgres import facts, leaving, rules
+from lake.sources.postgres import facts, leaving, leftovers, rules
 from lake.sources.postgres.preparation import carry_out, database_steps, harmed, server_steps, unmet
 from lake.sources.postgres.protection import cures, protect
 from lake.sources.postgres.updatable import broken_members
@@ -263,6 +263,24 @@ def test_a_rewrite_is_told_where_rows_may_be_others(server: SourceServer) -> Non
         source.run(*statement.split("; "))
         found = [one.what for one in rules.of_table(source.definition, before, read()["public.t"])]
         assert [what in one for what, one in zip(told, found, strict=True)] == [True] * len(told), (statement, found)
+
+
+def test_what_no_definition_knows_is_named(server: SourceServer) -> None:
+    """By its name and its database: a slot of somebody else is none of ours."""
+    source, other = Source(server, {"t": FULL}), Source(server, {"t": FULL})
+    source.run(
+        f"CREATE PUBLICATION lake_{source.name}",
+        f"SELECT pg_create_logical_replication_slot('lake_{source.name}', 'pgoutput')",
+        f"SELECT pg_create_logical_replication_slot('lake_{other.name}_x', 'pgoutput')",
+    )
+
+    def named(*known: str) -> list[str]:
+        found = leftovers.leftovers(source.home, None, known)
+        return [one.what.split(" of ")[0] for one in found if one.database in (source.name, other.name)]
+
+    assert named() == [f"slot lake_{source.name}", f"publication lake_{source.name}"]
+    assert named(source.name) == []
+    source.run(*(f"SELECT pg_drop_replication_slot('lake_{one}')" for one in (source.name, f"{other.name}_x")))
 
 
 def test_what_leaves_gives_back_what_was_before(server: SourceServer) -> None:

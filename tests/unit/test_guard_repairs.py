@@ -14,6 +14,7 @@ from tests.unit.test_guard_rules import DATABASE
 REPAIR = DATABASE  # the default
 TELL = DATABASE.model_copy(update={"on_drift": "tell"})
 LOST = loss(DATABASE, "public.a", "was emptied")
+OTHER = Drift("shop", "", "another connector", "delete it")
 TOLD = Drift("shop", "public.a", "differs from the definition", "lake apply")
 
 
@@ -42,7 +43,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("database", "drifts", "expected"),
     [
-        (REPAIR, [LOST, TOLD], [["resnapshot", "shop.public.a"]]),
+        (REPAIR, [LOST, OTHER], [["resnapshot", "shop.public.a"]]),
+        (REPAIR, [LOST, TOLD], []),  # until lake apply it would be lost again
         (TELL, [LOST], []),
         (REPAIR, [TOLD], []),
         (REPAIR, [LOST, gap(DATABASE, "the slot is lost")], []),
@@ -55,6 +57,11 @@ def test_what_is_read_again(
     guardian.attend(database, drifts)
     guardian.attend(database, drifts)  # one command at a time
     assert started == expected
+
+
+def test_a_table_that_loses_changes_on_is_not_read_over_and_over(started: list[list[str]]) -> None:
+    Repairs(load_environment()).attend(REPAIR, [LOST], {"public.a"})
+    assert started == []
 
 
 def test_large_tables_are_left_to_people(started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from lake.sources.postgres import (
     connector,
     facts,
     leaving,
+    leftovers,
     limit,
     preparation,
     protection,
@@ -26,5 +27,6 @@ POSTGRES = Engine(
     types=MAPPED,
     scripts=script.scripts,
     leaving=leaving,
+    leftovers=leftovers,
     guard=Guard(facts.ServerFacts, facts.TableFacts, facts, rules, limit, protection),
 )
