@@ -1,15 +1,18 @@
 """The commands for services: up, down, restart, logs, endpoints."""
 
+import sys
 import time
 
 import typer
 
 from lake.cli import options
-from lake.config.environment import load_environment
+from lake.config.definition import Database
+from lake.config.environment import Environment, load_environment
 from lake.deployments.open import open_deployment
 from lake.local.endpoints import endpoints as all_endpoints
 from lake.local.endpoints import flat
 from lake.local.stack import Stack
+from lake.resync import slots
 
 
 def up() -> None:
@@ -26,18 +29,40 @@ def up() -> None:
         options.out.print("The lake was already up; nothing to do. See: lake status")
 
 
-def down() -> None:
+DROP_SLOTS = typer.Option(False, "--drop-slots", help="Let the sources keep no log for this lake meanwhile.")
+
+
+def down(drop_slots: bool = DROP_SLOTS) -> None:
     """Stop all services. The data are kept.
+
+    A server of your own keeps its log for the lake while it is down; how much is said. --drop-slots gives that up: at
+    the next lake up all tables of these databases are read again. On a terminal it is asked.
 
     Example: lake down
     """
-    began = time.monotonic()
-    with options.lines("stopping the services"):
-        has_stopped = Stack(load_environment(), options.say_step).down()
+    began, home = time.monotonic(), load_environment()
+    gone = given_up(home, drop_slots)
+    with options.lines("stopping the services") as report:
+        slots.drop(home, gone, report)
+        has_stopped = Stack(home, options.say_step).down()
     if has_stopped:
         options.out.print(f"The lake is down after {time.monotonic() - began:.1f} s; its data are kept.")
     else:
         options.out.print("The lake was not up; nothing to do.")
+
+
+def given_up(home: Environment, drop_slots: bool) -> list[Database]:
+    """The databases whose slots are dropped, after it was said what they keep; without consent none."""
+    captured = slots.captured(home)
+    for line in slots.described(home, captured):
+        options.say(line)
+    own = [one for one in captured if one.source]
+    if drop_slots or not own:
+        return captured if drop_slots else []
+    if sys.stdin.isatty() and typer.confirm(f"Drop the slots of your own servers? ({slots.READ_AGAIN})", err=True):
+        return own
+    options.say(f"to give that up: lake down --drop-slots ({slots.READ_AGAIN})")
+    return []
 
 
 def restart(service: str = typer.Argument(help="Service name as shown by lake status")) -> None:

@@ -10,6 +10,7 @@ from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.sources.drift import Drift
 from lake.sources.engines import guard_of
+from lake.state import dropped
 
 LOG = logging.getLogger("guardian")
 GREATEST_BYTES = 10 * 2**30  # of the tables of one repair
@@ -28,7 +29,7 @@ def lost_tables(drifts: list[Drift], losing: Set[str] = frozenset()) -> list[str
 
 
 class Repairs:
-    """Starts one command at a time: `lake resnapshot`, which also proves the result. Each failure doubles the wait."""
+    """Starts one command at a time, which also proves the result. Each failure doubles the wait."""
 
     def __init__(self, home: Environment) -> None:
         self._home = home
@@ -37,7 +38,12 @@ class Repairs:
 
     def attend(self, database: Database, drifts: list[Drift], losing: Set[str] = frozenset()) -> None:
         """Starts the repair of a database that needs one, unless its tables are too large for that."""
-        tables = lost_tables(drifts, losing)
+        if database.database in dropped.databases(self._home):
+            self._recover(database)
+        else:
+            self._read_again(database, lost_tables(drifts, losing))
+
+    def _read_again(self, database: Database, tables: list[str]) -> None:
         if not tables:
             self._waits.pop(database.database, None)
         if database.on_drift != "repair" or not tables or self._must_wait(database.database):
@@ -47,7 +53,13 @@ class Repairs:
             LOG.warning("%s: %s are not read again: about %d bytes", database.database, ", ".join(tables), size)
             return
         LOG.warning("%s: %s are read again", database.database, ", ".join(tables))
-        self._start([f"{database.database}.{table}" for table in tables])
+        self._start(["resnapshot", *(f"{database.database}.{table}" for table in tables)])
+
+    def _recover(self, database: Database) -> None:
+        """Its slot was dropped by consent: a new one, and all tables anew."""
+        if not self._must_wait(database.database):
+            LOG.warning("%s is read again: its slot was dropped by lake down", database.database)
+            self._start(["recover", database.database])
 
     def _must_wait(self, name: str) -> bool:
         if self._command is not None and self._command.poll() is None:
@@ -58,6 +70,6 @@ class Repairs:
         self._waits[name] = (time.monotonic() + wait, min(2 * wait, GREATEST_S))
         return False
 
-    def _start(self, tables: list[str]) -> None:
-        command = [sys.executable, "-m", "lake.cli.main", "resnapshot", *tables]
+    def _start(self, arguments: list[str]) -> None:
+        command = [sys.executable, "-m", "lake.cli.main", *arguments]
         self._command = subprocess.Popen(command, cwd=self._home.root)  # it prints into the guardian's log

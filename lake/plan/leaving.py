@@ -16,7 +16,7 @@ from lake.config.waiting import wait_until
 from lake.plan.refusals import Refused
 from lake.sources.change import Change
 from lake.sources.engines import engine_of
-from lake.state import applied
+from lake.state import applied, dropped
 
 WITHIN_S = 60.0
 STAYS = "its rows stay in the lake, and its topics in Kafka"
@@ -108,6 +108,7 @@ def _end_capture(home: Environment, database: Database) -> None:
         connect.delete(name)
     if _is_there(home, database):
         _until(lambda: engine_of(database).capture.reset(home, database), "its slot is still read")
+    dropped.forget(home, database.database)
 
 
 def _is_there(home: Environment, database: Database) -> bool:

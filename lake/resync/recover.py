@@ -22,7 +22,7 @@ from lake.resync.finish import Tables, prove, read_again
 from lake.resync.request import snapshot_request
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
-from lake.state import resync
+from lake.state import dropped, resync
 
 WITHIN_S = 60.0
 
@@ -43,6 +43,8 @@ def recovered(
     result = repair(home, replace(found, drifts=drifts), timeout_s, report, place)
     if refusal:
         apply_all(LOCAL, report).demand(database.database)
+    if result["equal"]:
+        dropped.forget(home, database.database)
     return {**result, "drifts": [drift.what for drift in drifts]}
 
 

@@ -82,6 +82,14 @@ class ConnectorSettings(Protocol):
         """Settings that only one connector may have with these values."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """Log that a source keeps for the lake. left: how much more it may become; None without a limit."""
+
+    bytes: int
+    left: int | None
+
+
 class Capture(Protocol):
     """Positions in the log, the reader of the log, and requests to the connector through its source."""
 
@@ -99,6 +107,9 @@ class Capture(Protocol):
 
     def status(self, environment: Environment, database: Database) -> tuple[str, int | None]:
         """The state in words, and the bytes of log that the source keeps for the capture, if known."""
+
+    def kept(self, environment: Environment, database: Database) -> Kept | None:
+        """The log that the source keeps for the capture; None where it keeps none."""
 
     def request_snapshot(self, environment: Environment, database: Database, tables: list[str]) -> int:
         """Requests that the connector reads tables (schema.table) while it streams. Returns a position after that."""

@@ -1,5 +1,6 @@
 """What the guardian does by itself for tables that lost changes."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from lake.guardian import repairs
 from lake.guardian.repairs import GREATEST_BYTES, Repairs
 from lake.sources.drift import Drift, gap, loss
 from lake.sources.postgres import facts
+from lake.state import dropped
 from tests.unit.test_guard_rules import DATABASE
 
 REPAIR = DATABASE  # the default
@@ -57,6 +59,16 @@ def test_what_is_read_again(
     guardian.attend(database, drifts)
     guardian.attend(database, drifts)  # one command at a time
     assert started == expected
+
+
+def test_a_slot_that_was_dropped_by_consent_is_recovered(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
+    home = load_environment()
+    dropped.note(home, "shop")
+    Repairs(home).attend(TELL, [gap(DATABASE, "there is no slot")])
+    assert started == [["recover", "shop"]]
 
 
 def test_a_table_that_loses_changes_on_is_not_read_over_and_over(started: list[list[str]]) -> None:

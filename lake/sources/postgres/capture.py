@@ -8,7 +8,7 @@ import psycopg
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import LakeError
-from lake.sources.engine import Offset
+from lake.sources.engine import Kept, Offset
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, value
 from lake.sources.postgres.facts import read_capture, read_slot
@@ -64,6 +64,11 @@ def status(environment: Environment, database: Database) -> tuple[str, int | Non
     if slot is None:
         return "absent", None
     return f"{'active' if slot.active else 'inactive'}, {slot.wal_status}", slot.retained_bytes
+
+
+def kept(environment: Environment, database: Database) -> Kept | None:
+    slot = read_capture(environment, database)
+    return Kept(slot.retained_bytes, slot.safe_bytes) if slot and slot.retained_bytes is not None else None
 
 
 def request_snapshot(environment: Environment, database: Database, tables: list[str]) -> int:

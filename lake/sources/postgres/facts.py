@@ -20,7 +20,7 @@ SELECT (SELECT system_identifier::text FROM pg_control_system()) AS system_ident
 SLOT = """
 SELECT s.plugin::text, s.database::text, s.wal_status, (s.confirmed_flush_lsn - '0/0'::pg_lsn)::bigint AS captured,
   pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)::bigint AS retained_bytes, s.active, a.usename::text AS reader,
-  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent, s.active_pid AS pid
+  (r.sent_lsn - '0/0'::pg_lsn)::bigint AS sent, s.active_pid AS pid, s.safe_wal_size::bigint AS safe_bytes
 FROM pg_replication_slots s LEFT JOIN pg_stat_activity a ON a.pid = s.active_pid
 LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
@@ -70,7 +70,8 @@ class Slot:
     """A replication slot; captured and retained_bytes are None where PostgreSQL has none.
 
     captured: the slot's confirmed_flush_lsn. reader: None without a reader. sent: the end of the log that was decoded
-    for the reader, None without a reader. pid: of the reader's walsender.
+    for the reader, None without a reader. pid: of the reader's walsender. safe_bytes: how much more log may be written
+    before the server gives the slot up; None without a limit.
     """
 
     plugin: str
@@ -82,6 +83,7 @@ class Slot:
     reader: str | None
     sent: int | None = None
     pid: int | None = None
+    safe_bytes: int | None = None
 
     @property
     def progress(self) -> tuple[int | None, ...]:
