@@ -39,10 +39,9 @@ def declared(table: Table) -> Dict[str, Any]:
     fields = {field["name"]: nullable(field["name"], branch(field["type"])) for field in table.avsc["fields"]}
     for name, kind in ADDED_TYPES.items():
         fields.setdefault(name, nullable(name, kind))
-    if table.replica_identity != "full":
-        key = {"type": "record", "name": "Key", "fields": [fields[name] for name in table.keys]}
-        fields[UNAVAILABLE] = nullable(UNAVAILABLE, {"type": "array", "items": "string"})
-        fields[MOVED_FROM] = nullable(MOVED_FROM, key)
+    key = {"type": "record", "name": "Key", "fields": [fields[name] for name in table.keys]}
+    fields[UNAVAILABLE] = nullable(UNAVAILABLE, {"type": "array", "items": "string"})
+    fields[MOVED_FROM] = nullable(MOVED_FROM, key)
     return {
         "type": "record",
         "name": "Value",

@@ -15,7 +15,8 @@ import org.apache.kafka.connect.transforms.Transformation;
 
 /**
  * Names the missing values of a row under REPLICA IDENTITY DEFAULT, in two new fields of the flat row or of the
- * envelope. Needs no configuration.
+ * envelope. With {@code only.missing} a row that lacks nothing stays as it is: that is for tables under FULL, whose
+ * identity somebody may change meanwhile.
  *
  * <ul>
  *   <li>{@code __unavailable}: the names of the columns whose large value did not change and is not in the message:
@@ -41,16 +42,21 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
     private static final String OLD_KEY = "__debezium.oldkey";
     private static final String NEW_KEY = "__debezium.newkey";
 
+    private static final String ONLY_MISSING = "only.missing";
+
     private final SchemaCache<Schema> widened = new SchemaCache<>();
+
+    private boolean onlyMissing;
 
     @Override
     public void configure(Map<String, ?> configs) {
-        // Nothing to set.
+        onlyMissing = Boolean.parseBoolean(String.valueOf(configs.get(ONLY_MISSING)));
     }
 
     @Override
     public ConfigDef config() {
-        return new ConfigDef();
+        return new ConfigDef().define(ONLY_MISSING, ConfigDef.Type.BOOLEAN, false, ConfigDef.Importance.HIGH,
+                "Leaves a row that lacks nothing as it is.");
     }
 
     @Override
@@ -59,6 +65,9 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
             return record;
         }
         Struct row = (Struct) record.value();
+        if (onlyMissing && (record.keySchema() == null || missing(row) == null)) {
+            return record;
+        }
         Schema wider = widened.of(row.schema(), schema -> widen(schema, record.keySchema()));
         Struct named = Structs.copy(row, wider);
         named.put(UNAVAILABLE, unavailable(record, row));
@@ -68,9 +77,10 @@ public class NameUnavailable<R extends ConnectRecord<R>> implements Transformati
     }
 
     private List<String> unavailable(R record, Struct row) {
-        if (record.headers().lastWithName(NEW_KEY) != null) {
-            return ALL;
-        }
+        return record.headers().lastWithName(NEW_KEY) != null ? ALL : missing(row);
+    }
+
+    private static List<String> missing(Struct row) {
         Struct found = Envelopes.row(row);
         if (found == null) {
             return null;

@@ -54,6 +54,15 @@ class NameUnavailableTest {
     }
 
     @Test
+    void leavesAWholeRowOfATableUnderFullAsItIs() {
+        transform.configure(Map.of("only.missing", "true"));
+        SourceRecord whole = message(row("a"));
+        assertSame(whole, transform.apply(whole));
+        assertEquals(List.of("note"),
+                named(message(row(NameUnavailable.PLACEHOLDER))).getArray(NameUnavailable.UNAVAILABLE));
+    }
+
+    @Test
     void takesNoRealValueForIt() {
         Struct row = row("lake unavailable").put("photo", ByteBuffer.wrap(BYTES)).put("tags", List.of("a", "b"));
         Struct named = named(message(row));
