@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from spark_jobs.parity import lake_rows
 from spark_jobs.parity.lake_rows import WrongType
-from spark_jobs.parity.table_check import covered, described, stored
+from spark_jobs.parity.table_check import covered, described, stored, taken
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered
@@ -45,7 +45,7 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
 
 def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) -> Content:
     """The old rows of each target against the keys of the source at the snapshot."""
-    columns = described(table, snapshot.columns(table.source_name))
+    columns = described(table, taken(table, snapshot))
     texts = snapshot.rows(table.source_name, columns)
     columns = stored(table, columns)
     present = lake_rows.of_source(texts, table, columns).rows.select("key")

@@ -168,6 +168,7 @@ class Charts:
         key = self._source.secrets_key
         may_call = read_secret(self._logins.operators, key)
         rights += [*read_secret(self._logins.writer, key), *may_call]
+        rights += read_secret(self._source.hashes, key) if self._source.hashes else []
         # The pod that performs operators' requests to Connect; the requests are on S3.
         requested = [*answer_requests(self._storage.artifacts, REQUESTS), use_key(self._storage.key), *may_call]
         requester = self._role("Requester", REQUESTER, requested)
@@ -187,6 +188,7 @@ class Charts:
             **security,
             "databaseSecret": self._source.users[roles.CAPTURE].secret_arn,
             "registrySecret": self._logins.writer.secret_arn,
+            **({"hashesSecret": self._source.hashes.secret_arn} if self._source.hashes else {}),
             "restSecret": self._logins.operators.secret_arn,
             "hook": {"serviceAccount": HOOK},
             "databasePort": self._source.port,

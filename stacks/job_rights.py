@@ -62,6 +62,7 @@ class JobRights:
             *write_objects(self._storage.logs, EMR_LOGS),
             read_asset(*code.parts),
             *read_secret(source.users[roles.VERIFY], source.secrets_key),
+            *(read_secret(source.hashes, source.secrets_key) if source.hashes else []),
             *(read_secret(source.admin, source.admin_key) if self.may_load else []),
         ]
 

@@ -101,6 +101,8 @@ class ManagedConnectStack(CaptureStack):
         source, key = self._source, self._source.secrets_key
         offsets = f"{settings.connect_group}-offsets"
         secrets = {"database": source.users[roles.CAPTURE].secret_arn, "registry": self._writer.secret_arn}
+        hashes = {"hashes": source.hashes} if source.hashes else {}
+        secrets.update({name: secret.secret_arn for name, secret in hashes.items()})
         databases = self.blueprint.databases
         rights = capture_rights(self._kafka, databases, source, [offsets, OWN], OWN)
         connectors = ManagedConnectors(
@@ -110,7 +112,10 @@ class ManagedConnectStack(CaptureStack):
             kafka=self._kafka,
             bundle=PluginBundle(self, "Plugins", archive=package.plugins),
             worker=worker_settings(self.blueprint.root, offsets=offsets, region=self.region, secrets=secrets),
-            statements=[*rights, *read_secret(self._writer, key)],
+            statements=[
+                *rights,
+                *(one for secret in (self._writer, *hashes.values()) for one in read_secret(secret, key)),
+            ],
             subnets=self._network.vpc.private_subnets,
             group=self._group,
             log_group=self._logs[CONNECT],

@@ -121,6 +121,7 @@ class ProcessingStack(Part):
             source=f"jdbc:postgresql://{self._source.host}:{self._source.port}",
             secret=self._source.users[roles.VERIFY].secret_arn,
             admin=self._source.admin.secret_arn if self._may_load else "",
+            hashes=self._source.hashes.secret_arn if self._source.hashes else "",
             kafka_secret=secret_name(self.settings.name, JOBS) if self._kafka.users else "",
         )
 

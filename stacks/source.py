@@ -8,7 +8,9 @@ from lake_constructs.database_users import DatabaseUsers
 from lake_constructs.encryption_key import EncryptionKey
 from lake_constructs.postgres_source import PORT, PostgresSource
 from lake_constructs.serverless_spark import hand_to_jobs
+from lake_constructs.service_login import ServiceLogin
 
+from lake.aws.rendering import has_hashes
 from lake.aws.source import ExistingDatabase, roles
 from lake.config import versions
 from stacks.network import NetworkStack
@@ -25,6 +27,7 @@ class SourceStack(Part):
         self.secrets_key = EncryptionKey(self, "SecretsKey", purpose="secrets", removal_policy=removal)
         users = DatabaseUsers(self, "Users", names=roles.USERS, key=self.secrets_key, removal_policy=removal)
         self.users = users.by_name
+        self.hashes = self._hashes() if has_hashes(blueprint.databases) else None
         self.instance: PostgresSource | None = None
         if self.settings.source.existing:
             self._adopt(self.settings.source.existing)
@@ -32,7 +35,12 @@ class SourceStack(Part):
             self._create(storage, network)
         if self.settings.processing.serverless:
             readable = [self.users[roles.VERIFY], *([self.admin] if not self.settings.source.existing else [])]
+            readable += [self.hashes] if self.hashes else []
             hand_to_jobs(readable, self.secrets_key)
+
+    def _hashes(self) -> ServiceLogin:
+        """The key of the hashes of columns: with another one, old and new rows have other hashes."""
+        return ServiceLogin(self, "Hashes", user="hashes", key=self.secrets_key, removal_policy=self.blueprint.removal)
 
     def _create(self, storage: StorageStack, network: NetworkStack) -> None:
         source, removal = self.settings.source, self.blueprint.removal

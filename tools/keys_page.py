@@ -16,7 +16,7 @@ from lake.config.environment import PROJECT, Environment
 
 PAGE = PROJECT / "docs/keys.md"
 NOT_WRITTEN = {(Environment, "root")}
-ITEM = {"tables": "SCHEMA.TABLE"}  # what a person names below a key
+ITEM = {"tables": "SCHEMA.TABLE", "columns": "COLUMN"}  # what a person names below a key
 HEAD = """# All keys of both YAML files
 
 `make pages` writes this page from the models that read the files. [definition.md](definition.md) explains the keys of a

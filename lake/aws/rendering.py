@@ -34,7 +34,7 @@ from lake.rendering.message_form import in_form
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, hive_database
 from lake.rendering.topics import LARGEST_MESSAGE, Topic, topics
-from lake.sources.connector import source_values, template
+from lake.sources.connector import of_columns, source_values, template
 from lake.sources.engine import Address as Address
 from lake.sources.engines import engine_of
 from lake.sources.postgres.roles import REGISTRY_DATABASE as REGISTRY_DATABASE
@@ -48,8 +48,14 @@ REQUESTS = "connectors"
 SINK_TEMPLATE = Path("connector_configs") / "sink_kafka_s3.json"
 SINK = "s3-sink"  # the prefix, in the bucket of bronze, of the archive of Connect
 WRITER_PASSWORD = "${secrets:registry:password}"  # as the chart of Connect names the secret
+HASH_SECRET = "${secrets:hashes:password}"  # the same
 NOW = "deploy the databases of another engine as another environment"
 HIVE_URIS = "hoodie.datasource.hive_sync.metastore.uris"
+
+
+def has_hashes(databases: list[Database]) -> bool:
+    """True if a definition hashes columns, which needs a key."""
+    return any(table.hashed for database in databases for table in database.tables)
 
 
 def table_topics(databases: list[Database]) -> list[str]:
@@ -110,7 +116,7 @@ def source_connector(
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
     values = source_values(database, address, registry, _largest_message(environment))
     settings = in_form(render(template(root, database), values), database, registry_login(WRITER_PASSWORD))
-    return {**settings, **tls, **_topic_creation(database, environment, root)}
+    return {**settings, **tls, **of_columns(database, HASH_SECRET), **_topic_creation(database, environment, root)}
 
 
 def sink_connector(

@@ -43,9 +43,11 @@ def run(script: str, outputs: StackOutputs, arguments: Sequence[str], name: str 
     """A job that ends. EMR Serverless puts the secret into a variable of the driver, and into nothing else."""
     size = {key: value for key, value in steps.settings(ONCE).items() if "shuffle" not in key}
     submit = steps.submit_once(script, script, outputs, arguments, more={**size, **_workers(ONCE)})
-    secret, variable = steps.secret_of(script, outputs)
-    held = f"spark.emr-serverless.driverEnv.{variable.removesuffix('PASSWORD')}{SECRET}"
-    properties = {"classification": "spark-defaults", "properties": {held: f"EMR.secret@{secret}"}}
+    held = {
+        f"spark.emr-serverless.driverEnv.{variable.removesuffix('PASSWORD')}{SECRET}": f"EMR.secret@{secret}"
+        for variable, secret in steps.secrets_of(script, outputs).items()
+    }
+    properties = {"classification": "spark-defaults", "properties": held}
     overrides = {"configurationOverrides": {"applicationConfiguration": [properties]}}
     return {**_run(name or script, submit, script, outputs), **overrides, "mode": "BATCH"}
 

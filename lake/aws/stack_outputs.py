@@ -50,6 +50,7 @@ class StackOutputs:
     admin: str
     role: str = ""
     name: str = ""  # of the environment
+    hashes: str = ""  # the ARN of the key of hashes, where a definition hashes columns
     kafka_secret: str = ""  # the name of the secret with which jobs log in to Kafka; "" if they do so by IAM
 
     @property

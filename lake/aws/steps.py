@@ -30,6 +30,7 @@ SALES_CHECKPOINTS = f"{STATE}/checkpoints/{sales.FOLDER}"  # in the bucket of ar
 STARTERS = ("start_job", "stop_job", "run_job")
 # Users of the source database, and where their jobs look for the password.
 VERIFY_USER, VERIFY_PASSWORD = roles.VERIFY, "LAKE_VERIFY_PASSWORD"
+HASH_PASSWORD = "LAKE_HASH_PASSWORD"  # the key of the hashes of columns
 ADMIN_USER, LOAD_PASSWORD = roles.ADMIN, "LAKE_LOAD_PASSWORD"
 # EMR's jar that runs a command. It is on every node: script-runner.jar would be read from a bucket of AWS's, with the
 # rights of the nodes, which reach our own buckets only.
@@ -136,7 +137,8 @@ def stop(name: str, outputs: StackOutputs) -> list[str]:
 def run(script: str, outputs: StackOutputs, arguments: Sequence[str]) -> list[str]:
     """Run a job to its end. Its driver is on the primary node, so that its output is the log of the step."""
     submit = submit_once(script, script, outputs, arguments, ("--deploy-mode", "client"))
-    return _script("run_job", outputs, outputs.region, *secret_of(script, outputs), *submit)
+    secrets = secrets_of(script, outputs)
+    return _script("run_job", outputs, outputs.region, ",".join(secrets.values()), ",".join(secrets), *submit)
 
 
 def submit_once(
@@ -152,9 +154,11 @@ def submit_once(
     return spark_submit(script, name, _place(script, flags, {**own, **more}, outputs), arguments)
 
 
-def secret_of(script: str, outputs: StackOutputs) -> tuple[str, str]:
-    """The secret of a job that ends, and the variable in which it looks for the password."""
-    return (outputs.admin, LOAD_PASSWORD) if script == LOAD else (outputs.secret, VERIFY_PASSWORD)
+def secrets_of(script: str, outputs: StackOutputs) -> dict[str, str]:
+    """The secrets of a job that ends, by the variables in which it looks for the passwords."""
+    if script == LOAD:
+        return {LOAD_PASSWORD: outputs.admin}
+    return {VERIFY_PASSWORD: outputs.secret, **({HASH_PASSWORD: outputs.hashes} if outputs.hashes else {})}
 
 
 def config(processing: Processing, outputs: StackOutputs) -> list[str]:

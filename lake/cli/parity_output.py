@@ -17,6 +17,9 @@ def show(result: dict[str, Any]) -> None:
         for kind in ("differences", "unsettled"):
             for difference in one[kind]:
                 options.out.print(f"{name}: {_line(difference)}", markup=False)
+        if hidden := one.get("left_out"):
+            what = f"not compared, as the definition leaves them out: {', '.join(hidden)}"
+            options.out.print(f"{name}: {what}", markup=False)
     for database, left_out in result.get("left_out", {}).items():
         options.out.print(f"not compared, as the definition of {database} leaves them out: {', '.join(left_out)}")
     lsns = ", ".join(sorted({one["lsn"] for one in result["tables"].values() if "lsn" in one}))

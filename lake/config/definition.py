@@ -1,7 +1,7 @@
 """What is captured: the typed form of databases/<database>.yaml."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,7 +19,9 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
+from lake.config import columns as column_rules
 from lake.config.bronze_form import BronzeForm
+from lake.config.columns import Columns
 from lake.config.declared_schema import columns_of, with_declared
 from lake.config.errors import BadInput
 from lake.config.identifiers import (
@@ -43,6 +45,8 @@ SIGNAL = "lake.signal"
 DEFAULT_ENGINE = "postgres"
 EPOCH_SIZE = 2**48  # offsets of one epoch of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
+
+READ = ("left_out", "message_key", "taken")  # of a table, from its source: never in a file
 
 TableType = Literal["cow", "mor"]
 OnBadMessage = Literal["stop", "quarantine"]
@@ -79,11 +83,14 @@ class Table:
     # Of its topic, fixed for its life, where it is not the number of the environment.
     topic_partitions: Annotated[StrictInt, Field(ge=1, le=1000)] | None = None
     lake_name: Identifier | None = None  # of the table in the lake, where it is not that of the source
+    columns: Columns = Field(default_factory=dict)  # left out, hashed, or named otherwise in the lake
     bronze: BronzeForm = BronzeForm()
     avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
-    # Read from the source, never from the file: generated columns, and the key where it is not the primary key.
+    # Read from the source, never from the file: generated columns, the key where it is not the primary key, and the
+    # columns that the lake takes.
     left_out: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
     message_key: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
+    taken: Annotated[tuple[str, ...] | None, Field(json_schema_extra={"readOnly": True})] = None
 
     @model_validator(mode="after")
     def _partition_groups_rows(self) -> "Table":
@@ -95,6 +102,11 @@ class Table:
         return self
 
     @model_validator(mode="after")
+    def _columns_fit(self) -> "Table":
+        column_rules.check(self.columns, self.key, self._folders)
+        return self
+
+    @model_validator(mode="after")
     def _schema_has_the_columns(self) -> "Table":
         known = columns_of(self.avsc) if self.avsc else []
         columns = [column for column in self.stored_partition if column != TABLE_NAME]
@@ -102,6 +114,35 @@ class Table:
         for column in [column for column in named if self.avsc and column not in known]:
             raise ValueError(f"the schema in avsc has no field '{column}' | add it: all columns of the table are read")
         return self
+
+    @property
+    def _folders(self) -> list[str]:
+        """The columns that name folders, of the table or of its archive."""
+        return [*(one for one in self.partition if one != TABLE_NAME), *self.bronze.columns]
+
+    @property
+    def is_masked(self) -> bool:
+        """True if columns are left out or hashed: only columns that are known may leave the source then."""
+        return column_rules.is_masked(self.columns)
+
+    @property
+    def hashed(self) -> list[str]:
+        return [name for name, column in self.columns.items() if column.hash]
+
+    @property
+    def listed(self) -> tuple[str, ...] | None:
+        """The columns that the lake takes, as far as they are known without the source; None: it has to be asked."""
+        if self.taken is not None or column_rules.ALL_OTHERS not in self.columns:
+            return self.taken
+        return tuple(name for name in dict.fromkeys([*self.key, *self._folders, *self.columns]) if not self.drops(name))
+
+    def drops(self, column: str) -> bool:
+        """True for a column that the lake leaves out."""
+        return column_rules.is_dropped(self.columns, column, [*self.key, *self._folders])
+
+    def stored_columns(self, names: Iterable[str]) -> dict[str, str]:
+        """The names in the lake of these columns of the source."""
+        return stored_columns(names, self.key, column_rules.lake_names(self.columns))
 
     def partitions(self, usual: int) -> int:
         """Of its topic. usual: the number of the environment."""
@@ -146,7 +187,7 @@ class Table:
 
     def _stored(self, columns: Sequence[str]) -> list[str]:
         """As far as the definition alone can tell: a rule of the source refuses a partition that meets others."""
-        stored = stored_columns(columns, self.key)
+        stored = self.stored_columns(columns)
         return [stored[one] for one in columns]
 
     def topic(self, database: str) -> str:
@@ -288,7 +329,7 @@ def _named(name: str, settings: Any) -> Any:
         return settings
     if "full_name" in settings:
         raise ValueError(f"table '{name}' has the key full_name | its name is already written before the colon")
-    for read in ("left_out", "message_key"):
+    for read in READ:
         if read in settings:
             raise ValueError(f"table '{name}' has the key {read} | leave it out: it is read from the source")
     return {**settings, "full_name": name}

@@ -209,6 +209,11 @@ class Environment(_Part):
         return self.data / "secrets" / "registry.properties"
 
     @property
+    def hash_secrets_path(self) -> Path:
+        """The same kind of file, with the key of the hashes of columns."""
+        return self.data / "secrets" / "hashes.properties"
+
+    @property
     def connect_login_path(self) -> Path:
         """The file of those who may call Connect's REST interface; outside the folder that connectors may read."""
         return self.data / "connect" / "login"

@@ -6,14 +6,16 @@ compares them.
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 CAPTURE = "lake_"  # begins the names of slot and publication
 CAPTURE_LIMIT = 63  # of a replication slot
 PART_LIMIT = 80  # three parts and two dots are a topic, for which Kafka allows 249
 OWN = "source"  # begins the lake's name of a column that has one of the lake's own names: source__deleted
+NOTHING_CHOSEN: Mapping[str, str] = MappingProxyType({})
 QUOTED = r'"(?:[^"]|"")+"'
 ADDED_COLUMNS = (
     "__op",
@@ -48,20 +50,28 @@ def stored_column(name: str) -> str:
     return OWN + found if is_added_column(found) else found
 
 
-def stored_columns(names: Iterable[str], key: Sequence[str]) -> dict[str, str]:
-    """The name in the lake of each column of a table. names: in the order of the table.
+def stored_columns(
+    names: Iterable[str], key: Sequence[str], chosen: Mapping[str, str] = NOTHING_CHOSEN
+) -> dict[str, str]:
+    """The name in the lake of each column of a table. names: in the order of the table. chosen: by the definition.
 
     Of columns that meet, the first one gets the name, one of the key before all others; the next ones get a suffix.
     """
+    taken = set(chosen.values())
     found: dict[str, str] = {}
     for name in dict.fromkeys([*key, *names]):
-        stored = stored_column(name)
-        if stored in found.values():
-            stored = f"{stored}_{checksum(name)}"
-        while stored in found.values():
-            stored += "_"
-        found[name] = stored
+        found[name] = chosen.get(name) or _free(name, taken)
+        taken.add(found[name])
     return found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    stored = stored_column(name)
+    if stored in taken:
+        stored = f"{stored}_{checksum(name)}"
+    while stored in taken:
+        stored += "_"
+    return stored
 
 
 def checksum(name: str) -> str:

@@ -10,13 +10,13 @@ from lake.config.errors import BadInput
 from lake.config.files import replace_json
 
 # A lake that was made before them gets them when it is started.
-LATER = ("registry_writer", "connect_operator", "kafka_connect", "kafka_jobs")
+LATER = ("registry_writer", "connect_operator", "kafka_connect", "kafka_jobs", "column_hashes")
 
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
     """One password per PostgreSQL role and per user of Kafka, those of the registry's writer and Connect's operators,
-    and the keys of S3.
+    the key of the hashes of columns, and the keys of S3.
 
     Letters, digits, - and _ only.
     """
@@ -29,6 +29,7 @@ class Secrets:
     connect_operator: str
     kafka_connect: str
     kafka_jobs: str
+    column_hashes: str
     s3_access_key: str
     s3_secret_key: str
 

@@ -25,7 +25,7 @@ from lake.local.stack import BUSY, Stack
 from lake.local.supervisor import LOG_PREFIX
 from lake.plan.leaving import leaving
 from lake.plan.run import apply_all
-from lake.rendering.pipeline import pipeline_path
+from lake.rendering.pipeline import as_applied, pipeline_path, read_pipeline
 from lake.rendering.streamer import RunOptions
 from lake.samples import loading
 from lake.samples.catalog import SAMPLES
@@ -67,7 +67,8 @@ class LocalDeployment:
         return LocalJobs(self.home)
 
     def connectors(self, databases: Sequence[Database], report: Report) -> Ask:
-        return local_connectors(self.home, databases)
+        known = read_pipeline(self.home)
+        return local_connectors(self.home, [as_applied(one, known) for one in databases])
 
     # --- Look.
 

@@ -90,6 +90,7 @@ class Connect(Service):
         replace_file(self.home.capture_secrets_path, capture)
         writer = f"user={REGISTRY_WRITER}\npassword={self.home.secrets.registry_writer}\n"
         replace_file(self.home.registry_secrets_path, writer)
+        replace_file(self.home.hash_secrets_path, f"password={self.home.secrets.column_hashes}\n")
         replace_file(self.home.connect_login_path, ":".join(self.home.connect_login) + "\n")
         return []
 

@@ -11,7 +11,7 @@ from lake.config.report import Report
 from lake.local.spark_job import Watch, last_progress, run_job
 from lake.sources.postgres.roles import VERIFY
 
-PASSWORD = "LAKE_VERIFY_PASSWORD"
+PASSWORD, HASHES = "LAKE_VERIFY_PASSWORD", "LAKE_HASH_PASSWORD"
 
 
 def compare(home: Environment, names: list[str], timeout_s: float, report: Report) -> dict[str, Any]:
@@ -32,4 +32,5 @@ def compare(home: Environment, names: list[str], timeout_s: float, report: Repor
 def run_reader(home: Environment, job: str, arguments: list[str], watch: Watch = lambda log: None) -> dict[str, Any]:
     """The result of a job that reads the source, too."""
     login = ["--jdbc-url", f"jdbc:postgresql://{LOOPBACK}:{home.ports.postgres}", "--user", VERIFY]
-    return run_job(home, job, [*login, *arguments], {PASSWORD: home.secrets.lake_verify}, watch=watch)
+    secrets = {PASSWORD: home.secrets.lake_verify, HASHES: home.secrets.column_hashes}
+    return run_job(home, job, [*login, *arguments], secrets, watch=watch)

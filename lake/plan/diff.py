@@ -8,6 +8,7 @@ from lake.config.environment import Environment
 from lake.config.names import source_name
 from lake.plan.facts import Facts
 from lake.plan.refusals import NOTHING, Refused, content, running
+from lake.rendering import columns
 from lake.rendering.pipeline import FILE_NAME
 from lake.rendering.topics import topics
 from lake.sources.change import Change
@@ -62,13 +63,26 @@ def _connector_changes(database: Database, environment: Environment, facts: Fact
     wanted = source_connector(database, environment)
     found = facts.connectors[database.database]
     if found is None:
-        detail = f"captures {wanted['table.include.list']}"
+        detail = "; ".join([f"captures {wanted['table.include.list']}", *_masked(database)])
         yield Change("connector", database.database, database.connector, "create", detail)
     elif found != wanted:
-        detail = "; ".join(_differences(found, wanted))
+        detail = "; ".join([*_differences(found, wanted), *_masked(database), *_taken_anew(database, facts)])
         yield Change("connector", database.database, database.connector, "update", detail)
     elif why := facts.failures.get(database.database):
         yield Change("connector", database.database, database.connector, "restart", f"it failed: {why}")
+
+
+def _masked(database: Database) -> Iterator[str]:
+    return (text for table in database.tables for text in columns.masks(table))
+
+
+def _taken_anew(database: Database, facts: Facts) -> Iterator[str]:
+    """Columns that leave the source from now on, of tables from which some must not."""
+    for table in database.tables if facts.pipeline else ():
+        before = facts.applied.get((database.database, table.schema, table.name), {})
+        new = [column for column in table.taken or () if column not in before.get("taken", [])]
+        if "taken" in before and new:
+            yield f"takes {', '.join(new)} of {table.full_name}, too"
 
 
 def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]:

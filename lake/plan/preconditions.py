@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from lake.config.definition import Database
+from lake.config.columns import ALL_OTHERS
+from lake.config.definition import Database, Table
 from lake.config.environment import Environment
 from lake.config.names import source_name
 from lake.plan.facts import Facts
@@ -22,7 +23,12 @@ def findings(databases: list[Database], environment: Environment, facts: Facts) 
     """All that keeps tables from being captured. A table that its source refuses is not compared with what runs."""
     found = [*facts.unread, *_of_sources(databases, environment, facts)]
     rest = accepted(databases, refused_tables(databases, found))
-    return [*found, *_of_topics(rest, environment, facts), *_of_rebuilds(rest, environment, facts)]
+    return [
+        *found,
+        *_of_topics(rest, environment, facts),
+        *_of_masks(rest, facts),
+        *_of_rebuilds(rest, environment, facts),
+    ]
 
 
 def _of_sources(databases: list[Database], environment: Environment, facts: Facts) -> Iterator[Finding]:
@@ -51,6 +57,28 @@ def _of_partitions(topic: str, found: int, wanted: int, is_as_applied: bool) -> 
         return f"{what}: keys moved to other partitions and lost their order", "Kafka", now
     now = f"set it back to {found}: keys would move to other partitions and lose their order"
     return what, "key topic_partitions of the table, or kafka.partitions of the environment", now
+
+
+def _of_masks(databases: list[Database], facts: Facts) -> Iterator[Finding]:
+    """What a column is taken as never changes: its values from before would stay in topic, archive and tables."""
+    for one in databases:
+        for table in one.tables:
+            before = facts.applied.get((one.database, table.schema, table.name))
+            for column in _changed_columns(before, table) if before else ():
+                what = f"the lake has column '{column}' of {table.full_name} as it was applied, with all its history"
+                where = f"databases/{one.database}.yaml, key tables.{table.full_name}.columns.{column}"
+                now = "set it back, or build the table anew: docs/definition.md, Columns"
+                yield Finding(one.database, table.full_name, what, where, now)
+
+
+def _changed_columns(before: dict[str, Any], table: Table) -> Iterator[str]:
+    """A column that the lake never had may get any form, and one that the source no longer has may lose its own."""
+    then, now = before.get("columns", {}), {name: column.as_written for name, column in table.columns.items()}
+    for name in {**then, **now}:
+        never_had = name not in then and name != ALL_OTHERS and name not in before.get("taken", [name])
+        is_gone = name not in now and name != ALL_OTHERS and name not in (table.taken or [name])
+        if then.get(name, "keep") != now.get(name, "keep") and not (never_had or is_gone):
+            yield name
 
 
 def _of_rebuilds(databases: list[Database], environment: Environment, facts: Facts) -> Iterator[Finding]:

@@ -76,7 +76,11 @@ def _key(database: Database, table: Table) -> tuple[str, str, str]:
 
 
 def _as_applied(database: Database, table: Table, facts: Facts) -> Table:
-    return replace(table, replica_identity=facts.applied[_key(database, table)]["replica_identity"])
+    """Above all, no column gets out that did not before."""
+    before = facts.applied[_key(database, table)]
+    taken = tuple(before["taken"]) if "taken" in before else table.taken
+    identity, columns = before["replica_identity"], before.get("columns", {})
+    return replace(table, replica_identity=identity, columns=columns, taken=taken)
 
 
 def _only(database: Database, tables: dict[str, Table]) -> Database:

@@ -12,7 +12,7 @@ from lake.config.errors import BadInput
 from lake.config.files import read_json, replace_json
 from lake.config.naming import CAPTURE, capture_name, joined
 from lake.config.source import SourceServer
-from lake.rendering import bronze_table
+from lake.rendering import bronze_table, columns
 from lake.rendering.hudi import MESSAGES, hudi_options
 from lake.rendering.kafka_login import local_job
 
@@ -65,11 +65,18 @@ def applied_keys(content: dict[str, Any], database: str) -> dict[str, list[str]]
     return {joined(table["schema"], table["table"]): table.get("source_keys", table["keys"]) for table in own}
 
 
+def applied_columns(content: dict[str, Any], database: str) -> dict[str, tuple[str, ...]]:
+    """The columns that lake tables take, by "schema.table", where some are left out or hashed."""
+    own = (table for table in content.get("tables", []) if table["database"] == database and "taken" in table)
+    return {joined(table["schema"], table["table"]): tuple(table["taken"]) for table in own}
+
+
 def as_applied(database: Database, content: dict[str, Any]) -> Database:
-    """The definition with the keys that the last apply read from the source."""
-    keys = applied_keys(content, database.database)
+    """The definition with the keys and the columns that the last apply read from the source."""
+    keys, taken = applied_keys(content, database.database), applied_columns(content, database.database)
     tables = {
-        name: replace(table, key=table.key or tuple(keys.get(name, ()))) for name, table in database.by_name.items()
+        name: replace(table, key=table.key or tuple(keys.get(name, ())), taken=taken.get(name, table.taken))
+        for name, table in database.by_name.items()
     }
     return database.model_copy(update={"by_name": tables})
 
@@ -95,6 +102,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "history_s": table.history or environment.silver.history,
         "keys": list(known.stored_key),
         **({"source_keys": list(known.key)} if known.key != known.stored_key else {}),
+        **columns.entry(captured, known),
         "partition": _partition(known.stored_partition),
         "delete": table.delete,
         "replica_identity": table.replica_identity,

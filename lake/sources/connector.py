@@ -4,6 +4,7 @@ from pathlib import Path
 
 from lake.config.definition import Database
 from lake.config.environment import LOOPBACK, Environment
+from lake.rendering import columns
 from lake.rendering.connector import registry_login, render
 from lake.rendering.message_form import in_form
 from lake.rendering.topics import LARGEST_MESSAGE, largest_row
@@ -19,8 +20,18 @@ def source_connector(database: Database, environment: Environment) -> dict[str, 
     """The connector of a lake on this machine."""
     rendered = render(template(environment.root, database), local_values(database, environment))
     of_engine = engine_of(database).connector
-    more = {**of_engine.transport(database), **of_engine.resolved(database)}
+    more = {**of_engine.transport(database), **of_columns(database, local_hash_secret(environment))}
     return in_form({**rendered, **more}, database, local_registry_login(environment))
+
+
+def of_columns(database: Database, secret: str) -> dict[str, str]:
+    """Settings beyond the template for what the source and the definition say of columns. secret: a reference."""
+    of_engine = engine_of(database).connector
+    return {**of_engine.resolved(database), **of_engine.hashed(database, secret), **columns.names(database)}
+
+
+def local_hash_secret(environment: Environment) -> str:
+    return f"${{file:{environment.hash_secrets_path}:password}}"
 
 
 def local_registry_login(environment: Environment) -> dict[str, str]:

@@ -78,6 +78,9 @@ class ConnectorSettings(Protocol):
     def resolved(self, database: Database) -> dict[str, str]:
         """Settings beyond the template, for what was read from the source."""
 
+    def hashed(self, database: Database, secret: str) -> dict[str, str]:
+        """Settings with which columns are hashed before anybody sees them. secret: a reference, as for a password."""
+
     def exclusive(self, database: Database) -> dict[str, str]:
         """Settings that only one connector may have with these values."""
 

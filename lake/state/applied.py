@@ -2,7 +2,7 @@
 
 from pydantic import ValidationError
 
-from lake.config.definition import Database
+from lake.config.definition import READ, Database
 from lake.config.environment import Environment
 from lake.config.files import read_json, replace_json
 
@@ -27,5 +27,6 @@ def load(home: Environment) -> dict[str, Database]:
 def _content(database: Database) -> dict[str, object]:
     content = database.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     for table in content["tables"].values():
-        table.pop("full_name", None)  # it is the key
+        for read in ("full_name", *READ):  # the name is the key
+            table.pop(read, None)
     return content

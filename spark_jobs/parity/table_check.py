@@ -16,6 +16,7 @@ from spark_jobs.hudi import timeline
 from spark_jobs.kafka import admin
 from spark_jobs.kafka.lag import missing_offsets
 from spark_jobs.parity import compare, findings, hot_rows, lake_rows
+from spark_jobs.parity.hashed import hashed
 from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
 from spark_jobs.runtime.pipeline import Pipeline, Table
@@ -117,6 +118,8 @@ class TableCheck:
         for one in shown:
             self.result[WHERE[one.pop("real")]].append(one)
         self.result["equal"] = self.done and not self.result["differences"] and not self.result["unsettled"]
+        every = [column.name for column in snapshot.columns(self.table.source_name)]
+        self.result["left_out"] = [name for name in every if not self.table.takes(name)]
 
 
 def covered(
@@ -144,17 +147,22 @@ def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) 
 
 def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
     """The columns of the source. Raises WrongType if one of the key is missing."""
-    columns = snapshot.columns(table.source_name)
+    columns = taken(table, snapshot)
     missing = set(table.source_key) - {column.name for column in columns}
     if missing:
         raise lake_rows.WrongType("the source has no column {}, of the key".format(", ".join(sorted(missing))))
     return columns
 
 
+def taken(table: Table, snapshot: Snapshot) -> List[Any]:
+    """The columns of the source that the lake has."""
+    return [column for column in snapshot.columns(table.source_name) if table.takes(column.name)]
+
+
 def described(table: Table, columns: List[Any]) -> Columns:
     """The types of columns, by their names in the source. Raises Unmapped."""
-    column_type = engine(table.engine).column_type
-    return {column.name: column_type(column) for column in columns}
+    types = {column.name: engine(table.engine).column_type(column) for column in columns}
+    return {name: hashed(kind) if name in table.hashed else kind for name, kind in types.items()}
 
 
 def stored(table: Table, mapped: Columns) -> Columns:

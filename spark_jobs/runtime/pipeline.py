@@ -52,6 +52,8 @@ class Table:
     source_keys: Any = None  # the key as the source names it, where the lake has other names
     capture: str = ""  # the name of the capture in the source, where it is not as usual
     bronze: Any = None  # the form of the archive, where it is not the usual one
+    columns: Any = None  # what the definition says of single columns: drop, hash, keep, or a dict with lake_name
+    taken: Any = None  # the columns that the lake has, where some are left out or hashed
 
     @property
     def is_json(self) -> bool:
@@ -74,6 +76,22 @@ class Table:
     def source_key(self) -> Tuple[str, ...]:
         """The columns of the key as the source names them."""
         return tuple(self.source_keys or self.keys)
+
+    @property
+    def chosen_names(self) -> Dict[str, str]:
+        """The names in the lake that the definition chooses, by those in the source."""
+        named = {name: one for name, one in (self.columns or {}).items() if isinstance(one, dict)}
+        return {name: str(one["lake_name"]) for name, one in named.items()}
+
+    @property
+    def hashed(self) -> List[str]:
+        """The columns of the source that the lake has as hashes."""
+        columns = (self.columns or {}).items()
+        return [name for name, one in columns if one == "hash" or isinstance(one, dict) and one.get("hash")]
+
+    def takes(self, column: str) -> bool:
+        """True for a column of the source that the lake has."""
+        return self.taken is None or column in self.taken
 
     @property
     def source_name(self) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from typing import Dict, Iterable, Sequence
+from typing import Dict, Iterable, Mapping, Sequence, Set
 
 from spark_jobs.runtime.pipeline import Table
 
@@ -12,25 +12,32 @@ ADDED = ("__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__de
 OF_MESSAGES = ("__unavailable", "__moved_from", "__run")
 
 
-def stored_columns(names: Iterable[str], key: Sequence[str]) -> Dict[str, str]:
-    """The name in the lake of each column of a table. names: in the order of the table.
+def stored_columns(names: Iterable[str], key: Sequence[str], chosen: Mapping[str, str]) -> Dict[str, str]:
+    """The name in the lake of each column of a table. names: in the order of the table. chosen: by the definition.
 
     Of columns that meet, the first one gets the name, one of the key before all others; the next ones get a suffix.
     """
+    taken = set(chosen.values())
     found = {}  # type: Dict[str, str]
     for name in dict.fromkeys([*key, *names]):
-        stored = _stored(name)
-        if stored in found.values():
-            stored = "{}_{:08x}".format(stored, zlib.crc32(name.encode("utf-8")))
-        while stored in found.values():
-            stored += "_"
-        found[name] = stored
+        found[name] = chosen.get(name) or _free(name, taken)
+        taken.add(found[name])
     return found
 
 
 def of_table(table: Table, names: Sequence[str]) -> Dict[str, str]:
     """The same for the columns that the source has; one of the key that it has not is left out."""
-    return {name: stored for name, stored in stored_columns(names, table.source_key).items() if name in names}
+    stored = stored_columns(names, table.source_key, table.chosen_names)
+    return {name: stored[name] for name in stored if name in names}
+
+
+def _free(name: str, taken: Set[str]) -> str:
+    stored = _stored(name)
+    if stored in taken:
+        stored = "{}_{:08x}".format(stored, zlib.crc32(name.encode("utf-8")))
+    while stored in taken:
+        stored += "_"
+    return stored
 
 
 def _stored(name: str) -> str:

@@ -1,6 +1,11 @@
 """One database with the shapes of tables in the field: captured by definitions without keys, and equal."""
 
+import hmac
+import json
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
 
 import psycopg
 import pytest
@@ -10,7 +15,14 @@ from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "shapes"
-SCHEMA = """
+# Texts that nothing compresses. FOUND are of a column that the lake has: a search that works finds them.
+HIDDEN, HASHED, FOUND = ([token_hex(16) for _ in range(4)] for _ in range(3))
+LARGE = token_hex(1600)
+SCHEMA = f"""
+CREATE TABLE people (id int PRIMARY KEY, ssn text NOT NULL, email text NOT NULL, "userId" int, note text);
+ALTER TABLE people ALTER email SET STORAGE EXTERNAL;
+INSERT INTO people VALUES (1, '{HIDDEN[0]}', '{HASHED[0]}', 1, '{FOUND[0]}'), (2, 'x', '{LARGE}', 2, 'y');
+INSERT INTO people VALUES (3, 'x', 'y', 3, '');
 CREATE TABLE plain (id int PRIMARY KEY, v text);
 CREATE TABLE reversed (a int, b text, v text, PRIMARY KEY (b, a));
 CREATE TABLE deferred (id int PRIMARY KEY DEFERRABLE INITIALLY DEFERRED, v text);
@@ -45,6 +57,11 @@ TABLES = {
     "stored": ONE,
     "virtual": {**ONE, "replica_identity": "default"},
     "parted": ONE,
+    "people": {
+        **ONE,
+        "replica_identity": "default",
+        "columns": {"ssn": "drop", "email": "hash", "userId": {"lake_name": "user_id"}},
+    },
 }
 REFUSED = {
     "parent": "tables inherit from public.parent",
@@ -52,7 +69,11 @@ REFUSED = {
     "keyless": "no unique index that can identify its rows",
     "seen": "is a view",
 }
-CHANGES = """
+CHANGES = f"""
+INSERT INTO people VALUES (4, '{HIDDEN[1]}', '{HASHED[1]}', 4, '{FOUND[1]}');
+UPDATE people SET note = 'the large value is not sent' WHERE id = 2;
+UPDATE people SET id = 5, ssn = '{HIDDEN[2]}' WHERE id = 1;
+DELETE FROM people WHERE id = 3;
 UPDATE plain SET v = 'new' WHERE id = 1;
 UPDATE reversed SET v = 'new' WHERE a = 1;
 UPDATE deferred SET id = id + 10;
@@ -134,3 +155,41 @@ def test_a_connector_that_failed_runs_again_after_an_apply(shapes: RunningLake) 
     shapes.execute(NAME, "UPDATE plain SET v = 'after' WHERE id = 2")
     shapes.drain(NAME)
     assert shapes.json("verify", f"{NAME}.plain")["equal"]
+
+
+def holders(lake: RunningLake, text: str) -> list[str]:
+    """The files of the lake that have a text, but for those of the source itself."""
+    return [str(path) for path in files_of(lake) if text.encode() in content(path)]
+
+
+def files_of(lake: RunningLake) -> Iterator[Path]:
+    own = [folder for folder in lake.home.data.iterdir() if folder.name != "postgres"]
+    return (path for folder in own for path in [folder, *folder.rglob("*")] if path.is_file())
+
+
+def content(path: Path) -> bytes:
+    with suppress(FileNotFoundError):
+        return path.read_bytes()
+    return b""
+
+
+def test_what_is_dropped_or_hashed_is_nowhere_in_the_lake(shapes: RunningLake) -> None:
+    """Not even after a migration that renames the column, and adds one. The last test: no apply takes the rename."""
+    shapes.execute(
+        NAME,
+        "ALTER TABLE people RENAME ssn TO social",
+        "ALTER TABLE people ADD phone text",
+        f"INSERT INTO people VALUES (6, '{HIDDEN[3]}', '{HASHED[2]}', 6, '{FOUND[2]}', '{HASHED[3]}')",
+    )
+    shapes.drain(NAME)
+    proof = shapes.run("verify", f"{NAME}.people", "--json")
+    assert json.loads(proof.stdout)["tables"][f"{NAME}.public.people"]["left_out"] == ["social", "phone"]
+    assert [(text, holders(shapes, text)) for text in [*HIDDEN, *HASHED, LARGE[:32]] if holders(shapes, text)] == []
+    assert not any(text in proof.stdout + proof.stderr for text in [*HIDDEN, *HASHED])
+    key = shapes.home.secrets.column_hashes.encode()
+    hashes = [hmac.new(key, text.encode(), "sha256").hexdigest() for text in HASHED[:3]]
+    for text in [*FOUND[:3], *hashes]:
+        assert any("kafka" in path for path in holders(shapes, text)), text
+    assert [
+        path for path in holders(shapes, key.decode()) if not path.endswith(("secrets.json", "hashes.properties"))
+    ] == []

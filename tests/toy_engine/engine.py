@@ -77,6 +77,9 @@ class Connector:
     def resolved(self, database: Database) -> dict[str, str]:
         return {}
 
+    def hashed(self, database: Database, secret: str) -> dict[str, str]:
+        return {}
+
     def exclusive(self, database: Database) -> dict[str, str]:
         return {"sqlite.file": f"{database.database}.sqlite"}
 

@@ -4,6 +4,7 @@ from lake.aws import steps
 from lake.config import definition, naming
 from lake.local import parity
 from spark_jobs.events import flatten
+from spark_jobs.parity import hashed
 from spark_jobs.sources.postgres import reader
 
 
@@ -17,3 +18,4 @@ def test_a_life_of_a_topic_has_so_many_offsets() -> None:
 
 def test_the_variable_of_the_password() -> None:
     assert parity.PASSWORD == steps.VERIFY_PASSWORD == reader.PASSWORD
+    assert parity.HASHES == steps.HASH_PASSWORD == hashed.SECRET

@@ -65,7 +65,7 @@ def test_columns_of_a_table_are_told_apart(names: list[str]) -> None:
     stored = stored_columns(names, names[:1])
     assert len(set(stored.values())) == len(names)
     assert all(PLAIN.match(name) and not is_added_column(name) for name in stored.values())
-    assert stored == of_jobs.stored_columns(names, names[:1])
+    assert stored == of_jobs.stored_columns(names, names[:1], {})
 
 
 @given(COLUMNS)
@@ -81,6 +81,12 @@ def test_columns() -> None:
         *("id", "userid", "first_name", "gr__e", "_1st", "order", "source__deleted", "source_hoodie_file_name"),
         "userid_f132696e",
     ]
+
+
+def test_a_name_that_a_person_chose_is_nobody_elses() -> None:
+    names, chosen = ["id", "userId", "user id", "mail"], {"userId": "user_id", "mail": "id_2"}
+    expected = {"id": "id", "userId": "user_id", "user id": "user_id_f8c3fcf8", "mail": "id_2"}
+    assert stored_columns(names, ["id"], chosen) == of_jobs.stored_columns(names, ["id"], chosen) == expected
 
 
 def test_a_column_of_the_key_is_named_first() -> None:

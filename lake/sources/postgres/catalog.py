@@ -118,7 +118,8 @@ def resolved_table(table: Table, found: SourceTable, applied: Iterable[str] = ()
     key = tuple(keys[0]) if keys else table.key
     by_index = key if key and set(key) != set(found.key) else ()
     with suppress(ValidationError):
-        return replace(table, key=key, left_out=tuple(found.generated), message_key=by_index)
+        keyed = replace(table, key=key, left_out=tuple(found.generated), message_key=by_index)
+        return replace(keyed, taken=tuple(column for column in found.kept if not keyed.drops(column)))
     return table
 
 

@@ -7,6 +7,7 @@ from itertools import chain
 
 from pydantic import ValidationError
 
+from lake.config.columns import ALL_OTHERS, lake_names
 from lake.config.declared_schema import columns_of
 from lake.config.definition import Database, Table
 from lake.config.identifiers import TABLE_NAME
@@ -37,6 +38,9 @@ PARTITION_TYPES = (
     "boolean",
 )
 
+
+# Of these, equal values have one text, on each road.
+HASHED_TYPES = ("text", "character varying", "character", "uuid", "smallint", "integer", "bigint")
 
 # The rule is broken, what is wrong, the key below the table's, and what to do now.
 Rule = tuple[object, str, str, str]
@@ -84,6 +88,7 @@ def _rules(database: Database, table: Table, found: SourceTable, partitions: int
     yield from _of_columns(table, found)
     yield from _of_declared(database, table, found)
     yield from _of_names(table, found)
+    yield from _of_masks(table, found)
     yield from _of_large_values(table, found, partitions)
 
 
@@ -224,9 +229,11 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
     # Debezium looks types up by their names alone, and the connector of all tables fails.
     shadowed = f"{name} has columns of types that bear the name of one of PostgreSQL's own: {', '.join(found.shadowed)}"
     yield found.shadowed, shadowed, "", f"ALTER TYPE or ALTER DOMAIN ... RENAME TO another name, {LEAVE_OUT}"
-    unmapped = f"{name} has columns of types that the lake can't keep: {', '.join(found.unmapped)}"
-    now = f"change the type (text holds anything), {LEAVE_OUT}; docs/types.md lists what the lake keeps"
-    yield found.unmapped, unmapped, "", now
+    dropped = [f"{column} {found.types.get(column)}" for column in found.kept if table.drops(column)]
+    kept = [column for column in found.unmapped if column not in dropped]
+    unmapped = f"{name} has columns of types that the lake can't keep: {', '.join(kept)}"
+    now = f"change the type (text holds anything), drop it, {LEAVE_OUT}; docs/types.md lists what the lake keeps"
+    yield kept, unmapped, "", now
     now = f"choose a column of {', '.join(PARTITION_TYPES)}, or leave partition out"
     for partition in columns:
         kind = found.types.get(partition, "text")
@@ -236,7 +243,7 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
 
 def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterator[Rule]:
     """The declared schema is all that a reader of JSON knows of a table."""
-    stored = list(stored_columns(found.kept, table.key).values())
+    stored = list(table.stored_columns(_taken(table, found)).values())
     declared = columns_of(table.avsc) if table.avsc else stored
     for column in declared:
         known = column in stored or is_added_column(column)
@@ -248,7 +255,7 @@ def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterat
 
 
 def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
-    stored = stored_columns(found.kept, table.key)
+    stored = table.stored_columns(_taken(table, found))
     for key, columns, rendered in (
         (".partition", table.partition, table.stored_partition),
         (".bronze.by", table.bronze.columns, table.stored_bronze),
@@ -262,9 +269,35 @@ def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
         yield count > 1, what, "", f"rename one of them in PostgreSQL, {LEAVE_OUT}"
 
 
+def _taken(table: Table, found: SourceTable) -> list[str]:
+    """The columns that the lake has."""
+    return [column for column in found.kept if not table.drops(column)]
+
+
+def _of_masks(table: Table, found: SourceTable) -> Iterator[Rule]:
+    """What the definition says of single columns."""
+    for name, column in table.columns.items():
+        where, is_there = f".columns.{name}", name in found.columns or name == ALL_OTHERS
+        now = f"correct the name; the columns are {', '.join(found.columns)}"
+        yield not is_there, f"{found.full_name} has no column '{name}': was it renamed?", where, now
+        computed = f"column '{name}' is generated, which the lake leaves out anyway"
+        yield name in found.generated, computed, where, "take it out of columns"
+        kind = found.types.get(name, "text")
+        unhashed = f"column '{name}' is {kind}, of which equal values may have different texts"
+        now = f"drop it; hash is for {', '.join(HASHED_TYPES)}"
+        yield column.hash and kind not in HASHED_TYPES, unhashed, where, now
+    ruled = stored_columns(_taken(table, found), table.key)
+    for other, stored in ruled.items():
+        for name in [name for name, chosen in lake_names(table.columns).items() if chosen == stored]:
+            both = f"columns {name} and {other} would both become {stored}"
+            meets = other not in lake_names(table.columns)
+            yield meets, both, f".columns.{name}", "choose another lake_name, or give both one"
+
+
 def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:
     """Under identity default a large value that did not change is taken from the stored row (ADR 18)."""
-    large, is_default = ", ".join(found.toastable), table.replica_identity != "full" and bool(found.toastable)
+    toastable = [column for column in found.toastable if not table.drops(column)]
+    large, is_default = ", ".join(toastable), table.replica_identity != "full" and bool(toastable)
     if is_default:
         left_out = f"a change does not contain an unchanged large value of {large}"
         aside = f"{left_out}, and a message that was set aside may contain it"
@@ -273,7 +306,7 @@ def _of_large_values(table: Table, found: SourceTable, partitions: int) -> Itera
         hard = f"{left_out}, and a hard delete leaves no row to take it from"
         yield table.delete == "hard", hard, ".delete", "use delete: soft, or replica_identity: full"
         unmarked = f"Debezium can't say that a large value of {', '.join(found.unmarked)} did not change"
-        yield found.unmarked, unmarked, ".replica_identity", "use full, or make them text"
+        yield set(found.unmarked) & set(toastable), unmarked, ".replica_identity", "use full, or make them text"
         # Delete and create of a changed key must be in one partition, in their order.
         order = f"{large} of {table.full_name} may be large: values are taken over in the order of one partition only"
         now = "use full, or topic_partitions: 1"

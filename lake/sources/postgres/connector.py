@@ -1,10 +1,12 @@
 """PostgreSQL's part of the connector template."""
 
-from lake.config.definition import Database
+from lake.config.definition import Database, Table
+from lake.rendering import columns
 from lake.sources.engine import Address
 from lake.sources.postgres import names, relations, session
 from lake.sources.postgres.roles import CAPTURE
 
+HASHER = "lake.connect.HashedColumns"
 NO_TOPIC = "(?!)"  # a pattern that nothing matches
 
 
@@ -32,10 +34,10 @@ def selector(table: str) -> str:
 
 
 def resolved(database: Database) -> dict[str, str]:
-    """Generated columns, which Debezium leaves out of incremental snapshots alone, are left out of the stream, too.
-    A key that is not the primary key is named. Both settings are lists of patterns.
+    """Generated columns, which Debezium leaves out of incremental snapshots alone, are left out of the stream, too, and
+    so are those that the definition drops. A key that is not the primary key is named. Both are lists of patterns.
     """
-    left_out = [relations.pattern(table.full_name, column) for table in database.tables for column in table.left_out]
+    left_out = [one for table in database.tables for one in _left_out(database, table)]
     keys = [
         f"{relations.pattern(table.full_name)}:{','.join(table.message_key)}"
         for table in database.tables
@@ -43,6 +45,22 @@ def resolved(database: Database) -> dict[str, str]:
     ]
     found = {"column.exclude.list": ",".join(left_out), "message.key.columns": ";".join(keys)}
     return {name: text for name, text in found.items() if text}
+
+
+def _left_out(database: Database, table: Table) -> list[str]:
+    """Patterns of columns. Where some must not get out, of all that are not known to be allowed to."""
+    if table.is_masked:
+        return [relations.all_but(table.full_name, columns.sent(database, table))]
+    return [relations.pattern(table.full_name, column) for column in table.left_out]
+
+
+def hashed(database: Database, secret: str) -> dict[str, str]:
+    """Our converter comes before the one of the template: of several that take a column Debezium uses the first."""
+    wanted = [relations.pattern(table.full_name, column) for table in database.tables for column in table.hashed]
+    if not wanted:
+        return {}
+    own = {"type": HASHER, "columns": ",".join(wanted), "secret": secret}
+    return {"converters": "hashed,exact", **{f"hashed.{key}": text for key, text in own.items()}}
 
 
 def exclusive(database: Database) -> dict[str, str]:

@@ -38,8 +38,18 @@ def selector(table: str) -> str:
 def pattern(table: str, *column: str) -> str:
     """The pattern for a table, or a column of it, in a list of the connector: it holds no separator and no space."""
     (schema,), (name,) = parts([table])["schemas"], parts([table])["tables"]
-    literal = ".".join([schema, name, *column]).replace(r"\E", r"\E\\E\Q")
-    return r"(?-i)\Q{}\E".format(re.sub("[ ,;:]", lambda one: rf"\E\x{ord(one[0]):02x}\Q", literal))
+    return f"(?-i){_literal('.'.join([schema, name, *column]))}"
+
+
+def _literal(text: str) -> str:
+    quoted_once = text.replace(r"\E", r"\E\\E\Q")
+    return r"\Q{}\E".format(re.sub("[ ,;:]", lambda one: rf"\E\x{ord(one[0]):02x}\Q", quoted_once))
+
+
+def all_but(table: str, columns: Iterable[str]) -> str:
+    """The pattern for every column of a table but these: one that gets another name is not among them."""
+    literals = "|".join(_literal(column) for column in columns)
+    return rf"{pattern(table)}[.](?!(?:{literals})\z)(?s:.*)"
 
 
 def signalled(table: str) -> str:

@@ -16,8 +16,10 @@ import org.apache.kafka.connect.transforms.Transformation;
 
 /**
  * Gives the columns of an envelope, and of its key, the names that they have in the lake ({@link Names}): any name of
- * PostgreSQL becomes one that Avro and Hive accept, and that the pipeline does not give to columns of its own. Needs no
- * configuration. Must run before ExtractNewRecordState, which adds such columns.
+ * PostgreSQL becomes one that Avro and Hive accept, and that the pipeline does not give to columns of its own. Must run
+ * before ExtractNewRecordState, which adds such columns.
+ *
+ * <p>{@code named.<topic>.<name in the lake>}: the column that a person gave this name; all others get theirs by the rule.
  *
  * <p>Records whose columns have these names already are returned as they are.
  */
@@ -26,11 +28,20 @@ public class NameColumns<R extends ConnectRecord<R>> implements Transformation<R
     private static final List<String> ROWS = List.of(Envelopes.BEFORE, Envelopes.AFTER);
     private static final List<String> KEYS = List.of("__debezium.oldkey", "__debezium.newkey");  // headers
 
+    private static final String CHOSEN = "named.";
+
     private final SchemaCache<Named> named = new SchemaCache<>();
+    private final Map<String, Map<String, String>> chosen = new HashMap<>();  // by topic and column
 
     @Override
     public void configure(Map<String, ?> configs) {
-        // Nothing to set.
+        configs.forEach((key, column) -> {
+            if (key.startsWith(CHOSEN)) {
+                int end = key.lastIndexOf('.');
+                chosen.computeIfAbsent(key.substring(CHOSEN.length(), end), topic -> new HashMap<>())
+                        .put(column.toString(), key.substring(end + 1));
+            }
+        });
     }
 
     @Override
@@ -43,7 +54,8 @@ public class NameColumns<R extends ConnectRecord<R>> implements Transformation<R
         if (!(record.value() instanceof Struct value) || !Envelopes.isEnvelope(value)) {
             return record;
         }
-        Named names = named.of(value.schema(), schema -> Named.of(schema, record.keySchema()));
+        Named names = named.of(value.schema(), schema -> Named.of(schema, record.keySchema(),
+                chosen.getOrDefault(record.topic(), Map.of())));
         if (!names.changes()) {
             return record;
         }
@@ -79,9 +91,10 @@ public class NameColumns<R extends ConnectRecord<R>> implements Transformation<R
     /** The schemas of an envelope with the names of the lake; key: null if its messages have no key. */
     private record Named(Map<String, String> columns, Schema envelope, Schema row, Schema key) {
 
-        static Named of(Schema envelope, Schema key) {
+        static Named of(Schema envelope, Schema key, Map<String, String> chosen) {
             List<String> ofKey = key == null ? List.of() : names(key);
-            Map<String, String> columns = Names.storedColumns(names(envelope.field(Envelopes.AFTER).schema()), ofKey);
+            Map<String, String> columns =
+                    Names.storedColumns(names(envelope.field(Envelopes.AFTER).schema()), ofKey, chosen);
             Map<Schema, Schema> rows = new HashMap<>();
             SchemaBuilder target = SchemaBuilder.struct().name(envelope.name()).version(envelope.version())
                     .doc(envelope.doc());

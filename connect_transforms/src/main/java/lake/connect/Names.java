@@ -50,23 +50,29 @@ final class Names {
         }
     }
 
-    /** The name in the lake of each column of a row. key: those of the key, which are named first. */
-    static Map<String, String> storedColumns(List<String> names, List<String> key) {
+    /** The name in the lake of each column of a row. key: those of the key, which are named first. chosen: by a person. */
+    static Map<String, String> storedColumns(List<String> names, List<String> key, Map<String, String> chosen) {
         Map<String, String> found = new LinkedHashMap<>();
-        Set<String> taken = new HashSet<>();
+        Set<String> taken = new HashSet<>(chosen.values());
         Set<String> inOrder = new LinkedHashSet<>(key);
         inOrder.addAll(names);
         for (String name : inOrder) {
-            String stored = storedColumn(name);
-            if (taken.contains(stored)) {
-                stored += "_" + checksum(name);
-            }
-            while (!taken.add(stored)) {
-                stored += "_";
-            }
+            String stored = chosen.containsKey(name) ? chosen.get(name) : free(name, taken);
+            taken.add(stored);
             found.put(name, stored);
         }
         return found;
+    }
+
+    private static String free(String name, Set<String> taken) {
+        String stored = storedColumn(name);
+        if (taken.contains(stored)) {
+            stored += "_" + checksum(name);
+        }
+        while (taken.contains(stored)) {
+            stored += "_";
+        }
+        return stored;
     }
 
     private static String storedColumn(String name) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.debezium.relational.TableId;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
@@ -26,12 +27,19 @@ class NamesTest {
         List<String> names = List.of("id", "userId", "first name", "größe", "1st", "order", "__deleted",
                 "_hoodie_file_name", "userid");
         assertEquals(List.of("id", "userid", "first_name", "gr__e", "_1st", "order", "source__deleted",
-                "source_hoodie_file_name", "userid_f132696e"), List.copyOf(Names.storedColumns(names, List.of("id")).values()));
+                "source_hoodie_file_name", "userid_f132696e"), List.copyOf(Names.storedColumns(names, List.of("id"), Map.of()).values()));
     }
 
     @Test
     void aColumnOfTheKeyIsNamedFirst() {
-        assertEquals("userid", Names.storedColumns(List.of("userId", "userid"), List.of("userid")).get("userid"));
+        assertEquals("userid", Names.storedColumns(List.of("userId", "userid"), List.of("userid"), Map.of()).get("userid"));
+    }
+
+    @Test
+    void aNameThatAPersonChoseIsNobodyElses() {
+        Map<String, String> chosen = Map.of("userId", "user_id", "mail", "id_2");
+        assertEquals(List.of("id", "user_id", "user_id_f8c3fcf8", "id_2"), List.copyOf(
+                Names.storedColumns(List.of("id", "userId", "user id", "mail"), List.of("id"), chosen).values()));
     }
 
     @Test
