@@ -51,6 +51,15 @@ class NameColumnsTest {
     }
 
     @Test
+    void aPersonChoosesNamesByTopic() {
+        NameColumns<SourceRecord> names = new NameColumns<>();
+        names.configure(Map.of("named.shop.public.t.user_id", "userId", "named.shop.public.u.comment", "note"));
+        SourceRecord found = names.apply(message("userId", "note"));
+        assertEquals(List.of("user_id", "note"), fields(((Struct) found.value()).getStruct("after").schema()));
+        assertEquals(7, ((Struct) found.key()).getInt32("user_id"));
+    }
+
+    @Test
     void plainNamesStay() {
         SourceRecord plain = message("id", "note");
         assertSame(plain, named(plain));
