@@ -92,7 +92,7 @@ def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
     made = secrets.load_or_create(path)
     assert secrets.load_or_create(path) == made
     assert path.stat().st_mode & 0o777 == 0o600
-    assert len(set(vars(made).values())) == 10
+    assert len(set(vars(made).values())) == 11
     assert made.postgres not in repr(made)
 
 
