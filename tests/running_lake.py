@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import httpx
 import psycopg
 import pytest
 import yaml
@@ -25,9 +24,9 @@ from lake.config.environment import PROJECT, Environment, load_environment
 from lake.local.spark_submit import SHORT_JOB, spark_conf, spark_environment
 from lake.local.stream import Stream
 from lake.local.streamer import class_path
+from lake.state import applied
 from tests import forked_commands
 from tests.clocks import HANG_S
-from tests.remains import drop_slot
 
 SHARED_PORTS = int(os.environ.get("LAKE_TEST_PORTS", "28000"))  # set it to test two checkouts beside each other
 MEMORY = "3g"  # Hudi holds the merged log of a file slice, which may be half a gigabyte, once more for each task
@@ -116,13 +115,10 @@ class RunningLake:
         (self.databases / file.name).write_text(yaml.safe_dump(content))
 
     def forget(self, *databases: str) -> None:
-        """Takes databases out again: their queries would slow the tests that follow, their slots would keep the log."""
+        """Takes databases out again: their tables would slow the tests that follow, their slots would keep the log."""
         for database in databases:
             (self.databases / f"{database}.yaml").unlink(missing_ok=True)
-            connector = f"{self.home.connect}/connectors/source_postgres_{database}"
-            httpx.delete(connector, trust_env=False, auth=self.home.connect_login)
-            drop_slot(self.home, f"lake_{database}")
-        if self.definitions():
+        if self.definitions() or applied.load(self.home):
             self.run("apply", "--yes")
 
     def apply(self) -> None:
