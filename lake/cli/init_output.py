@@ -1,6 +1,6 @@
 """What `lake init` shows of a server, and how a person chooses tables from it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import typer
 from lake.cli import options
 from lake.config.errors import BadInput
 from lake.config.patterns import meets
-from lake.discovery.candidates import Candidate, Found, Reason
+from lake.discovery.candidates import Candidate, Found, explained
 from lake.discovery.measures import size
 from lake.sources.postgres.survey import FoundDatabase
 
@@ -57,11 +57,7 @@ def show(found: Found, chosen: Sequence[Candidate]) -> None:
     if left:
         print(f"Left out ({len(left)}):")
     for one in left:
-        print(f"  {one.full_name}: {explained(one.reasons)}")
-
-
-def explained(reasons: Iterable[Reason]) -> str:
-    return "; ".join(f"{one.what} ({one.now})" for one in reasons) or "not chosen"
+        print(f"  {one.full_name}: {explained(one.reasons) or 'not chosen'}")
 
 
 def _tables(listed: Sequence[Candidate]) -> Any:

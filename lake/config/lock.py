@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lake.config.errors import LakeError
+from lake.config.waiting import wait_until
 
 
 @contextmanager
@@ -18,6 +19,12 @@ def locked(path: Path, otherwise: str) -> Iterator[None]:
         except BlockingIOError:
             raise LakeError(otherwise, str(path.parent), "wait for it") from None
         yield
+
+
+def await_free(path: Path, otherwise: str, within_s: float) -> None:
+    """Returns once no other process holds the lock. Makes no file."""
+    late = LakeError(otherwise, str(path.parent), "wait for it")
+    wait_until(lambda: not path.exists() or not is_locked(path), within_s, late)
 
 
 def is_locked(path: Path) -> bool:

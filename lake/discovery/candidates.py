@@ -3,7 +3,7 @@
 The reasons are those of `lake plan`: the same rules read the same catalog.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,6 +54,10 @@ class Found:
     @property
     def capturable(self) -> list[Candidate]:
         return [one for one in self.candidates if not one.reasons]
+
+
+def explained(reasons: Iterable[Reason]) -> str:
+    return "; ".join(f"{one.what} ({one.now})" for one in reasons)
 
 
 def full_name(relation: Relation) -> str:

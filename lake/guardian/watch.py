@@ -18,6 +18,7 @@ from lake.config.lock import is_locked
 from lake.guardian import leftovers, protect, rules, supervisors
 from lake.guardian.inspect import Inspection, applied_tables, inspect
 from lake.guardian.lag import LagTracker
+from lake.guardian.newcomers import Newcomers
 from lake.guardian.progress import CaptureProgress
 from lake.guardian.repairs import Repairs
 from lake.guardian.restarts import Restarts
@@ -49,6 +50,7 @@ class Guardian:
         self._progress: dict[str, CaptureProgress] = {}
         self._leftovers: list[Drift] = []
         self._look_again_at = 0.0
+        self.newcomers = Newcomers(home)
         self.known: list[Database] = []  # the definition as it could be read last
         self.stopping = threading.Event()
 
@@ -65,7 +67,8 @@ class Guardian:
             self.forget_departed({one.database for one in self.known})
             self._truncates.note(self._applied())
             found = [drift for one in self.known for drift in self.attend(one)]
-            write(self._home, [*found, *rules.of_leaving(left.changes), *self._undefined(), *self._left_over()])
+            found += [*rules.of_leaving(left.changes), *self._undefined(), *self._left_over()]
+            write(self._home, [*found, *self.newcomers.drifts])
 
     def _applied(self) -> list[Database]:
         pipeline = read_pipeline(self._home)
@@ -160,7 +163,12 @@ def main() -> None:
     home = load_environment()
     guardian = Guardian(home)
     signal.signal(signal.SIGTERM, lambda *_: guardian.stopping.set())
-    for keep, *what in ((supervisors.keep, home), (protect.keep, home, lambda: guardian.known)):
+    threads = (
+        (supervisors.keep, home),
+        (protect.keep, home, lambda: guardian.known),
+        (guardian.newcomers.keep, lambda: guardian.known),
+    )
+    for keep, *what in threads:
         threading.Thread(target=keep, args=(*what, guardian.stopping), daemon=True).start()
     guardian.run()
 

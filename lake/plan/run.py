@@ -1,11 +1,13 @@
 """Makes a plan, checks it and applies it."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from lake.config.definition import Database, load_databases
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import LakeError
+from lake.config.lock import await_free, locked
 from lake.config.report import Report
 from lake.local import iam, scram
 from lake.local.stack import Stack
@@ -18,6 +20,10 @@ from lake.plan.refusals import Refused, refused_tables, running
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.findings import Finding, refuse
 from lake.state import applied
+
+LOCK = "apply.lock"
+BUSY = "another lake apply is at work, by the guardian or by a command"
+WITHIN_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,10 @@ def apply_all(environment: str, report: Report, leave: bool = False) -> Outcome:
     """Applies what can be applied; a database that fails or is refused keeps no other one from its changes.
 
     leave: takes out what left the definition, which otherwise is captured on.
+
+    One after the other: the guardian applies, too, where a new table meets a pattern.
     """
+    await_free(load_environment(environment, PROJECT).data / LOCK, BUSY, WITHIN_S)
     gone = take_all_out(environment, report) if leave else []
     plan = planned(environment)
     plan = plan.without(unfit(plan.changes, plan.running, plan.place))
@@ -79,8 +88,9 @@ def apply_all(environment: str, report: Report, leave: bool = False) -> Outcome:
         iam.write_policies(place)  # as cdk deploy: a new table is a new topic
     if place.has_users:
         scram.grant(place, defined)
-    failures = apply(found, plan.defined, place, plan.facts, report, plan.held)
-    applied.save(place, captured(plan.defined, read_pipeline(place)))
+    with locked(place.data / LOCK, BUSY) if found else nullcontext():
+        failures = apply(found, plan.defined, place, plan.facts, report, plan.held)
+        applied.save(place, captured(plan.defined, read_pipeline(place)))
     for service in ("stream", "guardian"):  # before the first apply they had nothing to do
         Stack(place).start_if_idle(service)
     return Outcome([*gone, *(one for one in found if one.database not in failures)], plan.refused, failures)

@@ -17,10 +17,10 @@ from lake.config.definition import EPOCH_SIZE, Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.files import read_json, replace_json
-from lake.config.lock import is_locked, locked
+from lake.config.lock import await_free, is_locked, locked
 from lake.config.names import source_name
 from lake.config.report import Report
-from lake.config.waiting import wait_until, wait_while
+from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of
 
@@ -49,7 +49,7 @@ def turn(home: Environment, timeout_s: float, report: Report) -> Iterator[None]:
     lock = home.data / LOCK
     if is_locked(lock):
         report("waiting for another re-snapshot, by the guardian (lake logs guardian) or a command")
-    wait_until(lambda: not is_locked(lock), timeout_s, LakeError(BUSY, str(home.data), "wait for it"))
+    await_free(lock, BUSY, timeout_s)
     with locked(lock, BUSY):
         yield
 

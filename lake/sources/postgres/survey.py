@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lake.config.environment import Environment
+from lake.config.naming import joined
 from lake.config.source import SourceServer
 from lake.sources.postgres.connection import connect_server, rows
 
@@ -62,6 +63,12 @@ def databases(environment: Environment, source: SourceServer | None) -> list[Fou
         return rows(connection, FoundDatabase, DATABASES)
 
 
+def table_names(environment: Environment, source: SourceServer | None, database: str) -> list[str]:
+    """The tables of a database as a definition names them; what cannot be a table of the lake is left out."""
+    with connect_server(environment, source, database) as connection:
+        return [joined(*row) for row in connection.execute(NAMES.encode())]
+
+
 def survey(environment: Environment, source: SourceServer | None, database: str) -> Survey:
     """One database, in one transaction that writes nothing."""
     with connect_server(environment, source, database) as connection:
@@ -81,7 +88,15 @@ SELECT current_setting('server_version') AS version, current_setting('server_enc
   coalesce((SELECT setting::int FROM pg_settings WHERE name = 'max_slot_wal_keep_size'), -1) AS slot_limit_mb
 """
 # A partition belongs to its root. The relations of extensions are theirs.
-RELATIONS = """
+OFFERED = """c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
+  AND n.nspname NOT IN ('information_schema', 'lake') AND n.nspname !~ '^pg_'
+  AND NOT EXISTS (SELECT FROM pg_depend d
+                  WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')"""
+NAMES = f"""
+SELECT n.nspname::text, c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE {OFFERED} AND c.relkind IN ('r', 'p') AND c.relpersistence = 'p' ORDER BY 1, 2
+"""
+RELATIONS = f"""
 SELECT n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind, held.*, own.*,
   ARRAY(SELECT a.attname::text FROM pg_index i CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS u (attnum, n)
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.attnum
@@ -96,11 +111,7 @@ CROSS JOIN LATERAL (
     FROM part JOIN pg_class leaf USING (oid) LEFT JOIN pg_stat_all_tables s ON s.relid = part.oid
     WHERE part.relkind IN ('r', 'm')) held
 CROSS JOIN LATERAL (
-    SELECT coalesce(jsonb_object_agg(a.attname, format_type(a.atttypid, a.atttypmod)), '{}') AS types
+    SELECT coalesce(jsonb_object_agg(a.attname, format_type(a.atttypid, a.atttypmod)), '{{}}') AS types
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
-  AND n.nspname NOT IN ('information_schema', 'lake') AND n.nspname !~ '^pg_'
-  AND NOT EXISTS (SELECT FROM pg_depend d
-                  WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
-ORDER BY 1, 2
+WHERE {OFFERED} ORDER BY 1, 2
 """
