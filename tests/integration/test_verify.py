@@ -23,7 +23,7 @@ from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "proof"
-ROWS = {"honest": 20, "forged": 20, "silent": 0, "busy": 8000}
+ROWS = {"honest": 20, "forged": 20, "silent": 0, "busy": 2000}
 FORGED = {"cow": (0, 11, 9), "mor": (10, 8, 12)}  # the keys of the changed, the dropped and the doubled row
 SIDES = [("cow", "cow"), ("mor", "rt")]
 WAIT_S = str(HANG_S / 3)  # for the lake, for rows that are in motion, and for the archive
@@ -81,7 +81,7 @@ def written_meanwhile(proof: RunningLake) -> Iterator[threading.Thread]:
         keys = itertools.cycle(range(2, ROWS["busy"], 2))
         new = itertools.count(ROWS["busy"])
         with psycopg.connect(proof.home.dsn(NAME), autocommit=True) as connection:
-            while not stopping.wait(0.05):
+            while not stopping.wait(0.25):
                 connection.execute("UPDATE busy SET amount = amount + 1 WHERE id = 0")  # it never rests
                 key = next(keys)
                 connection.execute("UPDATE busy SET amount = amount + 1 WHERE id = %s", [key])
