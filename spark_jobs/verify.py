@@ -32,7 +32,9 @@ from spark_jobs.sources.engine import NoTable, Unmapped, engine
 
 RETRIES = 5
 MOMENT_S = 10.0
-FILE_DELETED = "FileNotFoundException"  # the cleaner deleted it meanwhile (docs/adr/0020-readers-beside-the-cleaner.md)
+# What Hudi says of a file that the cleaner deleted meanwhile (docs/adr/0020-readers-beside-the-cleaner.md). The second
+# is of a log file: HoodieLogBlock.inflate() of 0.14 and 0.15 calls itself after an IOException, which is lost by that.
+DELETED = ("FileNotFoundException", "Block has already been inflated")
 FAILED = (Py4JJavaError, PySparkException)
 WHERE = {NotCovered: "lake", NoTable: "source", Unmapped: "type map", WrongType: "type map"}
 
@@ -114,7 +116,8 @@ class Check:
     def _failed(self, check: TableCheck, problem: Exception) -> None:
         """A deleted file is no fault of the lake: the round is repeated. Any other problem fails the table."""
         self._retries[check.name] = self._retries.get(check.name, 0) + 1
-        is_deleted = FILE_DELETED in "{} {}".format(problem, getattr(problem, "stackTrace", ""))
+        said = "{} {}".format(problem, getattr(problem, "stackTrace", ""))
+        is_deleted = any(words in said for words in DELETED)
         if is_deleted and self._retries[check.name] <= RETRIES:
             print_progress("{}: a file was deleted meanwhile, repeating: {}".format(check.name, root_cause(problem)))
         else:

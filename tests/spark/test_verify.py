@@ -23,6 +23,7 @@ from spark_jobs.sources.postgres.types import SourceColumn
 from spark_jobs.verify import RETRIES, Check
 
 GONE = PySparkException("Job aborted: java.io.FileNotFoundException: No such file or directory: s3a://lake/a.parquet")
+GONE_LOG = PySparkException("Job aborted: Caused by: java.lang.IllegalStateException: Block has already been inflated")
 BROKEN = PySparkException("permission denied for table a")
 
 
@@ -86,11 +87,12 @@ def test_a_table_that_cannot_be_compared_fails_alone(monkeypatch: pytest.MonkeyP
     assert found["tables"]["fine"]["equal"] and not found["equal"]
 
 
+@pytest.mark.parametrize("gone", [GONE, GONE_LOG])
 @pytest.mark.parametrize(("times", "equal"), [(RETRIES, True), (RETRIES + 1, False)])
 def test_a_file_that_the_cleaner_took_is_no_difference(
-    monkeypatch: pytest.MonkeyPatch, times: int, equal: bool
+    monkeypatch: pytest.MonkeyPatch, gone: PySparkException, times: int, equal: bool
 ) -> None:
-    assert checked(monkeypatch, Stub("a", *[GONE] * times, None))["equal"] == equal
+    assert checked(monkeypatch, Stub("a", *[gone] * times, None))["equal"] == equal
 
 
 def test_the_time_to_wait_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
