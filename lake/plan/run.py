@@ -117,8 +117,9 @@ def left_out(name: str) -> list[Change]:
 
 
 def _defined(place: Environment) -> list[Database]:
-    """The last file may leave, too."""
-    return load_databases(PROJECT, may_be_none=bool(applied.load(place)))
+    """The last file may leave, too: until it is taken out, and its tables with it."""
+    runs = applied.load(place) or read_pipeline(place).get("tables")
+    return load_databases(PROJECT, may_be_none=bool(runs))
 
 
 def plan_of(databases: list[Database], place: Environment) -> Plan:
