@@ -240,11 +240,21 @@ def test_without_a_load_balancer_the_registry_is_reached_by_connect_alone() -> N
 @pytest.mark.parametrize("scenario", scenarios("source-database"), ids=title)
 def test_a_deployment_and_the_schedule_prepare_the_source_the_same_way(scenario: Path) -> None:
     manifests = rendered(scenario)
-    job, repeated = only(manifests, "Job"), only(manifests, "CronJob")["spec"]
+    job, repeated = only(manifests, "Job"), only(manifests, "CronJob", "release")["spec"]
     assert repeated["jobTemplate"]["spec"]["template"] == job["spec"]["template"]
     assert repeated["concurrencyPolicy"] == "Forbid"
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "post-install,post-upgrade"
     assert job["spec"]["activeDeadlineSeconds"] < 15 * 60  # what helm waits
+
+
+@pytest.mark.parametrize("scenario", scenarios("source-database"), ids=title)
+def test_the_guardian_looks_until_the_next_run_has_begun(scenario: Path) -> None:
+    guardian = only(rendered(scenario), "CronJob", "-guardian")["spec"]
+    assert (guardian["schedule"], guardian["concurrencyPolicy"]) == ("*/5 * * * *", "Allow")
+    run = guardian["jobTemplate"]["spec"]
+    (container,) = run["template"]["spec"]["containers"]
+    *_, seconds = container["command"]
+    assert 5 * 60 < int(seconds) < run["activeDeadlineSeconds"]
 
 
 def test_psql_finds_its_scripts_and_the_authority() -> None:

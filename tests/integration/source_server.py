@@ -71,10 +71,12 @@ def prepare(
     return run_psql(home, folder)
 
 
-def run_psql(home: Environment, folder: Path) -> "subprocess.CompletedProcess[str]":
+def run_psql(
+    home: Environment, folder: Path, program: str = "prepare.sh", *arguments: str
+) -> "subprocess.CompletedProcess[str]":
     """The step that runs psql, in a folder that is ready for it."""
     path = f"{Postgres(home).bin}{os.pathsep}{os.environ['PATH']}"
-    command = ["bash", str(PROGRAMS / "prepare.sh"), str(folder / "sql")]
+    command = ["bash", str(PROGRAMS / program), str(folder / "sql"), *arguments]
     return subprocess.run(command, cwd=folder / "lake", env={"PATH": path}, capture_output=True, text=True, timeout=60)
 
 

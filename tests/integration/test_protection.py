@@ -6,6 +6,7 @@ The right answer is PostgreSQL's own: each shape of a table is published, and an
 from collections.abc import Iterator
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,7 +16,7 @@ from lake.sources.postgres import facts, leaving, leftovers, rules
 from lake.sources.postgres.preparation import carry_out, database_steps, harmed, server_steps, unmet
 from lake.sources.postgres.protection import cures, protect
 from lake.sources.postgres.updatable import broken_members
-from tests.integration.source_server import SourceServer
+from tests.integration.source_server import SourceServer, run_psql, write_logins, write_sql
 
 pytestmark = pytest.mark.integration
 PORT = 28400
@@ -169,6 +170,22 @@ def test_what_would_break_is_never_published(server: SourceServer) -> None:
     assert source.connection.execute(harmed(source.definition).encode()).fetchall() == [("public.late",)]
     source.run("ALTER TABLE late DROP CONSTRAINT late_pkey, ADD PRIMARY KEY (id)")
     assert source.outstanding() == [(f"lake_{source.name}", "add public.late")]
+
+
+def test_the_pod_of_aws_does_the_same(server: SourceServer, tmp_path: Path) -> None:
+    source = Source(server, {"keyless": DEFAULT, "computed": FULL})
+    source.run(*(f"CREATE TABLE {name} (id int PRIMARY KEY, v int)" for name in ("keyless", "computed")))
+    source.prepare()
+    write_sql(tmp_path / "sql", [source.definition])
+    write_logins(source.home, tmp_path / "lake", {"admin": ("postgres", source.home.secrets.postgres)})
+    source.run(
+        "ALTER TABLE keyless DROP CONSTRAINT keyless_pkey",
+        "ALTER TABLE computed ADD g int GENERATED ALWAYS AS (v * 2) VIRTUAL",
+    )
+    done = run_psql(source.home, tmp_path, "guard.sh", "1")
+    assert "was taken out of the publication" in done.stderr, done
+    assert all(source.works(name) for name in ("keyless", "computed"))
+    assert (source.published(), source.identity("computed")) == ({"computed"}, "d")
 
 
 def test_partitions_and_children(server: SourceServer) -> None:

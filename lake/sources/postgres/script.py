@@ -2,7 +2,8 @@
 
 A script can be repeated at any time, and shows each statement before it runs. The psql variable `captured` lists the
 tables that the running connector of the database knows, separated by commas; it is empty if no connector runs. The
-script writes the tables that the connector must still read into the file `unread`.
+script writes the tables that the connector must still read into the file `unread`. With the variable `guard` the script of a
+database does only what the guardian does: it gives the application its updates back.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from lake.config.definition import Database, Table
-from lake.sources.postgres import names, preparation
+from lake.sources.postgres import names, preparation, protection
 from lake.sources.postgres.limit import SET_LIMIT, UNLIMITED
 from lake.sources.postgres.preparation import LOCK_TIMEOUT, Step, literal, members
 from lake.sources.postgres.relations import TABLE, leaves, parts, selector, selector_of, signalled
@@ -56,6 +57,7 @@ def database_script(database: Database) -> str:
     """For the database, in one transaction."""
     waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
     steps = [
+        *("\\if :{?guard}", _cured(database), "\\quit", "\\endif"),
         *("BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL, WARN_OF_LOG),
         *(*map(_carried_out, preparation.database_steps(database)), _snapshots(database), *_departures(database)),
         f"SELECT {waiting} FROM {preparation.named(database.by_name)} WHERE {TABLE} IS NULL;",
@@ -92,6 +94,11 @@ def _with_variables(script: str, known: dict[str, str]) -> str:
 
 def _carried_out(step: Step) -> str:
     return f"SELECT :shown FROM ({step.unmet}) unmet \\gexec"
+
+
+def _cured(database: Database) -> str:
+    """What the guardian does on AWS (guard.sh). A table that cannot be cured now does not hold up the others."""
+    return f"\\set ON_ERROR_STOP off\nSELECT statement FROM ({protection.cures(database).unmet}) unmet \\gexec"
 
 
 def _snapshots(database: Database) -> str:
