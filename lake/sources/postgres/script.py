@@ -2,8 +2,8 @@
 
 A script can be repeated at any time, and shows each statement before it runs. The psql variable `captured` lists the
 tables that the running connector of the database knows, separated by commas; it is empty if no connector runs. The
-script writes the tables that the connector must still read into the file `unread`. With the variable `guard` the script of a
-database does only what the guardian does: it gives the application its updates back.
+script writes the tables that the connector must still read into the file `unread`. With the variable `guard` the
+script of a database does only what the guardian does: it gives the application its updates back.
 """
 
 from collections.abc import Iterable
