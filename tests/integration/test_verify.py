@@ -16,6 +16,7 @@ from psycopg import sql
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from spark_jobs.hudi.record_keys import with_own_keys
 from spark_jobs.runtime.pipeline import Target, read_pipeline
 from tests.clocks import HANG_S
 from tests.integration import readers
@@ -131,7 +132,7 @@ def forge(spark: SparkSession, goal: Target, keys: tuple[int, int, int]) -> None
 def target(lake: RunningLake, spark: SparkSession, table: str, kind: str) -> Target:
     pipeline = read_pipeline(spark, (lake.home.rendered / "pipeline.json").as_uri())
     found = next(one for one in pipeline.tables if (one.database, one.table) == (NAME, table))
-    return next(one for one in found.targets if one.type == kind)
+    return with_own_keys(spark, next(one for one in found.targets if one.type == kind))
 
 
 def write(goal: Target, rows: Any, operation: str) -> None:
