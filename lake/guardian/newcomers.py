@@ -57,6 +57,7 @@ class Newcomers:
         found = self._new(database)
         known, until = self._judged.get(name, (frozenset(), 0.0))
         if not found:
+            self._listed(database, set())  # from now on each table that cannot be captured is a new one
             return []
         if is_locked(self._home.data / LOCK) or (found == known and time.monotonic() < until):
             return self._told.get(name, [])
@@ -89,7 +90,8 @@ class Newcomers:
 
     def _listed(self, database: Database, refused: set[str]) -> set[str]:
         """The tables that `lake init` left out and listed: all that cannot be captured when it wrote what it met."""
-        met = resolved_path(writing.path_of(self._home.root, database.database)).stat().st_mtime_ns
+        resolved = resolved_path(writing.path_of(self._home.root, database.database))
+        met = resolved.stat().st_mtime_ns if resolved.exists() else 0
         path = self._home.data / LEFT_OUT / f"{database.database}.json"
         kept = read_json(path) or {}
         if kept.get("met") != met:
