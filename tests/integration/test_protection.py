@@ -236,6 +236,23 @@ def test_a_lock_that_another_session_holds(server: SourceServer) -> None:
     assert source.works("altered")
 
 
+def test_a_table_whose_columns_differ_by_case_only_stops_no_other(server: SourceServer) -> None:
+    """K2, 5: before its first change; what comes earlier is a place in the log that `lake recover` leads past."""
+    source = Source(server, {"twins": FULL, "calm": FULL, "odd 100%": FULL})
+    source.run(*(f'CREATE TABLE "{name}" (id int PRIMARY KEY, v text)' for name in ("twins", "calm", "odd 100%")))
+    source.prepare()
+    assert source.protect() == {}
+    source.run('ALTER TABLE twins ADD "ID" int', 'ALTER TABLE "odd 100%" ADD "V%I" int, ADD "v%i" int')
+    because = "was taken out of the publication, because columns differ by case only, which stops the connector:"
+    assert source.protect() == {"public.twins": f"{because} id and ID", "public.odd 100%": f"{because} V%I and v%i"}
+    assert source.published() == {"calm"}
+    source.prepare()
+    assert source.published() == {"calm"}
+    source.run('ALTER TABLE twins DROP COLUMN "ID"')
+    source.prepare()
+    assert source.published() == {"calm", "twins"} and source.protect() == {}
+
+
 def test_what_was_mended_meanwhile_is_left_alone(server: SourceServer) -> None:
     """The migration adds its key in a second transaction, while the statement waits for the lock."""
     source = Source(server, {"moving": DEFAULT})

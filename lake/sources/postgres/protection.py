@@ -1,5 +1,8 @@
 """Gives an application its updates back where a migration made them fail: its work comes before its capture.
 
+And keeps one table from stopping the others: Debezium fails at the first change of a table with columns that differ by
+case only, so such a table is taken out as well. A change that comes before that stops the connector (ADR 46).
+
 One statement per relation, for the guardian and for the pod that does its work on AWS. It takes the lock first, looks
 again, and alters only what is still broken; a lock that cannot be had in a second is tried again by the next round.
 """
@@ -13,8 +16,12 @@ from lake.config.environment import Environment
 from lake.config.naming import joined
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, refusal
-from lake.sources.postgres.preparation import Step, literal, name, unmet, wanted
+from lake.sources.postgres.preparation import Step, literal, members, name, unmet, wanted
+from lake.sources.postgres.relations import twins
 from lake.sources.postgres.updatable import broken_member, broken_members
+
+TWINS = twins("c.oid")
+STOPS = "columns differ by case only, which stops the connector"
 
 LOG = logging.getLogger("guardian")
 LOCK_TIMEOUT = "1s"
@@ -28,12 +35,12 @@ PART = "CASE WHEN l.oid <> c.oid THEN format(' (of partition %I.%I)', ln.nspname
 TAKE_OUT = """
   SET LOCAL lock_timeout = '{timeout}';
   LOCK TABLE ONLY %1$I.%2$I, ONLY %3$I.%4$I IN SHARE UPDATE EXCLUSIVE MODE;
-  IF EXISTS ({broken} AND l.oid = %5$s) THEN
+  IF EXISTS ({still}) THEN
     IF to_regclass('lake.signal') IS NOT NULL THEN
       DELETE FROM lake.signal WHERE id LIKE 'snapshot-%6$s-%%';
     END IF;
     ALTER PUBLICATION {publication} DROP TABLE ONLY %1$I.%2$I;
-    RAISE WARNING 'was taken out of the publication, because its updates failed: %%', %8$L
+    RAISE WARNING 'was taken out of the publication, because {because}: %%', %8$L
       USING SCHEMA = %1$L, TABLE = %2$L;
   END IF;"""
 SWITCH = """
@@ -53,7 +60,7 @@ def protect(environment: Environment, database: Database) -> dict[str, str]:
     with connect_source(environment, database) as connection:
         connection.autocommit = True  # one that cannot be cured yet does not hold up the others
         connection.add_notice_handler(lambda said: done.update(_told(said)))
-        for change in unmet(connection, database.database, [cures(database)]):
+        for change in unmet(connection, database.database, [cures(database), partings(database)]):
             _cure_one(connection, change.detail)
     return done
 
@@ -88,6 +95,27 @@ def cures(database: Database) -> Step:
     )
 
 
+def partings(database: Database) -> Step:
+    """The statements that take out tables at which Debezium would fail."""
+    publication, found = names.publication(database), members(database)
+    still = f"SELECT {found} WHERE EXISTS ({TWINS})".replace("%", "%%") + " AND c.oid = %5$s"
+    values = {
+        "timeout": LOCK_TIMEOUT,
+        "still": still,
+        "because": STOPS,
+        "publication": name(publication).replace("%", "%%"),
+    }
+    names_of_columns = f"(SELECT string_agg(twin, ', ') FROM ({TWINS}) twins)"
+    return Step(
+        "n.nspname || '.' || c.relname",
+        "'take out of the publication'",
+        f"format({literal(_do(TAKE_OUT.format(**values)))}, n.nspname, c.relname, n.nspname, c.relname, c.oid, c.oid,\n"
+        f"    NULL, {names_of_columns})",
+        f"NOT EXISTS ({TWINS})",
+        found,
+    )
+
+
 def _identity() -> str:
     """The identity under which a table of the definition can be updated; NULL without one."""
     return (
@@ -98,9 +126,16 @@ def _identity() -> str:
 
 def _block(database: Database, first: str = "") -> str:
     publication = names.publication(database)
+    broken = f"SELECT {broken_members(literal(publication))}".replace("%", "%%")
     values = {
         "timeout": LOCK_TIMEOUT,
-        "broken": f"SELECT {broken_members(literal(publication))}".replace("%", "%%"),
+        "broken": broken,
+        "still": f"{broken} AND l.oid = %5$s",
+        "because": "its updates failed",
         "publication": name(publication).replace("%", "%%"),
     }
-    return f"DO $lake$ BEGIN{(first + TAKE_OUT).format(**values)}\nEND $lake$"
+    return _do((first + TAKE_OUT).format(**values))
+
+
+def _do(block: str) -> str:
+    return f"DO $lake$ BEGIN{block}\nEND $lake$"

@@ -66,6 +66,15 @@ def selector_of(schema: str, table: str) -> str:
     return rf"'(?-i)' || CASE WHEN {dotted} ~ '^{PLAIN}$' THEN {dotted} ELSE '\Q' || {literal} || '\E' END"
 
 
+def twins(relation: str) -> str:
+    """The query for columns of a relation that differ by case only, as Debezium compares names. relation: an oid."""
+    return (
+        "SELECT string_agg(a.attname, ' and ' ORDER BY a.attnum) AS twin FROM pg_attribute a"
+        f" WHERE a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
+        ' GROUP BY lower(a.attname::text COLLATE "default") HAVING count(*) > 1'
+    )
+
+
 def above(table: str) -> str:
     """The query for a table and the tables that it is a partition of, by oid. table: as SQL."""
     return (
