@@ -246,11 +246,8 @@ def test_a_table_whose_columns_differ_by_case_only_stops_no_other(server: Source
     because = "was taken out of the publication, because columns differ by case only, which stops the connector:"
     assert source.protect() == {"public.twins": f"{because} id and ID", "public.odd 100%": f"{because} V%I and v%i"}
     assert source.published() == {"calm"}
-    source.prepare()
-    assert source.published() == {"calm"}
     source.run('ALTER TABLE twins DROP COLUMN "ID"')
-    source.prepare()
-    assert source.published() == {"calm", "twins"} and source.protect() == {}
+    assert source.protect() == {}
 
 
 def test_what_was_mended_meanwhile_is_left_alone(server: SourceServer) -> None:

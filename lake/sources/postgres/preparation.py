@@ -17,7 +17,7 @@ from lake.config.errors import LakeError
 from lake.sources.change import Change
 from lake.sources.postgres import names, passwords
 from lake.sources.postgres.connection import Connection, connect_source, refusal
-from lake.sources.postgres.relations import NARROWED, TABLE, WANTED, leaves, parts, twins
+from lake.sources.postgres.relations import NARROWED, TABLE, WANTED, leaves, parts
 from lake.sources.postgres.roles import CAPTURE, READERS, REGISTRY, REGISTRY_DATABASE, USERS, VERIFY
 from lake.sources.postgres.updatable import broken_where
 
@@ -262,7 +262,7 @@ def _publication(database: Database) -> Iterator[Step]:
         # Without ONLY it would take the tables that inherit from it, too, with whatever identity they have.
         f"format('ALTER PUBLICATION %I ADD TABLE ONLY %I.%I', {literal(published_as)}, {PARTS})",
         f"{_once_there(f'EXISTS (SELECT {members(database)} AND c.oid = {TABLE} AND NOT {NARROWED})')}"
-        f"\n    OR {_harmed()} OR EXISTS ({twins(TABLE)})",
+        f"\n    OR {_harmed()}",
         f"FROM {wanted(database)}",
         "name",
     )
