@@ -12,13 +12,15 @@ from LAKE_VERIFY_PASSWORD.
 
 import json
 import time
+from contextlib import closing
 from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.parity import lake_rows
+from spark_jobs.kafka.admin import Broker
+from spark_jobs.parity import coverage, lake_rows
 from spark_jobs.parity.lake_rows import WrongType
-from spark_jobs.parity.table_check import covered, described, stored, taken
+from spark_jobs.parity.table_check import described, stored, taken
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.pipeline import Pipeline, Table, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered
@@ -33,20 +35,18 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
 
     Raises NotCovered when the lake does not catch up with the snapshot.
     """
-    snapshot = source.snapshot()
-    try:
+    with closing(source.snapshot()) as snapshot, closing(Broker(spark, pipeline.kafka)) as broker:
         tables = [table for table in pipeline.tables if table.full_name in bounds]
+        ends = coverage.captured(broker, source, snapshot.position, tables, deadline)
         for table in tables:
-            covered(spark, pipeline, source, snapshot.position, table, deadline)
+            coverage.reached(spark, table, ends[table.topic], snapshot.position, deadline)
         return {table.full_name: compared(spark, table, snapshot, bounds[table.full_name]) for table in tables}
-    finally:
-        snapshot.close()
 
 
 def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) -> Content:
     """The old rows of each target against the keys of the source at the snapshot."""
     columns = described(table, taken(table, snapshot))
-    texts = snapshot.rows(table.source_name, columns)
+    texts = snapshot.rows(spark, table.source_name, columns)
     columns = stored(table, columns)
     present = lake_rows.of_source(texts, table, columns).rows.select("key")
     found: Content = {"ghosts": {}, "unread": 0}

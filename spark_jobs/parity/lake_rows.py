@@ -40,10 +40,9 @@ class LakeRows:
         Otherwise Spark would choose the files at the first check. By then a compaction may have changed them, and the
         other side, which was planned before, can't show that.
         """
-        self._kept = self.rows.persist()
-        # It was read in one task per file. With so many tasks, ten checks of a small table would take longer than
-        # reading.
-        self.rows = self._kept.coalesce(2 + self._kept.count() // ROWS_PER_TASK)
+        # One task per core, not per file. Ten checks of a small table would take longer than reading with even these.
+        self._kept = self.rows.coalesce(self.rows.sparkSession.sparkContext.defaultParallelism).persist()
+        self.rows = self._kept.coalesce(1 + self._kept.count() // ROWS_PER_TASK)
         return self
 
     def release(self) -> None:

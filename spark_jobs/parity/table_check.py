@@ -6,21 +6,19 @@ later position. All rows and differences stay in Spark.
 
 import json
 import time
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_jobs.hudi import timeline
-from spark_jobs.kafka import admin
-from spark_jobs.kafka.lag import missing_offsets
-from spark_jobs.parity import compare, findings, hot_rows, lake_rows
+from spark_jobs.parity import compare, coverage, findings, hot_rows, lake_rows
 from spark_jobs.parity.hashed import hashed
 from spark_jobs.parity.hot_rows import HotRows
 from spark_jobs.parity.lake_rows import LakeRows
-from spark_jobs.runtime.pipeline import Pipeline, Table
-from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
+from spark_jobs.parity.sessions import Sessions
+from spark_jobs.runtime.pipeline import Table
+from spark_jobs.runtime.waiting import Deadline, print_progress
 from spark_jobs.sources import names
 from spark_jobs.sources.engine import Columns, Snapshot, Source, engine
 
@@ -33,9 +31,10 @@ WHERE = {True: "differences", False: "unsettled"}
 class TableCheck:
     """The comparison of one table over its rounds, and its part of the result."""
 
-    def __init__(self, spark: SparkSession, table: Table, settle_s: float) -> None:
+    def __init__(self, sessions: Sessions, table: Table, settle_s: float) -> None:
         """settle_s: how long after the first round rows in flux are compared again."""
-        self._spark = spark
+        self._sessions = sessions
+        self.spark = sessions.spark  # until its size is known
         self._settle_s = settle_s
         self.table = table
         self.name = table.full_name
@@ -58,9 +57,10 @@ class TableCheck:
             print_progress("{}: {} rows change all the time, and are read often".format(self.name, len(self.few_keys)))
             self._hot = HotRows(source.repeated_rows(self.table.source_name, described(self.table, columns), only))
 
-    def cover(self, pipeline: Pipeline, source: Source, snapshot: Snapshot, deadline: Deadline) -> None:
-        """Returns once the lake has all that the snapshot shows; NotCovered when the time is over."""
-        self.end_offsets = covered(self._spark, pipeline, source, snapshot.position, self.table, deadline)
+    def cover(self, ends: Dict[str, coverage.Ends], snapshot: Snapshot, deadline: Deadline) -> None:
+        """Returns once the lake has all before the ends of the topics, by topic; NotCovered when the time is over."""
+        coverage.reached(self.spark, self.table, ends[self.table.topic], snapshot.position, deadline)
+        self.end_offsets = ends[self.table.topic]
 
     def end(self) -> None:
         """Called after the round, also after a failed one."""
@@ -72,16 +72,17 @@ class TableCheck:
         """One round at one source position, which the lake covers. After an error the same round can be tried again."""
         late = self._until is not None and self._until.passed()
         columns = columns_of(snapshot, self.table)
+        self.spark = self._sessions.of(snapshot.size(self.table.source_name))
         sides: Dict[str, LakeRows] = {}
         try:
-            for name, side in read_sides(self._spark, self.table, snapshot, columns, self.few_keys):
+            for name, side in read_sides(self.spark, self.table, snapshot, columns, self.few_keys):
                 side.rows = compare.only_keys(side.rows, self._keys)
                 sides[name] = side.keep()
-            facts = findings.check_lake(self._spark, self.table, sides) if self._before is None else {}
+            facts = findings.check_lake(self.spark, self.table, sides) if self._before is None else {}
             found = self._compare(sides, columns)
             counts = findings.counted(found)
             done = late or all(real for _, real in counts)
-            shown = findings.shown(self._spark, self.table, found, counts, sides) if done else []
+            shown = findings.shown(self.spark, self.table, found, counts, sides) if done else []
         finally:
             for side in sides.values():
                 side.release()
@@ -99,7 +100,7 @@ class TableCheck:
         found = compare.judged(differences(sides), self._before)
         if self._hot is not None and self._keys is not None:
             mapped = stored(self.table, described(self.table, columns))
-            versions = hot_rows.versions(self._spark, self._hot.result(), self.table, mapped, self._keys)
+            versions = hot_rows.versions(self.spark, self._hot.result(), self.table, mapped, self._keys)
             found = compare.unseen(found, versions)
         return found.localCheckpoint()
 
@@ -120,29 +121,6 @@ class TableCheck:
         self.result["equal"] = self.done and not self.result["differences"] and not self.result["unsettled"]
         every = [column.name for column in snapshot.columns(self.table.source_name)]
         self.result["left_out"] = [name for name in every if not self.table.takes(name)]
-
-
-def covered(
-    spark: SparkSession, pipeline: Pipeline, source: Source, position: str, table: Table, deadline: Deadline
-) -> Dict[int, int]:
-    """The end offsets of the topic, once every target of a table covers them, and with them the source's position.
-
-    Raises NotCovered when the time is over.
-    """
-    try:
-        source.wait_until_captured(position, deadline)
-        end = admin.topic_offsets(spark, pipeline, table.topic).end
-        for target in table.targets:
-            wait_until(partial(_missing, spark, table, target.path, end), deadline)
-        return end
-    except NotCovered as missing:
-        raise NotCovered("not caught up with {} in the time given: {}".format(position, missing)) from None
-
-
-def _missing(spark: SparkSession, table: Table, path: str, end: Dict[int, int]) -> str:
-    position = timeline.last_position(timeline.timeline(spark, path))
-    reached = position.get("offsets", {}) if position.get("epoch", table.epoch) == table.epoch else {}
-    return missing_offsets(path, reached, end)
 
 
 def columns_of(snapshot: Snapshot, table: Table) -> List[Any]:
@@ -180,7 +158,7 @@ def read_sides(
         # The read-optimised view first: what it shows must be explained by a later state of the table.
         for kind in ["ro", "rt"] if target.type == "mor" else ["cow"]:
             yield kind, lake_rows.of_target(spark, target.path, kind, table, stored(table, mapped))
-    texts = snapshot.rows(table.source_name, mapped, condition(table, columns, few_keys))
+    texts = snapshot.rows(spark, table.source_name, mapped, condition(table, columns, few_keys))
     yield "source", lake_rows.of_source(texts, table, stored(table, mapped))
 
 

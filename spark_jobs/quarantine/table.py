@@ -124,9 +124,9 @@ def _load(spark: SparkSession, path: str) -> DataFrame:
 
 def missing_messages(spark: SparkSession, target: Optional[Target], table: Table) -> List[str]:
     """A line for each message of a table that is neither replayed nor dropped, by offset."""
-    if target is None:
+    if target is None or not timeline.written(spark, target.path):
         return []
-    waiting = stored(spark, target.path).where((F.col("topic") == table.topic) & (F.col("state") == WAITING))
+    waiting = _load(spark, target.path).where((F.col("topic") == table.topic) & (F.col("state") == WAITING))
     rows = waiting.orderBy("epoch", "partition", "offset").select("id", "partition", "offset", "reason").collect()
     line = "partition {0.partition} offset {0.offset} is missing: {0.reason} (lake quarantine show {1} {0.id})"
     return [line.format(row, table.database) for row in rows]

@@ -59,7 +59,11 @@ class Snapshot:
         """All tables of the database, schema.table; none if the engine cannot tell."""
         return []
 
-    def rows(self, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
+    def size(self, table: str) -> int:
+        """About how many bytes schema.table has."""
+        raise NotImplementedError
+
+    def rows(self, spark: SparkSession, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: a condition of any_of()."""
         raise NotImplementedError
 

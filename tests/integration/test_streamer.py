@@ -128,7 +128,7 @@ class Shop:
 
     def _compared(self, snapshot: Snapshot, table: Table) -> dict[str, list[str]]:
         columns = {column.name: pg_type(column) for column in snapshot.columns(table.source_name)}
-        texts = snapshot.rows(table.source_name, columns)
+        texts = snapshot.rows(self.spark, table.source_name, columns)
         source = lake_rows.of_source(texts, table, columns).live()
         found = {}
         for target in table.targets:

@@ -302,4 +302,4 @@ def test_a_table_is_read_by_ranges_of_pages() -> None:
     assert page_range([0, 100], 0) == ["ctid >= '(0,0)'", "ctid < '(100,0)'"]
     assert page_range([0, 100], 1) == ["ctid >= '(100,0)'"]
     assert page_range([0], 0) == ["true"]
-    assert qualified('public.odd"name') == '"public"."odd""name"'
+    assert qualified('public."odd""name"') == '"public"."odd""name"'

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from spark_jobs import verify
 from spark_jobs.parity import findings, table_check
 from spark_jobs.parity.findings import SHOWN
+from spark_jobs.parity.sessions import SMALL_BYTES, Sessions
 from spark_jobs.parity.table_check import TableCheck, condition
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table
@@ -39,7 +40,7 @@ class Stub:
     def begin(self, source: object, snapshot: object) -> None:
         pass
 
-    def cover(self, pipeline: object, source: object, snapshot: object, deadline: Deadline) -> None:
+    def cover(self, ends: object, snapshot: object, deadline: Deadline) -> None:
         self.given_s.append(deadline.at - time.monotonic())
         if self.lags:
             raise NotCovered("slot lake_shop confirmed 0/1 of 0/2")
@@ -63,14 +64,12 @@ def checked(monkeypatch: pytest.MonkeyPatch, *stubs: Stub, timeout_s: float = 1)
     snapshot = Namespace(position="0/1", close=lambda: None, tables=lambda: ["public.other", "public.fine"])
     source = Namespace(snapshot=lambda: snapshot)
     monkeypatch.setattr(verify, "engine", lambda name: Namespace(source=lambda *_: source))
-    args: Any = Namespace(jdbc_url="", user="", timeout_s=timeout_s, tables="")
+    monkeypatch.setattr(verify, "captured", lambda *_: {})
+    args: Any = Namespace(jdbc_url="", user="", timeout_s=timeout_s)
     tables = [one.table for one in stubs]
-    pipeline: Any = Namespace(tables=tables, quarantine={}, server=lambda database, url: url)
+    pipeline: Any = Namespace(tables=tables, kafka={}, quarantine={}, server=lambda database, url: url)
     spark: Any = None
-    monkeypatch.setattr(verify, "chosen", lambda pipeline, names: [])
-    check = Check(spark, pipeline, args)
-    check.checks = list[Any](stubs)
-    return check.run()
+    return Check(spark, pipeline, args).run(list[Any](stubs))
 
 
 def test_a_table_that_cannot_be_compared_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,12 +95,12 @@ def test_a_file_that_the_cleaner_took_is_no_difference(
 
 
 def test_the_time_to_wait_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopped table of one database leaves those of the next a moment to show that they do not lag."""
-    stopped, fine = Stub("stopped"), Stub("fine", None)
-    stopped.lags, fine.table.database = True, "zoo"
-    found = checked(monkeypatch, stopped, fine, timeout_s=500)
-    assert [round(stub.given_s[0]) for stub in (stopped, fine)] == [500, verify.MOMENT_S]
-    assert found["tables"]["fine"]["equal"]
+    """When it was given to a stopped table, the next round of another one has a moment to show that it does not lag."""
+    stopped, fine, other = Stub("stopped"), Stub("fine", GONE, None), Stub("other", None)
+    stopped.lags, other.table.database = True, "zoo"
+    found = checked(monkeypatch, stopped, fine, other, timeout_s=500)
+    assert [round(seconds) for seconds in fine.given_s] == [500, verify.MOMENT_S]
+    assert found["tables"]["fine"]["equal"] and found["tables"]["other"]["equal"]
     assert [one["where"] for one in found["tables"]["stopped"]["differences"]] == ["lake"]
 
 
@@ -113,6 +112,11 @@ def test_a_source_that_does_not_answer_is_refused(spark: SparkSession) -> None:
     source = Source(spark, "jdbc:postgresql://127.0.0.1:1/shop", "lake_verify", "secret")
     with pytest.raises(Refused, match=r"no connection to jdbc:postgresql://127.0.0.1:1/shop: Connection to .* refused"):
         source.connect()
+
+
+def test_a_small_table_is_compared_without_compiled_code(spark: SparkSession) -> None:
+    small, large = Sessions(spark).of(SMALL_BYTES - 1), Sessions(spark).of(SMALL_BYTES)
+    assert small.conf.get("spark.sql.codegen.wholeStage") == "false" and large is spark
 
 
 def column(name: str, kind: str, is_array: bool = False) -> SourceColumn:
@@ -150,7 +154,7 @@ def make_look(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[
     table = Table("shop", "public", "t", "shop.public.t", 0, ("id",), None, "soft", "full", ())
 
     def begin(settle_s: float) -> Look:
-        check = TableCheck(spark, table, settle_s)
+        check = TableCheck(Sessions(spark), table, settle_s)
 
         def look(keys: int, order: int) -> TableCheck:
             rows = spark.range(keys).selectExpr(
@@ -162,7 +166,8 @@ def make_look(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Callable[
                 f"{order}L AS right_order",
             )
             monkeypatch.setattr(table_check, "differences", lambda sides: rows)
-            snapshot: Any = Namespace(position=f"0/{order}", columns=lambda name: [column("id", "int4")])
+            columns = [column("id", "int4")]
+            snapshot: Any = Namespace(position=f"0/{order}", columns=lambda name: columns, size=lambda name: 0)
             check.look(snapshot)
             return check
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from contextlib import closing, contextmanager
 from functools import reduce
 from typing import Any, Iterable, Iterator, List, Optional
@@ -28,8 +29,9 @@ SETTINGS = ("TimeZone = 'UTC'", "DateStyle = 'ISO'")  # of the texts
 # Those of lake/sources/postgres/session.py, which says why.
 SESSION = (
     "-c bytea_output=hex -c IntervalStyle=postgres -c extra_float_digits=1 -c lc_monetary=C "
-    "-c quote_all_identifiers=off -c default_transaction_read_only=off -c statement_timeout=0 -c lock_timeout=0 "
-    "-c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 -c wal_sender_timeout=60s -c row_security=off"
+    "-c quote_all_identifiers=off -c default_transaction_read_only=off -c statement_timeout=0 "
+    "-c lock_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 "
+    "-c wal_sender_timeout=60s -c row_security=off"
 )
 # IS NULL is also true of a row of a composite type whose fields are all NULL.
 READABLE = "CASE WHEN {name} IS DISTINCT FROM NULL THEN coalesce({text}, 'a value that has no text in PostgreSQL') END"
@@ -39,6 +41,11 @@ TABLES = """
 SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence = 'p'
   AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'lake') ORDER BY 1
+"""
+SIZE = """
+SELECT sum(pg_table_size(part)) FROM (
+  SELECT to_regclass(?)::oid AS part UNION SELECT relid FROM pg_partition_tree(to_regclass(?))
+) AS parts
 """
 PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')  # of schema.table
 COLUMNS = """
@@ -77,12 +84,14 @@ class Source(engine.Source):
         """A java.sql.Connection. Raises Refused when the server does not answer, or not to this login."""
         properties = java_map(self._spark, "java.util.Properties", self._login)
         try:
-            return java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
+            connection = java(self._spark, "org.postgresql.Driver")().connect(self.url, properties)
         except Py4JJavaError as error:
             reason = str(error.java_exception.getMessage()).splitlines()[0]
             raise Refused("no connection to {}: {}".format(self.url, reason)) from None
+        rows_of(connection, NO_TIMEOUT)
+        return connection
 
-    def read(self, query: str, snapshot: str) -> DataFrame:
+    def read(self, spark: SparkSession, query: str, snapshot: str) -> DataFrame:
         """The rows of a query as of an exported snapshot."""
         begin = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT '{}'; "
         begin += "; ".join("SET LOCAL " + setting for setting in SETTINGS) + "; " + NO_TIMEOUT
@@ -94,7 +103,7 @@ class Source(engine.Source):
             "sessionInitStatement": begin.format(snapshot),
             **self._login,
         }
-        return self._spark.read.format("jdbc").options(**options).load()
+        return spark.read.format("jdbc").options(**options).load()
 
     def snapshot(self) -> "Snapshot":
         return Snapshot(self)
@@ -128,8 +137,8 @@ class Snapshot(engine.Snapshot):
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._lock = threading.Lock()
         self._connection = source.connect()
-        rows_of(self._connection, NO_TIMEOUT)
         self._connection.setAutoCommit(False)
         self._connection.setTransactionIsolation(REPEATABLE_READ)
         self.snapshot = str(rows_of(self._connection, "SELECT pg_export_snapshot()")[0][0])
@@ -147,11 +156,15 @@ class Snapshot(engine.Snapshot):
         """All tables that hold rows of their own, or are the root of partitions: schema.table."""
         return [str(row[0]) for row in self._rows(TABLES)]
 
-    def rows(self, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
+    def size(self, table: str) -> int:
+        """The bytes of a table and of its partitions, with the long values that are kept beside the rows."""
+        return int(self._rows(SIZE, *[qualified(table)] * 2)[0][0])
+
+    def rows(self, spark: SparkSession, table: str, columns: Columns, only: Optional[str] = None) -> DataFrame:
         """The canonical source text of each column, c0, c1, ... only: an SQL condition."""
         query = select_texts(table, columns) + " WHERE "
         parts = [" AND ".join(part + ([only] if only else [])) for part in self._parts(table)]
-        return reduce(DataFrame.union, [self.source.read(query + part, self.snapshot) for part in parts])
+        return reduce(DataFrame.union, [self.source.read(spark, query + part, self.snapshot) for part in parts])
 
     def close(self) -> None:
         """The server ends the transaction; a server that stopped has ended it already."""
@@ -164,14 +177,15 @@ class Snapshot(engine.Snapshot):
 
     def _rows(self, query: str, *parameters: str) -> List[List[Any]]:
         """The rows of a small query, in a savepoint: an error would end the transaction, and the snapshot with it."""
-        savepoint = self._connection.setSavepoint()
-        try:
-            found = rows_of(self._connection, query, *parameters)
-            self._connection.releaseSavepoint(savepoint)
-            return found
-        except Py4JJavaError:
-            self._connection.rollback(savepoint)
-            raise
+        with self._lock:  # the savepoints of two threads would end each other
+            savepoint = self._connection.setSavepoint()
+            try:
+                found = rows_of(self._connection, query, *parameters)
+                self._connection.releaseSavepoint(savepoint)
+                return found
+            except Py4JJavaError:
+                self._connection.rollback(savepoint)
+                raise
 
 
 def select_texts(table: str, columns: Columns) -> str:
