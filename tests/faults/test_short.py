@@ -6,7 +6,7 @@ from tests.faults.process_faults import Kill
 from tests.faults.rig import Rig
 from tests.faults.trial import Entry, Void, in_snapshot
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 SIZE = 24_000  # a second of reading; a machine that is done before it is seen to begin reads four times as much
 
 
