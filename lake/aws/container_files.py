@@ -38,9 +38,10 @@ def write_container_files(
 
 
 def _write_sql(databases: list[Database], folder: Path) -> None:
-    """As prepare.sh wants it: server.sql, and databases/NAME.sql."""
+    """As prepare.sh wants it: server.sql, shared.sql, and databases/NAME.sql."""
     scripts = source_sql(databases)
     (folder / "databases").mkdir(parents=True)
-    (folder / "server.sql").write_text(scripts["server"], encoding="utf-8")
+    for name in ("server", "shared"):
+        (folder / f"{name}.sql").write_text(scripts[name], encoding="utf-8")
     for name, text in scripts["databases"].items():
         (folder / f"databases/{name}.sql").write_text(text, encoding="utf-8")

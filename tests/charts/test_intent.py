@@ -263,6 +263,7 @@ def test_psql_finds_its_scripts_and_the_authority() -> None:
     (sql,) = [one for one in workload(prod)["spec"]["volumes"] if one["name"] == "sql"]
     assert {one["path"]: one["key"] for one in sql["configMap"]["items"]} == {
         "server.sql": "server.sql",
+        "shared.sql": "shared.sql",
         "databases/moma.sql": "moma.database.sql",
         "databases/shop.sql": "shop.database.sql",
     }
@@ -277,6 +278,7 @@ def test_the_sql_arrives_as_it_was_rendered() -> None:
     manifests = rendered(scenarios("source-database")[0], {"sql": given})
     assert only(manifests, "ConfigMap", "-sql")["data"] == {
         "server.sql": given["server"],
+        "shared.sql": given["shared"],
         "moma.database.sql": given["databases"]["moma"],
     }
 

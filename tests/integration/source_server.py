@@ -91,6 +91,8 @@ def write_logins(home: Environment, folder: Path, logins: dict[str, tuple[str, s
 
 def write_sql(folder: Path, databases: list[Database]) -> None:
     (folder / "databases").mkdir(parents=True)
-    (folder / "server.sql").write_text(script.server_script(one.database for one in databases))
-    for database in databases:
-        (folder / f"databases/{database.database}.sql").write_text(script.database_script(database))
+    written = script.scripts(databases)
+    for name in ("server", "shared"):
+        (folder / f"{name}.sql").write_text(written[name])
+    for name, text in written["databases"].items():
+        (folder / f"databases/{name}.sql").write_text(text)

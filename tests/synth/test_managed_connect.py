@@ -199,7 +199,8 @@ def test_the_files_are_those_of_the_charts_and_the_sql(managed: Synthesized) -> 
     assert {"programs/prepare.sh", "programs/write_logins.py", "programs/read_secret.py", "database.pem"} <= set(
         inside["ask-for-rows"]
     )
-    assert {"programs/ask_connectors.sh", "sql/server.sql", "sql/databases/moma.sql"} <= set(inside["ask-for-rows"])
+    sql = {"sql/server.sql", "sql/shared.sql", "sql/databases/moma.sql"}
+    assert {"programs/ask_connectors.sh", *sql} <= set(inside["ask-for-rows"])
     assert sorted(inside["registry"]) == ["database.pem", "programs/read_secret.py", "programs/registry_properties.py"]
 
 

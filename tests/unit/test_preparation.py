@@ -54,7 +54,7 @@ def test_the_tables_of_the_lake_schema() -> None:
 
 def test_the_scripts_carry_out_every_step() -> None:
     database, server = script.database_script(SHOP), script.server_script(["shop"])
-    for name, text in script.variables(SHOP).items():
+    for name, text in {**script.variables(SHOP), **script.SHARED}.items():
         database = database.replace(f":{name}", text)
     assert all(step.unmet in database for step in preparation.database_steps(SHOP))
     assert all(step.unmet in server for step in preparation.server_steps(["shop"]))

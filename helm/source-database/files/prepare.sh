@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Prepares a PostgreSQL server for the lake. It is idempotent, and prints each change.
 #
-#     cd <folder that write_logins.py filled> && bash prepare.sh <folder with server.sql and databases/<name>.sql>
+#     cd <folder that write_logins.py filled> && bash prepare.sh <folder>
+#     <folder>: with server.sql, shared.sql and databases/<name>.sql
 #
 # Output unread/<database>: the published tables whose existing rows must still be requested. A run requests them if it
 # finds the tables in captured/<database>, which captured_tables.py writes between two runs.

@@ -122,6 +122,7 @@ volumes:
       name: {{ .Release.Name }}-sql
       items:
         - {key: server.sql, path: server.sql}
+        - {key: shared.sql, path: shared.sql}
         {{- range $database, $_ := .Values.sql.databases }}
         - {key: {{ $database }}.database.sql, path: databases/{{ $database }}.sql}
         {{- end }}

@@ -21,6 +21,7 @@ from lake.sources.postgres.relations import twins
 from lake.sources.postgres.updatable import broken_member, broken_members
 
 TWINS = twins("c.oid")
+PUBLICATION = ":publication"  # stands for it until all percent signs are doubled
 STOPS = "columns differ by case only, which stops the connector"
 
 LOG = logging.getLogger("guardian")
@@ -31,7 +32,8 @@ WHY = (
 )
 PART = "CASE WHEN l.oid <> c.oid THEN format(' (of partition %I.%I)', ln.nspname, l.relname) ELSE '' END"
 # Arguments of format(): 1 and 2 the member, 3 and 4 the relation, 5 its oid, 6 the member's oid, 7 the identity that
-# cures it, 8 why its updates failed. A member that comes back is read again: its note of that goes, too.
+# cures it, 8 why its updates failed, 9 the publication: the rest is the same in all databases. A member that comes back
+# is read again: its note of that goes, too.
 TAKE_OUT = """
   SET LOCAL lock_timeout = '{timeout}';
   LOCK TABLE ONLY %1$I.%2$I, ONLY %3$I.%4$I IN SHARE UPDATE EXCLUSIVE MODE;
@@ -85,9 +87,9 @@ def cures(database: Database) -> Step:
     return Step(
         "n.nspname || '.' || c.relname",
         "coalesce('replica identity ' || cure, 'take out of the publication')",
-        f"format(CASE WHEN cure IS NULL THEN {literal(_block(database))}\n"
-        f"    ELSE {literal(_block(database, SWITCH))} END,\n"
-        f"    n.nspname, c.relname, ln.nspname, l.relname, l.oid, c.oid, cure, {WHY} || {PART})",
+        f"format(CASE WHEN cure IS NULL THEN {literal(_block())}\n"
+        f"    ELSE {literal(_block(SWITCH))} END,\n"
+        f"    n.nspname, c.relname, ln.nspname, l.relname, l.oid, c.oid, cure, {WHY} || {PART}, {publication})",
         "false",
         f"{broken_members(publication)}\n"
         f"  LEFT JOIN {wanted(database)} ON wanted.schema_name = n.nspname AND wanted.table_name = c.relname\n"
@@ -124,15 +126,14 @@ def _identity() -> str:
     )
 
 
-def _block(database: Database, first: str = "") -> str:
-    publication = names.publication(database)
-    broken = f"SELECT {broken_members(literal(publication))}".replace("%", "%%")
+def _block(first: str = "") -> str:
+    broken = f"SELECT {broken_members(PUBLICATION)}".replace("%", "%%").replace(PUBLICATION, "%9$L")
     values = {
         "timeout": LOCK_TIMEOUT,
         "broken": broken,
         "still": f"{broken} AND l.oid = %5$s",
         "because": "its updates failed",
-        "publication": name(publication).replace("%", "%%"),
+        "publication": "%9$I",
     }
     return _do((first + TAKE_OUT).format(**values))
 

@@ -3,9 +3,11 @@
 A script can be repeated at any time, and shows each statement before it runs. The psql variable `captured` lists the
 tables that the running connector of the database knows, separated by commas; it is empty if no connector runs. The
 script writes the tables that the connector must still read into the file `unread`. With the variable `guard` the
-script of a database does only what the guardian does: it gives the application its updates back.
+script of a database does only what the guardian does: it gives the application its updates back. What the scripts of
+all databases say is in one script, which they include: Lambda takes 256 KB for all together (AWS).
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -37,6 +39,7 @@ DO $$ BEGIN
     RAISE WARNING '%', {literal(f"{UNLIMITED}: {SET_LIMIT}")};
   END IF;
 END $$;"""
+SHARED = {"leaves": leaves(TABLE), "identity": preparation.identity_of(), "by_key": preparation.BY_KEY}
 
 
 def scripts(databases: list[Database]) -> dict[str, Any]:
@@ -44,6 +47,7 @@ def scripts(databases: list[Database]) -> dict[str, Any]:
     return {
         "server": server_script(one.database for one in databases),
         "databases": {one.database: database_script(one) for one in databases},
+        "shared": shared_script(databases),
     }
 
 
@@ -57,7 +61,7 @@ def database_script(database: Database) -> str:
     """For the database, in one transaction."""
     waiting = "'WARNING: ' || name || ' does not exist yet; it is captured by the first run that finds it'"
     steps = [
-        *("\\if :{?guard}", _cured(database), "\\quit", "\\endif"),
+        *("\\ir ../shared.sql", "\\if :{?guard}", "\\quit", "\\endif"),
         *("BEGIN;", f"SELECT pg_advisory_xact_lock({LOCK});", REFUSE_OTHER_WAL, WARN_OF_LOG),
         *(*map(_carried_out, preparation.database_steps(database)), _snapshots(database), *_departures(database)),
         f"SELECT {waiting} FROM {preparation.named(database.by_name)} WHERE {TABLE} IS NULL;",
@@ -67,38 +71,47 @@ def database_script(database: Database) -> str:
         f"SELECT coalesce(string_agg(selector, ','), '') {_unread(database)};",
         "\\o\n",
     ]
-    return START + _with_variables("\n".join(steps), variables(database))
+    own = variables(database)
+    return "\n".join([_set(own), _by_name("\n".join(steps), {**own, **SHARED})])
+
+
+def shared_script(databases: list[Database]) -> str:
+    """For the beginning of each script. A table that cannot be cured now does not hold up the others."""
+    guardian = [_by_name(protection.cures(one).unmet, variables(one)) for one in databases[:1]]
+    cured = [f"SELECT statement FROM ({unmet}) unmet \\gexec" for unmet in guardian]
+    return "\n".join([START + _set(SHARED), "\\if :{?guard}", "\\set ON_ERROR_STOP off", *cured, "\\endif\n"])
 
 
 def variables(database: Database) -> dict[str, str]:
-    """What a script says often, by the name of a variable of psql: Lambda takes 256 KB for all databases (AWS)."""
+    """What the scripts say of one database, by the name of a variable of psql."""
     return {
+        "wanted": preparation.wanted(database),
         "published": preparation.lists(*parts(preparation.published(database)).values()),
         "defined": preparation.lists(*parts(database.by_name).values()),
         "tables": ", ".join(map(_defined, database.tables)),
-        "leaves": leaves(TABLE),
-        "identity": preparation.identity_of(),
-        "by_key": preparation.BY_KEY,
+        "publication": literal(names.publication(database)),
     }
 
 
-def _with_variables(script: str, known: dict[str, str]) -> str:
-    """The script with the variables in place of their texts, after the commands that set them, a line each."""
+def _by_name(script: str, known: dict[str, str]) -> str:
+    """The script with the variables in place of their texts, except within a text: psql leaves those as they are."""
+    for name, text in known.items():
+        script = re.sub(rf"(?<!'){re.escape(text)}(?!')", f":{name}", script)
+    return script
+
+
+def _set(known: dict[str, str]) -> str:
+    """A line for each variable. psql also expands what is within a variable."""
     lines = []
     for name, text in known.items():
-        script = script.replace(text, f":{name}")
-        quoted = text.replace("\\", r"\\").replace("'", "''").replace("\n", " ")
+        shorter = _by_name(text, {other: known[other] for other in known if other != name})
+        quoted = shorter.replace("\\", r"\\").replace("'", "''").replace("\n", " ")
         lines.append(f"\\set {name} '{quoted}'")
-    return "\n".join([*lines, script])
+    return "\n".join(lines)
 
 
 def _carried_out(step: Step) -> str:
     return f"SELECT :shown FROM ({step.unmet}) unmet \\gexec"
-
-
-def _cured(database: Database) -> str:
-    """What the guardian does on AWS (guard.sh). A table that cannot be cured now does not hold up the others."""
-    return f"\\set ON_ERROR_STOP off\nSELECT statement FROM ({protection.cures(database).unmet}) unmet \\gexec"
 
 
 def _snapshots(database: Database) -> str:
