@@ -148,13 +148,14 @@ class Check:
             check.fail("proof", "could not be compared: {}".format(root_cause(problem)))
 
     def _check_rest(self, check: TableCheck) -> None:
-        """Checks the quarantine and the archive."""
+        """Checks the quarantine and the archive, which decide, too."""
         try:
             self._check_quarantine(check)
             if check.result["rounds"]:
                 self._check_archive(check)
         except FAILED as problem:
             check.fail("proof", "quarantine and archive could not be checked: {}".format(root_cause(problem)))
+        check.result["equal"] = check.result["equal"] and not check.result["differences"]
 
     def _check_quarantine(self, check: TableCheck) -> None:
         """Messages that were set aside are missing until they are replayed or dropped."""

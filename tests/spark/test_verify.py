@@ -94,6 +94,13 @@ def test_a_file_that_the_cleaner_took_is_no_difference(
     assert checked(monkeypatch, Stub("a", *[gone] * times, None))["equal"] == equal
 
 
+def test_a_message_in_quarantine_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spark_jobs.quarantine.table.missing_messages", lambda *_: ["offset 3 is missing"])
+    found = checked(monkeypatch, Stub("a", None))
+    assert found["tables"]["a"]["differences"] == [{"where": "quarantine", "detail": "offset 3 is missing"}]
+    assert not found["tables"]["a"]["equal"] and not found["equal"]
+
+
 def test_the_time_to_wait_is_given_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """When it was given to a stopped table, the next round of another one has a moment to show that it does not lag."""
     stopped, fine, other = Stub("stopped"), Stub("fine", GONE, None), Stub("other", None)
