@@ -76,3 +76,10 @@ def write_log4j(path: Path, level: str = "info", loggers: Mapping[str, str] = Ma
         f"logger.{at}.name = {name}\nlogger.{at}.level = {own}\n" for at, (name, own) in enumerate(loggers.items())
     ]
     return write(path, LOG4J.replace("{level}", level) + "".join(single))
+
+
+def last_lines(path: Path, size: int) -> list[str]:
+    """The lines in the last bytes of a text; the first one may lack its beginning."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        return file.read().decode(errors="replace").splitlines()

@@ -5,7 +5,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-TAIL_BYTES = 64 * 1024
+from lake.config.files import last_lines
+
+END_BYTES = 64 * 1024
 ERROR = re.compile(r"^(?P<at>[\d/-]+ [\d:]+)[.,]?\d* ERROR (?P<text>\S.*)$")
 AT = "%Y-%m-%d %H:%M:%S"  # of the streaming job
 ENDS = ("this job ends", "refused: ")  # spark_jobs/streaming/streaming_job.py, spark_jobs/stream.py
@@ -28,12 +30,5 @@ def why_it_ended(log: Path, within_s: float) -> str:
 
 def _errors(log: Path) -> Iterator[re.Match[str]]:
     """The last one first."""
-    return (found for line in reversed(_tail(log)) if (found := ERROR.match(line)))
-
-
-def _tail(log: Path) -> list[str]:
-    if not log.exists():
-        return []
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - TAIL_BYTES))
-        return file.read().decode(errors="replace").splitlines()
+    lines = last_lines(log, END_BYTES) if log.exists() else []
+    return (found for line in reversed(lines) if (found := ERROR.match(line)))

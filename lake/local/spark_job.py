@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
+from lake.config.files import last_lines
 from lake.config.names import no_tables
 from lake.local import iam
 from lake.local.kafka import Kafka
@@ -161,10 +162,8 @@ def _logs(home: Environment, name: str) -> list[Path]:
 
 def last_progress(log: Path, name: str) -> str:
     """The last line of progress, which starts with the name of the job; "" if the end of the log has none."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - END_BYTES))
-        lines = file.read().decode(errors="replace").splitlines()
-    return next((line for line in reversed(lines) if line.startswith(f"{name}: ")), "")
+    lines = reversed(last_lines(log, END_BYTES))
+    return next((line for line in lines if line.startswith(f"{name}: ")), "")
 
 
 def objects(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -78,7 +78,7 @@ def _asked(supervisor: Supervisor) -> ServiceStatus:
     if supervisor.pid() is None:
         return _unsupervised(service, bool(processes.of_service(supervisor.home.data, service.name)))
     log = supervisor.home.log(service.name)
-    line = _line(state, _quoted(last_error(log)))
+    line = _line(state, log)
     problem = _problem(service, log) if line.state == "running" else ""
     if problem:
         return replace(line, state="silent", reason=problem)
@@ -92,7 +92,9 @@ def _ended(home: Environment, line: ServiceStatus) -> str:
     return f"it ends, and starts again: {why}" if why else line.reason
 
 
-def _quoted(error: str) -> str:
+def _said(log: Path) -> str:
+    """The last error of a log, after a reason. Read only for a reason: a log has much to read."""
+    error = last_error(log)
     return f": {error}" if error else ""
 
 
@@ -103,20 +105,19 @@ def _unsupervised(service: Service, runs: bool) -> ServiceStatus:
 
 def _problem(service: Service, log: Path) -> str:
     """Why it does not answer; "" if it answers."""
-    said = _quoted(last_error(log))
     try:
-        return "" if answers(service) else f"its process runs and does not answer{said}; see: lake logs {service.name}"
+        silent = not answers(service)
     except LakeError as error:
         return str(error)
+    return f"its process runs and does not answer{_said(log)}; see: lake logs {service.name}" if silent else ""
 
 
-def _line(state: State, said: str) -> ServiceStatus:
-    """said: the last error of its log."""
+def _line(state: State, log: Path) -> ServiceStatus:
     if state.state == BACKOFF:
-        reason = f"it ends within a second after each start{said}; see: lake logs {state.name}"
+        reason = f"it ends within a second after each start{_said(log)}; see: lake logs {state.name}"
         return ServiceStatus(state.name, "failing", 0, 0, 0, reason)
     if state.state != RUNNING:
-        return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason + said)
+        return ServiceStatus(state.name, state.state.lower(), state.pid, 0, 0, state.reason + _said(log))
     uptime = max(0, int(time.time()) - state.started_at)
     return ServiceStatus(state.name, "running", state.pid, uptime, processes.memory(state.pid))
 
