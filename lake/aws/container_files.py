@@ -31,13 +31,13 @@ def write_container_files(
             (content / AUTHORITIES).write_text(known, encoding="ascii")
         if chart == PREPARATION:
             shutil.copyfile(root / ASK, programs / ASK.name)
-            _write_sql(databases, content / SQL)
+            write_sql(databases, content / SQL)
         target = folder / f"{chart}.zip"
         write_zip(target, content, files(content, "*"))
         yield target
 
 
-def _write_sql(databases: list[Database], folder: Path) -> None:
+def write_sql(databases: list[Database], folder: Path) -> None:
     """As prepare.sh wants it: server.sql, shared.sql, and databases/NAME.sql."""
     scripts = source_sql(databases)
     (folder / "databases").mkdir(parents=True)

@@ -12,11 +12,11 @@ from typing import Any
 
 import psycopg
 
+from lake.aws.container_files import write_sql
 from lake.config import secrets
 from lake.config.definition import Database
 from lake.config.environment import LOOPBACK, PROJECT, Environment
 from lake.local.postgres import Postgres
-from lake.sources.postgres import script
 from tests.clocks import HANG_S
 
 PROGRAMS = PROJECT / "helm/source-database/files"
@@ -63,7 +63,7 @@ def prepare(
     """One run; logins are user and password by the name of their secret, captured what Connect would answer."""
     for name in ("sql", "lake"):
         shutil.rmtree(folder / name, ignore_errors=True)
-    write_sql(folder / "sql", databases)
+    write_sql(databases, folder / "sql")
     write_logins(home, folder / "lake", logins)
     (folder / "lake/captured").mkdir()
     for database, tables in (captured or {}).items():
@@ -87,12 +87,3 @@ def write_logins(home: Environment, folder: Path, logins: dict[str, tuple[str, s
         (folder / name / "secret.json").write_text(json.dumps(secret))
     write = [sys.executable, str(PROGRAMS / "write_logins.py"), str(folder), LOOPBACK, str(home.ports.postgres)]
     subprocess.run([*write, "disable", ""], check=True)
-
-
-def write_sql(folder: Path, databases: list[Database]) -> None:
-    (folder / "databases").mkdir(parents=True)
-    written = script.scripts(databases)
-    for name in ("server", "shared"):
-        (folder / f"{name}.sql").write_text(written[name])
-    for name, text in written["databases"].items():
-        (folder / f"databases/{name}.sql").write_text(text)

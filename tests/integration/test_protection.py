@@ -11,12 +11,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from lake.aws.container_files import write_sql
 from lake.config.definition import Database
 from lake.sources.postgres import facts, leaving, leftovers, rules
 from lake.sources.postgres.preparation import carry_out, database_steps, harmed, server_steps, unmet
 from lake.sources.postgres.protection import cures, protect
 from lake.sources.postgres.updatable import broken_members
-from tests.integration.source_server import SourceServer, run_psql, write_logins, write_sql
+from tests.integration.source_server import SourceServer, run_psql, write_logins
 
 pytestmark = pytest.mark.integration
 PORT = 28400
@@ -176,7 +177,7 @@ def test_the_pod_of_aws_does_the_same(server: SourceServer, tmp_path: Path) -> N
     source = Source(server, {"keyless": DEFAULT, "computed": FULL})
     source.run(*(f"CREATE TABLE {name} (id int PRIMARY KEY, v int)" for name in ("keyless", "computed")))
     source.prepare()
-    write_sql(tmp_path / "sql", [source.definition])
+    write_sql([source.definition], tmp_path / "sql")
     write_logins(source.home, tmp_path / "lake", {"admin": ("postgres", source.home.secrets.postgres)})
     source.run(
         "ALTER TABLE keyless DROP CONSTRAINT keyless_pkey",
