@@ -16,7 +16,7 @@ from lake.config.environment import Environment
 from lake.config.naming import joined
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, refusal
-from lake.sources.postgres.preparation import Step, literal, members, name, unmet, wanted
+from lake.sources.postgres.preparation import Step, literal, members, unmet, wanted
 from lake.sources.postgres.relations import twins
 from lake.sources.postgres.updatable import broken_member, broken_members
 
@@ -41,14 +41,14 @@ TAKE_OUT = """
     IF to_regclass('lake.signal') IS NOT NULL THEN
       DELETE FROM lake.signal WHERE id LIKE 'snapshot-%6$s-%%';
     END IF;
-    ALTER PUBLICATION {publication} DROP TABLE ONLY %1$I.%2$I;
+    ALTER PUBLICATION %9$I DROP TABLE ONLY %1$I.%2$I;
     RAISE WARNING 'was taken out of the publication, because {because}: %%', %8$L
       USING SCHEMA = %1$L, TABLE = %2$L;
   END IF;"""
 SWITCH = """
   SET LOCAL lock_timeout = '{timeout}';
   LOCK TABLE ONLY %3$I.%4$I IN ACCESS EXCLUSIVE MODE;
-  IF EXISTS ({broken} AND l.oid = %5$s) THEN
+  IF EXISTS ({still}) THEN
     ALTER TABLE ONLY %3$I.%4$I REPLICA IDENTITY %7$s;
     RAISE WARNING 'has replica identity %7$s now, because its updates failed: %%', %8$L
       USING SCHEMA = %1$L, TABLE = %2$L;
@@ -99,20 +99,14 @@ def cures(database: Database) -> Step:
 
 def partings(database: Database) -> Step:
     """The statements that take out tables at which Debezium would fail."""
-    publication, found = names.publication(database), members(database)
+    publication, found = literal(names.publication(database)), members(database)
     still = f"SELECT {found} WHERE EXISTS ({TWINS})".replace("%", "%%") + " AND c.oid = %5$s"
-    values = {
-        "timeout": LOCK_TIMEOUT,
-        "still": still,
-        "because": STOPS,
-        "publication": name(publication).replace("%", "%%"),
-    }
     names_of_columns = f"(SELECT string_agg(twin, ', ') FROM ({TWINS}) twins)"
     return Step(
         "n.nspname || '.' || c.relname",
         "'take out of the publication'",
-        f"format({literal(_do(TAKE_OUT.format(**values)))}, n.nspname, c.relname, n.nspname, c.relname, c.oid, c.oid,\n"
-        f"    NULL, {names_of_columns})",
+        f"format({literal(_do(_take_out(still, STOPS)))}, n.nspname, c.relname, n.nspname, c.relname, c.oid, c.oid,\n"
+        f"    NULL, {names_of_columns}, {publication})",
         f"NOT EXISTS ({TWINS})",
         found,
     )
@@ -128,14 +122,13 @@ def _identity() -> str:
 
 def _block(first: str = "") -> str:
     broken = f"SELECT {broken_members(PUBLICATION)}".replace("%", "%%").replace(PUBLICATION, "%9$L")
-    values = {
-        "timeout": LOCK_TIMEOUT,
-        "broken": broken,
-        "still": f"{broken} AND l.oid = %5$s",
-        "because": "its updates failed",
-        "publication": "%9$I",
-    }
-    return _do((first + TAKE_OUT).format(**values))
+    still = f"{broken} AND l.oid = %5$s"
+    return _do(first.format(timeout=LOCK_TIMEOUT, still=still) + _take_out(still, "its updates failed"))
+
+
+def _take_out(still: str, because: str) -> str:
+    """still: the query that confirms it."""
+    return TAKE_OUT.format(timeout=LOCK_TIMEOUT, still=still, because=because)
 
 
 def _do(block: str) -> str:
