@@ -119,8 +119,13 @@ def resolved_table(table: Table, found: SourceTable, applied: Iterable[str] = ()
     by_index = key if key and set(key) != set(found.key) else ()
     with suppress(ValidationError):
         keyed = replace(table, key=key, left_out=tuple(found.generated), message_key=by_index)
-        return replace(keyed, taken=tuple(column for column in found.kept if not keyed.drops(column)))
+        return replace(keyed, taken=tuple(taken(keyed, found)))
     return table
+
+
+def taken(table: Table, found: SourceTable) -> list[str]:
+    """The columns that the lake has."""
+    return [column for column in found.kept if not table.drops(column)]
 
 
 def resolved(database: Database, catalog: Catalog, applied: Mapping[str, list[str]]) -> Database:

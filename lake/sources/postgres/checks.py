@@ -20,6 +20,7 @@ from lake.sources.postgres.catalog import (
     SourceTable,
     is_known,
     resolved_table,
+    taken,
 )
 from lake.sources.postgres.limit import ACCEPT_UNLIMITED, SET_LIMIT, UNLIMITED
 from lake.sources.postgres.roles import CAPTURE
@@ -243,7 +244,7 @@ def _of_columns(table: Table, found: SourceTable) -> Iterator[Rule]:
 
 def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterator[Rule]:
     """The declared schema is all that a reader of JSON knows of a table."""
-    stored = list(table.stored_columns(_taken(table, found)).values())
+    stored = list(table.stored_columns(taken(table, found)).values())
     declared = columns_of(table.avsc) if table.avsc else stored
     for column in declared:
         known = column in stored or is_added_column(column)
@@ -255,7 +256,7 @@ def _of_declared(database: Database, table: Table, found: SourceTable) -> Iterat
 
 
 def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
-    stored = table.stored_columns(_taken(table, found))
+    stored = table.stored_columns(taken(table, found))
     for key, columns, rendered in (
         (".partition", table.partition, table.stored_partition),
         (".bronze.by", table.bronze.columns, table.stored_bronze),
@@ -267,11 +268,6 @@ def _of_names(table: Table, found: SourceTable) -> Iterator[Rule]:
         alike = [column for column in found.columns if column.lower() == name]
         what = f"columns {' and '.join(alike)} differ by case only: Debezium takes them for one"
         yield count > 1, what, "", f"rename one of them in PostgreSQL, {LEAVE_OUT}"
-
-
-def _taken(table: Table, found: SourceTable) -> list[str]:
-    """The columns that the lake has."""
-    return [column for column in found.kept if not table.drops(column)]
 
 
 def _of_masks(table: Table, found: SourceTable) -> Iterator[Rule]:
@@ -286,7 +282,7 @@ def _of_masks(table: Table, found: SourceTable) -> Iterator[Rule]:
         unhashed = f"column '{name}' is {kind}, of which equal values may have different texts"
         now = f"drop it; hash is for {', '.join(HASHED_TYPES)}"
         yield column.hash and kind not in HASHED_TYPES, unhashed, where, now
-    ruled = stored_columns(_taken(table, found), table.key)
+    ruled = stored_columns(taken(table, found), table.key)
     for other, stored in ruled.items():
         for name in [name for name, chosen in lake_names(table.columns).items() if chosen == stored]:
             both = f"columns {name} and {other} would both become {stored}"
