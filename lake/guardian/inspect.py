@@ -45,7 +45,8 @@ def inspect(home: Environment, database: Database) -> Inspection:
     seen = guard_of(database).facts.observe(
         environment, database, lambda: engine.capture.acknowledged(connect.offset(database.connector))
     )
-    expected = _expected(home, database, seen, applied if pipeline else None)
+    losing = _losing(database, seen, applied) if pipeline else {}
+    expected = _expected(home, database, seen, applied if pipeline else None, losing)
     drifts = [
         *_source_drifts(home, database, expected, seen),
         *rules.of_definition(
@@ -57,17 +58,18 @@ def inspect(home: Environment, database: Database) -> Inspection:
         *guard_of(database).limit.of_limit(environment, database, seen.capture),
     ]
     now = Baseline(seen.server, seen.tables)
-    losing = frozenset(_losing(database, seen, applied)) if pipeline else frozenset()
-    return Inspection(database, now, expected, seen.capture, seen.position, drifts, losing)
+    return Inspection(database, now, expected, seen.capture, seen.position, drifts, frozenset(losing))
 
 
-def _expected(home: Environment, database: Database, seen: Observation, applied: Applied | None) -> Baseline:
+def _expected(
+    home: Environment, database: Database, seen: Observation, applied: Applied | None, losing: dict[str, str]
+) -> Baseline:
     """The baseline, with the losses that were found now. applied: None if there is no pipeline file yet."""
     unread = {name: one for name, one in baseline.noted(home, database).items() if name in seen.tables}
     known = (baseline.load(home, database) or Baseline(seen.server, {})).with_new({**seen.tables, **unread})
     notes = baseline.noted_losses(home, database.database)
     if applied is not None:
-        found = dict(ChainMap(*notes.values(), _losses(database, known, seen, applied)))
+        found = dict(ChainMap(*notes.values(), _losses(known, seen, applied, losing)))
         known = known.with_only(applied).with_losses(found)
     known = known.followed(seen.tables, guard_of(database).rules.followed).with_columns(seen.tables)
     baseline.save(home, database, known)
@@ -98,11 +100,11 @@ def captured(database: Database, pipeline: dict[str, Any]) -> Database:
     return database.model_copy(update={"by_name": kept})
 
 
-def _losses(database: Database, known: Baseline, seen: Observation, applied: Applied) -> dict[str, str]:
+def _losses(known: Baseline, seen: Observation, applied: Applied, losing: dict[str, str]) -> dict[str, str]:
     """Why changes are being lost, by table."""
     there = applied.keys() & seen.tables.keys()
     moved = {name: rules.moved_columns(known.tables[name], seen.tables[name]) for name in there}
-    return {**{name: why for name, why in moved.items() if why}, **_losing(database, seen, applied)}
+    return {**{name: why for name, why in moved.items() if why}, **losing}
 
 
 def _losing(database: Database, seen: Observation, applied: Applied) -> dict[str, str]:

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from lake.config.definition import Database
 from lake.config.environment import Environment
@@ -90,14 +91,25 @@ class Newcomers:
 
     def _listed(self, database: Database, refused: set[str]) -> set[str]:
         """The tables that `lake init` left out and listed: all that cannot be captured when it wrote what it met."""
-        resolved = resolved_path(writing.path_of(self._home.root, database.database))
-        met = resolved.stat().st_mtime_ns if resolved.exists() else 0
-        path = self._home.data / LEFT_OUT / f"{database.database}.json"
-        kept = read_json(path) or {}
-        if kept.get("met") != met:
-            kept = {"met": met, "left_out": sorted(refused)}
-            replace_json(path, kept)
-        return set(kept["left_out"])
+        kept = read_json(self._list_of(database)) or {}
+        if kept.get("met") == self._met(database):
+            return set(kept["left_out"])
+        self._list(database, refused)
+        return refused
+
+    def _list(self, database: Database, left_out: set[str]) -> None:
+        replace_json(self._list_of(database), {"met": self._met(database), "left_out": sorted(left_out)})
+
+    def _list_of(self, database: Database) -> Path:
+        return self._home.data / LEFT_OUT / f"{database.database}.json"
+
+    def _met(self, database: Database) -> int:
+        """When the tables that meet the patterns were written; 0 before."""
+        path = self._resolved(database)
+        return path.stat().st_mtime_ns if path.exists() else 0
+
+    def _resolved(self, database: Database) -> Path:
+        return resolved_path(writing.path_of(self._home.root, database.database))
 
     def _others_wait(self) -> bool:
         """True if an apply would do more than add these tables: a person may be writing the definition just now."""
@@ -105,13 +117,11 @@ class Newcomers:
         return any(one.kind != "leave" for one in plan.changes)
 
     def _write(self, database: Database, added: list[Candidate]) -> None:
-        path = resolved_path(writing.path_of(self._home.root, database.database))
+        path, listed = self._resolved(database), self._listed(database, set())
         LOG.warning("%s: new tables are captured: %s", database.database, ", ".join(one.full_name for one in added))
         known = read_json(path) or {}
-        listed = self._listed(database, set())
         replace_json(path, {**known, **{one.full_name: one.settings for one in added}}, writing.PUBLIC)
-        kept = {"met": path.stat().st_mtime_ns, "left_out": sorted(listed)}
-        replace_json(self._home.data / LEFT_OUT / f"{database.database}.json", kept)
+        self._list(database, listed)
 
 
 def _refused(database: str, one: Candidate) -> Drift:
