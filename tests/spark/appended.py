@@ -38,9 +38,10 @@ class Turns:
     ) -> None:
         self.spark = spark
         self.schema = spark.createDataFrame([], columns).schema
-        self.source, self.target = definition(f"{store}{folder}", {"key": list(key), "types": ["mor"], **settings})
-        self.path = self.target.path
-        self.table = HudiTable(spark, self.source, self.target)
+        self.source, target = definition(f"{store}{folder}", {"key": list(key), "types": ["mor"], **settings})
+        self.path = target.path
+        self.table = HudiTable(spark, self.source, target)
+        self.target = self.table.target
         self.instants: list[str] = []
         self._appender: Any = None
 
