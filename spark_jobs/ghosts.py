@@ -17,6 +17,8 @@ from typing import Any, Dict
 
 from pyspark.sql import SparkSession
 
+from spark_jobs.hudi import timeline
+from spark_jobs.hudi.delete_orphans import bound_of, orphans
 from spark_jobs.kafka.admin import Broker
 from spark_jobs.parity import coverage, lake_rows
 from spark_jobs.parity.lake_rows import WrongType
@@ -45,6 +47,8 @@ def look(spark: SparkSession, pipeline: Pipeline, source: Source, bounds: Bounds
 
 def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) -> Content:
     """The old rows of each target against the keys of the source at the snapshot."""
+    if table.without_key:
+        return {"ghosts": _old(spark, table, bound), "unread": 0}
     columns = described(table, taken(table, snapshot))
     texts = snapshot.rows(spark, table.source_name, columns)
     columns = stored(table, columns)
@@ -59,6 +63,15 @@ def compared(spark: SparkSession, table: Table, snapshot: Snapshot, bound: int) 
         found["ghosts"][target.type] = rows.count() - unread
         rows.unpersist()
     return found
+
+
+def _old(spark: SparkSession, table: Table, bound: int) -> Dict[str, int]:
+    """The rows without a key that were not sent again: all of them are orphaned, because every row was sent again."""
+    found = {}
+    for target in [one for one in table.targets if timeline.written(spark, one.path)]:
+        rows = lake_rows.stored_rows(spark, target.path, "rt" if target.type == "mor" else "cow")
+        found[target.type] = orphans(rows, bound_of(rows, bound, table)).count()
+    return {target.type: found.get(target.type, 0) for target in table.targets}
 
 
 def _all(spark: SparkSession, args: Any) -> Content:

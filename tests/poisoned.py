@@ -31,6 +31,7 @@ KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": numeri
 OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE, TOLD, RUN = 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 REAL, WORD, BYTES, WORDS = 14, 15, 16, 17  # what the key is
 NARROW, WIDE, WIDE_KEY = 18, 19, 20  # what n and the key are
+LINE = 21  # of a table without a key
 SCHEMAS: dict[int, dict[str, Any]] = {
     OURS: record(("id", "int"), ("name", ["null", "string"])),
     LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
@@ -55,6 +56,7 @@ SCHEMAS: dict[int, dict[str, Any]] = {
     WORDS: record(("id", {"type": "array", "items": ["null", "string"]}), ("name", ["null", "string"])),
     NARROW: record(("id", "int"), ("name", ["null", "string"]), ("n", "int")),
     WIDE: record(("id", "int"), ("name", ["null", "string"]), ("n", "long")),
+    LINE: record(("line", ["null", "string"]), ("__row", ["null", "string"])),
     WIDE_KEY: record(("id", "long"), ("name", ["null", "string"]), ("n", "long")),
     BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
 }

@@ -11,7 +11,7 @@ from typing import Any
 from lake.aws.environment import MIN_INSYNC_REPLICAS, REPLICATION_FACTOR, AwsEnvironment
 from lake.aws.processing import STREAMER
 from lake.aws.streaming import secret_name
-from lake.config.definition import Database
+from lake.config.definition import Database, Table
 from lake.config.environment import CONNECT_OPERATOR as CONNECT_OPERATOR
 from lake.config.environment import Environment, Kafka
 from lake.config.errors import BadInput
@@ -114,9 +114,19 @@ def source_connector(
     tls: Mapping[str, str],
 ) -> dict[str, str]:
     """The connector that captures one database: the template of the local lake, TLS, and topics that it creates."""
+    for table in database.tables:
+        _refuse_without_key(database, table)
     values = source_values(database, address, registry, _largest_message(environment))
     settings = in_form(render(template(root, database), values), database, registry_login(WRITER_PASSWORD))
     return {**settings, **tls, **of_columns(database, HASH_SECRET), **_topic_creation(database, environment, root)}
+
+
+def _refuse_without_key(database: Database, table: Table) -> None:
+    """Nothing there reads its rows again once it joins a capture that runs (ADR 48)."""
+    if table.without_key:
+        where = f"databases/{database.database}.yaml, key tables.{table.full_name}.without_key"
+        now = "give it a primary key, or leave the table out"
+        raise BadInput("tables without a key are captured by a lake on one machine only", where, now)
 
 
 def sink_connector(

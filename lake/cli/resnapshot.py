@@ -9,7 +9,7 @@ from lake.config.names import named_tables
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
 from lake.resync.finish import read_again
-from lake.resync.request import check_sources, snapshot_request
+from lake.resync.request import check_sources, refuse_without_key, snapshot_request
 from lake.state.resync import turn
 
 
@@ -28,6 +28,7 @@ def resnapshot(
     """
     home = load_environment()
     tables = named_tables(read_pipeline(home), names)
+    refuse_without_key(tables)
     refuse_stopped(home)
     check_sources(home, {table["database"] for table in tables})
     command = f"lake resnapshot {' '.join(names)}"

@@ -33,7 +33,7 @@ from lake.config.identifiers import (
     QualifiedName,
     SourceColumn,
 )
-from lake.config.naming import folded, split, stored_columns, topic_part
+from lake.config.naming import ROW, folded, split, stored_columns, topic_part
 from lake.config.patterns import with_resolved
 from lake.config.source import Source, with_located
 from lake.config.span import Span
@@ -46,7 +46,7 @@ DEFAULT_ENGINE = "postgres"
 EPOCH_SIZE = 2**48  # offsets of one epoch of a topic
 GREATEST_EPOCH = 2**15 - 1  # _order = epoch * 2^48 + offset must stay below 2^63
 
-READ = ("left_out", "message_key", "taken")  # of a table, from its source: never in a file
+READ = ("left_out", "as_text", "message_key", "taken")  # of a table, from its source: never in a file
 
 TableType = Literal["cow", "mor"]
 OnBadMessage = Literal["stop", "quarantine"]
@@ -71,6 +71,8 @@ class Table:
     full_name: Annotated[QualifiedName, Field(json_schema_extra={"readOnly": True})]  # in the file: before the colon
     # Without it: the one that the source has. Where no source can be read it must be written.
     key: Annotated[tuple[SourceColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
+    # For a table that has no key: append, if its rows are only ever added.
+    without_key: Literal["append"] | None = None
     partition: Annotated[tuple[PartitionColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("mor",)
     delete: Literal["soft", "hard"] = "soft"
@@ -86,9 +88,10 @@ class Table:
     columns: Columns = Field(default_factory=dict)  # left out, hashed, or named otherwise in the lake
     bronze: BronzeForm = BronzeForm()
     avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
-    # Read from the source, never from the file: generated columns, the key where it is not the primary key, and the
-    # columns that the lake takes.
+    # Read from the source, never from the file: generated columns, arrays that are declared with several dimensions, the
+    # key where it is not the primary key, and the columns that the lake takes.
     left_out: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
+    as_text: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
     message_key: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
     taken: Annotated[tuple[str, ...] | None, Field(json_schema_extra={"readOnly": True})] = None
 
@@ -107,10 +110,18 @@ class Table:
         return self
 
     @model_validator(mode="after")
+    def _without_key_needs_whole_rows(self) -> "Table":
+        if self.without_key and self.key:
+            raise ValueError("without_key is for a table that has no key | leave out key, or without_key")
+        if self.without_key and self.replica_identity != "full":
+            raise ValueError("without a key only the whole row identifies a row | leave replica_identity out")
+        return self
+
+    @model_validator(mode="after")
     def _schema_has_the_columns(self) -> "Table":
         known = columns_of(self.avsc) if self.avsc else []
         columns = [column for column in self.stored_partition if column != TABLE_NAME]
-        named = [*self.stored_key, *columns, *self.stored_bronze]
+        named = [*self._stored(self.key), *columns, *self.stored_bronze]
         for column in [column for column in named if self.avsc and column not in known]:
             raise ValueError(f"the schema in avsc has no field '{column}' | add it: all columns of the table are read")
         return self
@@ -171,8 +182,8 @@ class Table:
 
     @property
     def stored_key(self) -> tuple[str, ...]:
-        """The columns of the key as the lake names them."""
-        return tuple(self._stored(self.key))
+        """The columns of the key as the lake names them; without a key, the name of the row."""
+        return (ROW,) if self.without_key else tuple(self._stored(self.key))
 
     @property
     def stored_partition(self) -> tuple[str, ...]:

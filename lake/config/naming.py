@@ -16,6 +16,7 @@ CAPTURE_LIMIT = 63  # of a replication slot
 PART_LIMIT = 80  # three parts and two dots are a topic, for which Kafka allows 249
 OWN = "source"  # begins the lake's name of a column that has one of the lake's own names: source__deleted
 NOTHING_CHOSEN: Mapping[str, str] = MappingProxyType({})
+ROW = "__row"  # the column that tells the rows of a table without a key apart; lake.connect.NameRows makes it
 QUOTED = r'"(?:[^"]|"")+"'
 ADDED_COLUMNS = (
     "__op",
@@ -30,6 +31,7 @@ ADDED_COLUMNS = (
     "__unavailable",
     "__moved_from",
     "__run",
+    "__row",
 )
 
 

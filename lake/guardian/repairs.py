@@ -18,13 +18,14 @@ FIRST_S = 60.0
 GREATEST_S = 3600.0
 
 
-def lost_tables(drifts: list[Drift], losing: Set[str] = frozenset()) -> list[str]:
+def lost_tables(database: Database, drifts: list[Drift], losing: Set[str] = frozenset()) -> list[str]:
     """The tables for which a re-snapshot is enough; none after a gap, which only `lake recover` repairs.
 
-    It is not enough for those that lose changes on, or that are not captured as they are defined.
+    It is not enough for those that lose changes on, that are not captured as they are defined, or that have no key.
     """
     gap = any(drift.gap for drift in drifts)
-    unready = losing | {drift.table for drift in drifts if not drift.lost}
+    keyless = {table.full_name for table in database.tables if table.without_key}
+    unready = losing | keyless | {drift.table for drift in drifts if not drift.lost}
     return [] if gap else sorted({drift.table for drift in drifts if drift.lost and drift.table} - unready)
 
 
@@ -41,7 +42,7 @@ class Repairs:
         if database.database in dropped.databases(self._home):
             self._recover(database)
         else:
-            self._read_again(database, lost_tables(drifts, losing))
+            self._read_again(database, lost_tables(database, drifts, losing))
 
     def _read_again(self, database: Database, tables: list[str]) -> None:
         if not tables:

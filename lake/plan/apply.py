@@ -21,6 +21,7 @@ from lake.sources.engines import engine_of
 from lake.sources.findings import Finding, unreadable
 from lake.state import baseline
 
+UNREAD_ROWS = "has no key, and its rows from before are not read yet"
 RUNNING_LIMIT_S = 120.0
 FAILED_LIMIT_S = 15.0  # Connect tells the state from before a restart for a moment
 
@@ -111,11 +112,18 @@ class _Performer:
         self._wait(lambda: runs(self._connect.status(definition.connector)), definition)
 
     def snapshot(self, database: str, group: list[Change]) -> None:
-        """Sends the request once a task that knows the new tables reads: the old task would ignore it."""
+        """Sends the request once a task that knows the new tables reads: the old task would ignore it.
+
+        A table without a key can't be read beside the stream (ADR 48): it is named until all tables are read again.
+        """
         definition = self._running[database]
         self._wait(lambda: self._is_read_by_another(definition), definition)
-        tables = [change.object for change in group]
-        engine_of(definition).capture.request_snapshot(self._environment, definition, tables)
+        names = [change.object for change in group]
+        later = [name for name in names if definition.by_name[name].without_key]
+        if later:
+            baseline.note_losses(self._environment, database, dict.fromkeys(later, UNREAD_ROWS))
+        if tables := [name for name in names if name not in later]:
+            engine_of(definition).capture.request_snapshot(self._environment, definition, tables)
 
     def pipeline(self, database: str, group: list[Change]) -> None:
         found = content(self._defined, self._environment, self._facts.pipeline, self._refused)

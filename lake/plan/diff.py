@@ -105,6 +105,8 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
         is_captured = selector(table.full_name) in captured or table.full_name in captured  # as older versions wrote it
         if not is_captured or not _is_applied(database, table, facts):
             detail = f"existing rows of {table.full_name}, while changes are streamed"
+            if table.without_key:
+                detail = f"existing rows of {table.full_name}, with all other tables: lake recover {database.database}"
             yield Change("snapshot", database.database, table.full_name, "read", detail, table.full_name)
 
 

@@ -90,7 +90,7 @@ def of_table(hive_database: str, table: Table) -> dict[str, str]:
     return {
         # Hudi joins the values of a composite key with ',' and ':' unescaped, so ('a,k2:b','c') and ('a','b,k2:c')
         # would be one row. The job writes an unambiguous text of all key columns to _key instead.
-        "hoodie.datasource.write.recordkey.field": table.stored_key[0] if len(table.key) == 1 else KEY,
+        "hoodie.datasource.write.recordkey.field": table.stored_key[0] if len(table.stored_key) == 1 else KEY,
         "hoodie.datasource.write.partitionpath.field": partition,
         "hoodie.datasource.write.keygenerator.class": f"org.apache.hudi.keygen.{kind}KeyGenerator",
         "hoodie.datasource.write.hive_style_partitioning": "true",

@@ -75,7 +75,11 @@ def as_applied(database: Database, content: dict[str, Any]) -> Database:
     """The definition with the keys and the columns that the last apply read from the source."""
     keys, taken = applied_keys(content, database.database), applied_columns(content, database.database)
     tables = {
-        name: replace(table, key=table.key or tuple(keys.get(name, ())), taken=taken.get(name, table.taken))
+        name: replace(
+            table,
+            key=table.key if table.without_key else table.key or tuple(keys.get(name, ())),
+            taken=taken.get(name, table.taken),
+        )
         for name, table in database.by_name.items()
     }
     return database.model_copy(update={"by_name": tables})
@@ -101,7 +105,8 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
         "freshness_s": environment.silver.freshness_s if table.freshness_s is None else table.freshness_s,
         "history_s": table.history or environment.silver.history,
         "keys": list(known.stored_key),
-        **({"source_keys": list(known.key)} if known.key != known.stored_key else {}),
+        **({"source_keys": list(known.key)} if known.key and known.key != known.stored_key else {}),
+        **({"without_key": table.without_key} if table.without_key else {}),
         **columns.entry(captured, known),
         "partition": _partition(known.stored_partition),
         "delete": table.delete,
@@ -114,7 +119,7 @@ def _table(captured: Database, table: Table, environment: Environment) -> dict[s
 
 def _with_key(database: Database, table: Table) -> Table:
     """The table; BadInput where nothing could read its key from the source."""
-    if not table.key:
+    if not (table.key or table.without_key):
         where = f"databases/{database.database}.yaml, key tables.{table.full_name}"
         raise BadInput("no key is written, and no source is read here", where, "write key: [...], as lake init does")
     return table

@@ -65,6 +65,8 @@ def _place(home: Environment, found: Inspection, anew: bool, report: Report) -> 
         place: BrokenPlace | None = broken_place.here(home, found.database, "a new slot was asked for")
     elif any(drift.gap for drift in found.drifts):
         return None
+    elif lost := _without_key(found):
+        place = broken_place.here(home, found.database, f"{', '.join(lost)}: without a key only a new slot reads them")
     else:
         place = broken_place.find(home, found.database, report)
     if place is None:
@@ -72,6 +74,12 @@ def _place(home: Environment, found: Inspection, anew: bool, report: Report) -> 
     report(f"passing over {place.start}: {place.reason}")
     _stop(Connect(home), found.database)
     return broken_place.passed_over(home, found.database, place)
+
+
+def _without_key(found: Inspection) -> list[str]:
+    """The tables without a key that lost changes: they can't be read beside the stream (ADR 48)."""
+    lost = {drift.table for drift in found.drifts if drift.lost}
+    return [table.full_name for table in found.database.tables if table.full_name in lost and table.without_key]
 
 
 def repair(

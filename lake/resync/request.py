@@ -1,7 +1,11 @@
 """Requests to a connector to read tables again while the stream continues."""
 
+from typing import Any
+
 from lake.config.definition import load_databases
 from lake.config.environment import Environment
+from lake.config.errors import BadInput
+from lake.config.names import source_name
 from lake.sources.engines import engine_of
 from lake.sources.findings import refuse
 from lake.state.resync import Request
@@ -14,6 +18,17 @@ def check_sources(home: Environment, names: set[str]) -> None:
             engine = engine_of(database)
             catalog = engine.discovery.read_source(home, database).catalog
             refuse(engine.checks.findings(database, catalog, home.kafka.partitions))
+
+
+def refuse_without_key(tables: list[dict[str, Any]]) -> None:
+    """BadInput for a table whose rows have no key: the stream would send some of them a second time (ADR 48)."""
+    for table in tables:
+        if table.get("without_key"):
+            name = f"{table['database']}.{source_name(table)}"
+            now = f"run: lake recover {table['database']} --new-slot, or name the other tables"
+            raise BadInput(
+                f"{name} has no key, so it is read with all tables of its database only", "command line", now
+            )
 
 
 def snapshot_request(home: Environment) -> Request:

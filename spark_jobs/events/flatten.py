@@ -10,10 +10,23 @@ from spark_jobs.sources.engine import engine
 EPOCH_SIZE = 2**48  # offsets of one epoch of a topic; _order = epoch * EPOCH_SIZE + offset (F5)
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose unchanged large value it does not have
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
+ROW = "__row"  # of a table without a key: what tells its rows apart (lake.connect.NameRows)
 GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
 OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, GENERATION)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {"__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", *OF_MESSAGES}
+ADDED = {
+    "__op",
+    "__db",
+    "__table",
+    "__schema",
+    "__lsn",
+    "__source_ts_ms",
+    "__deleted",
+    "_order",
+    "_key",
+    ROW,
+    *OF_MESSAGES,
+}
 # Without a semicolon: Hudi's transformer (0.14, SqlFileBasedTransformer) ends a statement at each, also within a text.
 NOT_HERE = "unchanged TOAST values are not archived, and only the streaming job can fill them in"
 

@@ -22,6 +22,12 @@ NO_VALUE = "it has no value (a tombstone)"
 NEEDED = ("__op", "__deleted")  # fields that the connector adds to every row, and that the writer of each table needs
 TOO_LARGE = "lake.TooLarge"  # the name of the schema of the notice that replaces a row that is too large
 TOO_LARGE_REASON = "the row with %s has %d bytes, the limit is %d: make it smaller in PostgreSQL"
+# Of a table without a key: why a message names no row (lake.connect.NameRows).
+UNNAMED = {
+    "u": "it updates a row of a table that is captured as one whose rows are only ever added (without_key: append)",
+    "d": "it deletes a row of a table that is captured as one whose rows are only ever added (without_key: append)",
+    "r": "it is a row of a snapshot that was interrupted, and the stream may have it too: lake recover --new-slot",
+}
 UNDECODABLE = "it can't be decoded with schema id {}, or its key is NULL"
 
 
@@ -133,7 +139,8 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     """The reason of each message of one writer, over its _decoded()."""
     row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
-    reason = F.when(absent, _undecodable(writer, schema))
+    unnamed = [F.when(row["__op"] == op, why) for op, why in UNNAMED.items()] if table.without_key else []
+    reason = F.when(absent, F.coalesce(*unnamed, _undecodable(writer, schema)))
     if not applied:
         return reason
     convert = engine(table.engine).convert

@@ -28,8 +28,9 @@ def delete_requested(table: HudiTable, bounds: Sequence[int]) -> None:
     """Deletes the live rows whose `_order` is below one of the bounds, as the table wants deletes. Idempotent."""
     if not bounds or not table.position:
         return
-    bound = max(bounds)
-    if orphans(stored(table), bound).take(1):
+    rows = stored(table)
+    bound = bound_of(rows, max(bounds), table.source)
+    if orphans(rows, bound).take(1):
         table.commit_without_messages(lambda: tombstones(orphans(stored(table), bound), table.source))
         LOG.info("%s: rows with an order below %d are deleted", table.name, bound)
 
@@ -38,6 +39,18 @@ def stored(table: HudiTable) -> DataFrame:
     """All rows of the table as they are now, without Hudi's own columns."""
     rows = table.read()
     return rows.select(*[identifier(name) for name in rows.columns[META_COLUMNS:]])
+
+
+def bound_of(rows: DataFrame, bound: int, table: Table) -> int:
+    """The least `_order` of the rows that were sent again. bound: that of all messages since the request.
+
+    Without a key nothing replaces what the former capture sent between the request and its end: the first row of the
+    snapshot comes after that.
+    """
+    if not table.without_key:
+        return bound
+    first = rows.where("__op = 'r' AND _order >= {}".format(bound)).selectExpr("min(_order)").collect()[0][0]
+    return bound if first is None else int(first)
 
 
 def orphans(rows: DataFrame, bound: int) -> DataFrame:

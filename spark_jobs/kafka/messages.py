@@ -69,8 +69,9 @@ def split_by_bytes(messages: DataFrame, size: int) -> List[Tuple[int, int, int]]
 
 
 def latest_message_per_key(messages: DataFrame) -> DataFrame:
-    """The newest message of each key."""
-    return newest_by(messages, "partition", "key")
+    """The newest message of each key. One without a key is about a row of its own."""
+    own = F.when(F.col("key").isNull(), F.col("offset"))
+    return newest_by(messages.withColumn("own", own), "partition", "key", "own").drop("own")
 
 
 def newest_by(messages: DataFrame, *names: str) -> DataFrame:

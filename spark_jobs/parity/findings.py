@@ -16,6 +16,7 @@ from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import print_progress
 
 SHOWN = 20
+COPY = ("md5", "copy")  # of a row without a key
 SOURCE = "source"
 Counts = Dict[Tuple[str, bool], int]
 
@@ -50,16 +51,19 @@ def versions(
         texts = {side: sides[side].without_deleted(rows) for side, rows in texts.items()}
     found = []
     for key in keys:
-        differing = compare.column_differences(sides[left].names, texts[left].get(key), texts[right].get(key)).items()
-        columns = {name: {left: cut(mine), right: cut(other)} for name, (mine, other) in differing}
+        one, other = texts[left].get(key), texts[right].get(key)
+        if table.without_key:  # a row that is missing has no other name than its values
+            one, other = one or [None] * len(other or []), other or [None] * len(one or [])
+        differing = compare.column_differences(sides[left].names, one, other).items()
+        columns = {name: {left: cut(mine), right: cut(theirs)} for name, (mine, theirs) in differing}
         missing = next((side for side, rows in texts.items() if key not in rows), None)
         found.append({"where": pair, "key": named(table, key), "missing_in": missing, "columns": columns})
     return found
 
 
 def named(table: Table, key: str) -> Dict[str, str]:
-    """The key columns and their texts."""
-    return dict(zip(table.keys, json.loads(key)))
+    """The key columns and their texts; without a key, the hash of the row's texts and the number of the copy."""
+    return dict(zip(COPY if table.without_key else table.keys, json.loads(key)))
 
 
 def cut(text: Optional[str]) -> Optional[str]:
@@ -73,8 +77,9 @@ def check_lake(spark: SparkSession, table: Table, sides: Dict[str, LakeRows]) ->
     facts["deleted"] = {name: found[name]["deleted"] for name in ("cow", "rt") if name in found}
     wrong: List[Dict[str, Any]] = []
     if "ro" in sides:
-        facts["ro_behind"], impossible = compare.lag(sides["rt"].rows, sides["ro"].rows)
-        keys = compare.impossible(sides["rt"].rows, sides["ro"].rows, SHOWN) if impossible else []
+        newer, older = sides["rt"].identified, sides["ro"].identified
+        facts["ro_behind"], impossible = compare.lag(newer, older)
+        keys = compare.impossible(newer, older, SHOWN) if impossible else []
         wrong += [_wrong(table, "ro", "this row was never in rt", key) for key in keys]
     for name in sorted(set(sides) - {"source"}):
         # Until its old partition is compacted, ro also shows a moved row in its old partition (case A18).
@@ -92,7 +97,7 @@ def _summary(table: Table, name: str, side: LakeRows) -> Dict[str, int]:
 def _check_side(table: Table, name: str, side: LakeRows, found: Dict[str, int], moving: bool) -> List[Dict[str, Any]]:
     wrong = []
     if found["keys"] < found["live"] + found["deleted"] and not moving:
-        for key, count in compare.duplicates(side.rows, SHOWN).items():
+        for key, count in compare.duplicates(side.identified, SHOWN).items():
             wrong.append(_wrong(table, name, "{} rows have this key".format(count), key))
     if found["placeholders"]:
         for key, columns in compare.placeholders(side.rows, SHOWN).items():

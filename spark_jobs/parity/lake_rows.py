@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.utils import AnalysisException
 
+from spark_jobs.events.flatten import ROW
 from spark_jobs.hudi import timeline
 from spark_jobs.parity import compare
 from spark_jobs.runtime.pipeline import Table
@@ -21,6 +22,13 @@ UNREADABLE = {side: "a value that has no text ({})".format(side) for side in ("s
 ROWS_PER_TASK = 250_000
 
 
+# Rows without a key are compared as a multiset: the second one of two equal rows has the key of a second copy.
+COPY = (
+    "to_json(array(live_hash, CAST(row_number() OVER (PARTITION BY live_hash, deleted ORDER BY _order) AS string),"
+    " if(deleted, 'deleted', NULL))) AS key"
+)
+
+
 class WrongType(Exception):
     """A lake column does not have the type that the map says."""
 
@@ -33,6 +41,13 @@ class LakeRows:
         self.rows = full.drop("texts")
         self._full = full
         self._kept = self.rows
+
+    @property
+    def identified(self) -> DataFrame:
+        """The rows, each with the key by which the lake itself knows it; for a table with a key they are the same."""
+        if "row" not in self.rows.columns:
+            return self.rows
+        return self.rows.withColumn("key", F.to_json("row"))
 
     def keep(self) -> "LakeRows":
         """Reads the rows now, once for all checks that follow, without their texts.
@@ -56,7 +71,7 @@ class LakeRows:
         """How many rows are live, soft-deleted, hold a placeholder; how many keys there are."""
         kinds = {"live": "NOT deleted", "deleted": "deleted", "placeholders": "size(placeholders) > 0"}
         counts = ["count_if({}) AS {}".format(condition, name) for name, condition in kinds.items()]
-        row = self.rows.selectExpr(*counts, "count(DISTINCT key) AS keys").collect()[0]
+        row = self.identified.selectExpr(*counts, "count(DISTINCT key) AS keys").collect()[0]
         return dict(row.asDict())
 
     def texts(self, spark: SparkSession, keys: List[str]) -> Dict[str, List[Optional[str]]]:
@@ -90,7 +105,7 @@ def stored_rows(spark: SparkSession, path: str, kind: str) -> DataFrame:
 def no_rows(spark: SparkSession, columns: Columns) -> DataFrame:
     """The rows of a table with these columns before its first commit: none."""
     fields = ["`{}` {}".format(name, kind.lake) for name, kind in columns.items()]
-    return spark.createDataFrame([], ", ".join(fields + ["__deleted string", "_order bigint"]))
+    return spark.createDataFrame([], ", ".join(fields + ["__deleted string", "_order bigint", "__row string"]))
 
 
 def of_lake(stored: DataFrame, table: Table, columns: Columns) -> LakeRows:
@@ -100,7 +115,8 @@ def of_lake(stored: DataFrame, table: Table, columns: Columns) -> LakeRows:
     texts += [F.col(name).cast("string") if name in kinds else F.lit(None).cast("string") for name in ADDED]
     deleted = F.coalesce(F.col("__deleted") == "true", F.lit(False))
     placeholders = compare.placeholder_names([(name, kinds[name]) for name in columns if name in kinds], deleted)
-    facts = deleted.alias("deleted"), placeholders.alias("placeholders")
+    facts = [deleted.alias("deleted"), placeholders.alias("placeholders")]
+    facts += [F.array(F.col(ROW)).alias("row")] if table.without_key else []
     return _side(stored.select(F.array(*texts).alias("texts"), "_order", *facts), table, columns, ADDED)
 
 
@@ -115,10 +131,12 @@ def of_source(texts: DataFrame, table: Table, columns: Columns, order: str = "CA
 def _side(rows: DataFrame, table: Table, columns: Columns, added: Sequence[str]) -> LakeRows:
     """rows: texts, _order, deleted, placeholders. A JSON array is one text of several, which no separator confuses."""
     names = [*columns, *added]
-    keys = ", ".join("texts[{}]".format(names.index(name)) for name in table.keys)
     live = "md5(to_json(slice(texts, 1, {}))) AS live_hash".format(len(columns))
-    full = rows.selectExpr("*", "to_json(array({})) AS key".format(keys), "md5(to_json(texts)) AS hash", live)
-    return LakeRows(full, names)
+    hashed = rows.selectExpr("*", "md5(to_json(texts)) AS hash", live)
+    if table.without_key:
+        return LakeRows(hashed.selectExpr("*", COPY), names)
+    keys = ", ".join("texts[{}]".format(names.index(name)) for name in table.keys)
+    return LakeRows(hashed.selectExpr("*", "to_json(array({})) AS key".format(keys)), names)
 
 
 def _lake_text(kinds: Dict[str, str], name: str, kind: ColumnType) -> Column:

@@ -54,6 +54,7 @@ class Table:
     bronze: Any = None  # the form of the archive, where it is not the usual one
     columns: Any = None  # what the definition says of single columns: drop, hash, keep, or a dict with lake_name
     taken: Any = None  # the columns that the lake has, where some are left out or hashed
+    without_key: str = ""  # "append" for a table without a key, whose rows are only ever added
 
     @property
     def is_json(self) -> bool:
@@ -74,8 +75,8 @@ class Table:
 
     @property
     def source_key(self) -> Tuple[str, ...]:
-        """The columns of the key as the source names them."""
-        return tuple(self.source_keys or self.keys)
+        """The columns of the key as the source names them; none if it has no key."""
+        return () if self.without_key else tuple(self.source_keys or self.keys)
 
     @property
     def chosen_names(self) -> Dict[str, str]:

@@ -1,5 +1,6 @@
 """Which messages can become rows of a table, and why the others can't."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests import poisoned
 from tests.poisoned import (
     BARE,
     LARGE,
+    LINE,
     OTHER,
     OURS,
     PAIR,
@@ -140,3 +142,16 @@ def test_the_schema_of_an_own_message() -> None:
     registry: Any = Schemas()
     assert validate.own_schema(registry, OURS, table()) == SCHEMAS[OURS]
     assert poisoned.record(("id", "int"))["namespace"] == TOPIC
+
+
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [("u", "it updates a row"), ("d", "it deletes a row"), ("r", "it is a row of a snapshot that was interrupted")],
+)
+def test_what_names_no_row_is_refused_and_said(spark: SparkSession, operation: str, why: str) -> None:
+    registry: Any = Schemas()
+    good = message(LINE, line="x", __row="00000000000000ff-1", __op="c")
+    bad = message(LINE, line="y", __row=None, __op=operation, __deleted=str(operation == "d").lower())
+    append = replace(table("__row"), without_key="append")
+    told = validate.annotate(batch(spark, good, bad), append, registry).orderBy("offset").collect()
+    assert [(row["reason"] or "")[: len(why)] for row in told] == ["", why]

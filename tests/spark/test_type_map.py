@@ -218,6 +218,21 @@ def test_an_unknown_type_is_refused_by_the_name_of_its_column() -> None:
         pg_type(SourceColumn("shape", "polygon", "b", 0, 0, False))
 
 
+@pytest.mark.parametrize(
+    ("kind", "is_array", "dimensions", "lake"),
+    [
+        ("c", False, 0, "string"),
+        ("r", False, 0, "string"),
+        ("c", True, 1, "array<string>"),
+        ("d", True, 1, "array<string>"),
+        ("b", True, 1, "array<int>"),
+        ("b", True, 2, "string"),
+    ],
+)
+def test_what_a_person_made_is_its_text(kind: str, is_array: bool, dimensions: int, lake: str) -> None:
+    assert pg_type(SourceColumn("c", "int4", kind, 0, 0, is_array, dimensions)).lake == lake
+
+
 def test_lake_apply_knows_the_same_types() -> None:
     assert set(PG_TYPES) | {"numeric"} == MAPPED
 

@@ -11,6 +11,7 @@ from lake.config.errors import BadInput
 from lake.rendering.connector import render
 from lake.rendering.topics import LARGEST_MESSAGE
 from lake.sources.connector import source_connector
+from lake.sources.postgres.catalog import Catalog, SourceTable, resolved
 from lake.sources.postgres.connector import key_only_topics
 from spark_jobs.sources.postgres.reader import SESSION
 from tests.envelope import envelope_connector
@@ -65,8 +66,9 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",
-        "transforms": "drop_signal,truncates,names,unwrap,run,unavailable,placeholder,normalize,limit",
+        "transforms": "drop_signal,truncates,names,rows,unwrap,run,unavailable,placeholder,normalize,limit",
         "predicates.key_only.pattern": "(?!)",
+        "predicates.without_key.pattern": "(?!)",
         "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
         "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
         "value.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
@@ -106,13 +108,31 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "name": "source_postgres_moma_envelope",
         "slot.name": "lake_moma_envelope",
         "topic.prefix": "envelope",
-        "transforms": "drop_signal,truncates,names,run,unavailable,placeholder,normalize,limit",
+        "transforms": "drop_signal,truncates,names,rows,run,unavailable,placeholder,normalize,limit",
         "transforms.truncates.topic": "__debezium-heartbeat.envelope",
         "transforms.unwrap.type": None,
         "transforms.unwrap.delete.tombstone.handling.mode": None,
         "transforms.unwrap.add.fields": None,
         "transforms.unwrap.replace.null.with.default": None,
     }
+
+
+def test_rows_without_a_key_are_named_and_their_first_snapshot_is_exact(environment: Environment) -> None:
+    tables = {"public.log": {"without_key": "append"}, "public.b": {"key": ["id"]}}
+    shop = Database.model_validate({"database": "shop", "tables": tables})
+    settings = source_connector(shop, environment)
+    assert settings["predicates.without_key.pattern"] == "shop[.]public[.]log"
+    assert settings["transforms.rows.predicate"] == "without_key"
+    assert settings["snapshot.mode.custom.exact"] == "true"
+    moma = load_database(PROJECT / "databases" / "moma.yaml")
+    assert "snapshot.mode.custom.exact" not in source_connector(moma, environment)
+
+
+def test_arrays_of_several_dimensions_are_named_to_the_converter(environment: Environment) -> None:
+    found = SourceTable("public.a", "r", "p", ["id", "a,b", "n"], [], ["id"], [], grids=["a,b"])
+    shop = Database.model_validate({"database": "shop", "tables": {"public.a": None}})
+    known = resolved(shop, Catalog("logical", [], True, {"public.a": found}), {})
+    assert source_connector(known, environment)["exact.texts"] == r"(?-i)\Qpublic.a.a\E\x2c\Qb\E"
 
 
 def test_only_messages_of_tables_under_identity_default_are_looked_through() -> None:

@@ -51,3 +51,22 @@ def test_a_table_is_held_against_what_it_was_before_its_first_snapshot(
     for _ in range(2):  # the second goes by what the first has kept
         found = [drift.what for drift in inspect.inspect(home, DATABASE).drifts]
         assert [word for word in told if word in " ".join(found)] == told and len(found) == len(told), found
+
+
+def test_a_loss_is_kept_until_its_table_is_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An apply notes it before the pipeline file names the table, and the guardian may look in between."""
+    monkeypatch.setenv("LAKE_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr(facts, "connect_source", lambda *_: nullcontext())
+    monkeypatch.setattr(facts, "read_slot", lambda *_: SLOT)
+    monkeypatch.setattr(facts, "read_server", lambda *_: SERVER)
+    monkeypatch.setattr(facts, "read_tables", lambda _, one: dict.fromkeys(one.by_name, TABLE))
+    monkeypatch.setattr(inspect, "Connect", lambda url: SimpleNamespace(offset=lambda name: None, running=dict))
+    monkeypatch.setattr(catalog, "read_source", lambda *_: source("a"))
+    home, applied = load_environment(), list[dict[str, Any]]()
+    monkeypatch.setattr(inspect, "read_pipeline", lambda _: {"tables": applied})
+    baseline.note_losses(home, "shop", {"public.a": "is not read yet"})
+    assert inspect.inspect(home, DATABASE).drifts == []
+    applied += [{"database": "shop", "schema": "public", "table": "a", "keys": ["id"], "replica_identity": "full"}]
+    for _ in range(2):
+        assert [one.what for one in inspect.inspect(home, DATABASE).drifts] == ["public.a is not read yet"]
+    assert baseline.noted_losses(home, "shop") == {}

@@ -54,6 +54,7 @@ class SourceTable:
     key: the columns of the primary key. deferrable: PostgreSQL does not take that one as an identity.
     unique: the columns of each other index that PostgreSQL takes as an identity, by its name.
     parents: the partitioned tables that it is a part of.
+    grids: the columns that are declared as arrays of several dimensions.
     unlogged: the partitions whose changes PostgreSQL does not log. narrowed: other publications that publish a part of
     it, or of a table above it.
     """
@@ -78,6 +79,7 @@ class SourceTable:
     parents: list[str] = field(default_factory=list)
     unlogged: list[str] = field(default_factory=list)
     narrowed: list[Narrowed] = field(default_factory=list)
+    grids: list[str] = field(default_factory=list)
 
     @property
     def kept(self) -> list[str]:
@@ -114,11 +116,12 @@ def resolved_table(table: Table, found: SourceTable, applied: Iterable[str] = ()
     as long as it is a key.
     """
     known = [list(applied), *found.identities] if is_known(applied, found.identities) else found.identities
-    keys = [columns for columns in known if set(columns) == set(table.key or columns)]
+    keys = [] if table.without_key else [columns for columns in known if set(columns) == set(table.key or columns)]
     key = tuple(keys[0]) if keys else table.key
     by_index = key if key and set(key) != set(found.key) else ()
     with suppress(ValidationError):
-        keyed = replace(table, key=key, left_out=tuple(found.generated), message_key=by_index)
+        read = {"left_out": tuple(found.generated), "as_text": tuple(found.grids), "message_key": by_index}
+        keyed = replace(table, key=key, **read)
         return replace(keyed, taken=tuple(taken(keyed, found)))
     return table
 
@@ -266,19 +269,22 @@ CROSS JOIN LATERAL (
       AND leaf.reltoastrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped) large
 CROSS JOIN LATERAL (
     WITH RECURSIVE base AS (
-      SELECT a.attnum, a.attname::text, a.attgenerated, a.atttypid AS type FROM pg_attribute a
+      SELECT a.attnum, a.attname::text, a.attgenerated, a.atttypid AS type, a.attndims AS dimensions
+      FROM pg_attribute a
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       UNION ALL
-      SELECT b.attnum, b.attname, b.attgenerated, t.typbasetype FROM base b JOIN pg_type t ON t.oid = b.type
-      WHERE t.typtype = 'd'
+      SELECT b.attnum, b.attname, b.attgenerated, t.typbasetype, t.typndims
+      FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
     )
     SELECT coalesce(array_agg(b.attname ORDER BY b.attnum), '{{}}') AS columns,
       coalesce(array_agg(b.attname ORDER BY b.attnum) FILTER (WHERE b.attgenerated <> ''), '{{}}') AS generated,
       coalesce(array_agg(b.attname ORDER BY b.attnum) FILTER (WHERE b.attgenerated = 'v'), '{{}}') AS virtual,
+      coalesce(array_agg(b.attname ORDER BY b.attnum) FILTER (WHERE b.dimensions > 1 AND b.attgenerated = ''),
+        '{{}}') AS grids,
       coalesce(jsonb_object_agg(b.attname,
         CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{{}}') AS types,
       coalesce(array_agg(b.attname || ' ' || format_type(b.type, NULL) ORDER BY b.attnum) FILTER (
-        WHERE b.attgenerated = '' AND coalesce(e.typtype, t.typtype) <> 'e'
+        WHERE b.attgenerated = '' AND NOT coalesce(e.typtype, t.typtype) IN ('e', 'c', 'd', 'r', 'm')
           AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s)), '{{}}') AS unmapped
     FROM base b JOIN pg_type t ON t.oid = b.type
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'

@@ -83,7 +83,7 @@ def _rules(database: Database, table: Table, found: SourceTable, partitions: int
         return
     yield from _of_table(table, found)
     yield from _of_family(database, found)
-    identity = [rule for rule in (*_of_key(table, found), *of_identity(table, found)) if rule[0]]
+    identity = [rule for rule in (*_of_key(table, found, partitions), *of_identity(table, found)) if rule[0]]
     yield from identity
     yield from _of_harm(found) if not identity else ()
     yield from _of_columns(table, found)
@@ -145,14 +145,17 @@ def _of_family(database: Database, found: SourceTable) -> Iterator[Rule]:
     yield found.unlogged, f"PostgreSQL logs no changes of partitions: {', '.join(found.unlogged)}", "", now
 
 
-def _of_key(table: Table, found: SourceTable) -> Iterator[Rule]:
+def _of_key(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:
     name, known = found.full_name, found.identities
     now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
-    if found.kind == "p" and not found.key:
+    if found.kind == "p" and not found.key:  # REPLICA IDENTITY FULL is not inherited either
         inherited = f"{name} has partitions and no primary key, so a later partition would have no replica identity"
         yield True, inherited, "", now
+    elif table.without_key:
+        yield from _of_append(table, known, partitions)
     elif not known:
-        yield True, f"{name} has no primary key, and no unique index that can identify its rows", "", now
+        missing = f"{name} has no primary key, and no unique index that can identify its rows"
+        yield True, missing, "", f"write without_key: append if its rows are only ever added, {now}"
     elif not table.key:
         yield from _of_no_key(table, known[0])
     elif not is_known(table.key, known):
@@ -164,6 +167,14 @@ def _of_key(table: Table, found: SourceTable) -> Iterator[Rule]:
     for column in table.key if set(table.key) != set(found.key) else ():
         unsaid = f"column '{column}' cannot be named to Debezium as a key: it has one of : ; , or a space"
         yield set(column) & set(":;, "), unsaid, ".key", f"rename it, {LEAVE_OUT}"
+
+
+def _of_append(table: Table, known: list[list[str]], partitions: int) -> Iterator[Rule]:
+    keys = " or ".join(f"[{', '.join(columns)}]" for columns in known)
+    has_key = f"{table.full_name} has a key: {keys}"
+    yield known, has_key, ".without_key", "leave without_key out"
+    several = f"the rows of {table.full_name} have no key that would keep them in one of {partitions} partitions"
+    yield partitions > 1, several, ".topic_partitions", "write topic_partitions: 1"
 
 
 def _of_no_key(table: Table, key: list[str]) -> Iterator[Rule]:
@@ -195,7 +206,8 @@ def of_identity(table: Table, found: SourceTable) -> Iterator[Rule]:
     has_index = set(table.key) in map(set, found.unique.values()) and found.kind == "r"
     yield identity == "index" and not has_index, by_index, where, "use default, or full"
     computed = f"{name} has virtual generated columns ({', '.join(found.virtual)}), which no log holds: {refuses}"
-    now = "use replica_identity: default" if found.key and not found.deferrable else "use replica_identity: index"
+    other = "default" if found.key and not found.deferrable else "index" if found.unique else ""
+    now = f"use replica_identity: {other}" if other else "leave the table out"
     yield identity == "full" and found.virtual, computed, where, now
     for publication in found.narrowed:
         yield from _of_other(table, found, publication)

@@ -1,5 +1,7 @@
 """PostgreSQL's part of the connector template."""
 
+from collections.abc import Iterable
+
 from lake.config.definition import Database, Table
 from lake.rendering import columns
 from lake.sources.engine import Address
@@ -21,6 +23,7 @@ def values(database: Database, address: Address) -> dict[str, str]:
         "SLOT": names.slot(database),
         "SESSION": session.READER,
         "KEY_ONLY_TOPICS": key_only_topics(database),
+        "WITHOUT_KEY_TOPICS": _topics(database, [table for table in database.tables if table.without_key]),
     }
 
 
@@ -35,7 +38,8 @@ def selector(table: str) -> str:
 
 def resolved(database: Database) -> dict[str, str]:
     """Generated columns, which Debezium leaves out of incremental snapshots alone, are left out of the stream, too, and
-    so are those that the definition drops. A key that is not the primary key is named. Both are lists of patterns.
+    so are those that the definition drops. A key that is not the primary key is named, and so are arrays of several
+    dimensions. These are lists of patterns.
     """
     left_out = [one for table in database.tables for one in _left_out(database, table)]
     keys = [
@@ -43,7 +47,14 @@ def resolved(database: Database) -> dict[str, str]:
         for table in database.tables
         if table.message_key
     ]
-    found = {"column.exclude.list": ",".join(left_out), "message.key.columns": ";".join(keys)}
+    texts = [relations.pattern(table.full_name, column) for table in database.tables for column in table.as_text]
+    exact = any(table.without_key for table in database.tables)  # ADR 48
+    found = {
+        "column.exclude.list": ",".join(left_out),
+        "message.key.columns": ";".join(keys),
+        "exact.texts": ",".join(texts),
+        "snapshot.mode.custom.exact": "true" if exact else "",
+    }
     return {name: text for name, text in found.items() if text}
 
 
@@ -69,5 +80,9 @@ def exclusive(database: Database) -> dict[str, str]:
 
 def key_only_topics(database: Database) -> str:
     """A pattern of the topics whose messages may have missing values: tables without REPLICA IDENTITY FULL."""
-    topics = [table.topic(database.database) for table in database.tables if table.replica_identity != "full"]
-    return "|".join(topic.replace(".", "[.]") for topic in topics) or NO_TOPIC
+    return _topics(database, [table for table in database.tables if table.replica_identity != "full"])
+
+
+def _topics(database: Database, tables: Iterable[Table]) -> str:
+    """A pattern of the topics of these tables."""
+    return "|".join(table.topic(database.database).replace(".", "[.]") for table in tables) or NO_TOPIC

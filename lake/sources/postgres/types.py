@@ -1,6 +1,7 @@
 """The PostgreSQL types that the lake keeps, by pg_type.typname; docs/types.md says how.
 
-Enums are kept whatever their name; arrays when their elements are, domains when their base type is.
+Enums, composite types and ranges are kept whatever their name; arrays when their elements are, or are a domain; domains
+when their base type is.
 """
 
 # ruff: noqa: SIM905 - a list of one name a line would fill a screen

@@ -50,13 +50,15 @@ SELECT sum(pg_table_size(part)) FROM (
 PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')  # of schema.table
 COLUMNS = """
 WITH RECURSIVE base AS (
-  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier FROM pg_attribute a
+  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier, a.attndims AS dimensions FROM pg_attribute a
   WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
   UNION ALL
-  SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END
+  SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END,
+    t.typndims
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
 )
-SELECT b.attname, coalesce(e.typname, t.typname), coalesce(e.typtype, t.typtype), b.modifier, e.oid IS NOT NULL
+SELECT b.attname, coalesce(e.typname, t.typname), coalesce(e.typtype, t.typtype), b.modifier, e.oid IS NOT NULL,
+  b.dimensions
 FROM base b JOIN pg_type t ON t.oid = b.type
 LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
 WHERE t.typtype <> 'd' ORDER BY b.attnum
@@ -219,14 +221,16 @@ def rows_of(connection: Any, query: str, *parameters: str) -> List[List[Any]]:
     return rows
 
 
-def source_column(name: Any, kind: Any, category: Any, modifier: Any, is_array: Any) -> SourceColumn:
+def source_column(
+    name: Any, kind: Any, category: Any, modifier: Any, is_array: Any, dimensions: Any = 0
+) -> SourceColumn:
     """A catalogue row. The modifier holds numeric's precision and (11 bits, signed) scale, or a bit string's length."""
     precision, scale = 0, 0
     if kind == "numeric" and int(modifier) >= 4:
         precision, scale = (int(modifier) - 4) >> 16, ((int(modifier) - 4 & 2047) ^ 1024) - 1024
     if kind == "bit":
         precision = int(modifier)
-    return SourceColumn(str(name), str(kind), str(category), precision, scale, bool(is_array))
+    return SourceColumn(str(name), str(kind), str(category), precision, scale, bool(is_array), int(dimensions))
 
 
 def quoted(name: str) -> str:

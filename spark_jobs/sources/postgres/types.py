@@ -13,7 +13,8 @@ from spark_jobs.sources.postgres import avro_types
 from spark_jobs.sources.postgres.avro_types import INFINITY_MICROS, LEAST_MICROS, MONEY, RANGES
 
 LEAST_DAY, GREATEST_DAY = -2440550, 2145042905  # PostgreSQL's first and last finite date, days since 1970
-OUTPUT = "CASE WHEN {x} IS NOT NULL THEN format('%s', {x}) END"  # the type's own output; ::text would trim char(n)
+# The type's own output; ::text would trim char(n), and IS NOT NULL is false of a composite value with a NULL in it.
+OUTPUT = "CASE WHEN {x} IS DISTINCT FROM NULL THEN format('%s', {x}) END"
 INTERVAL = (
     "CASE WHEN NOT isfinite({x}) THEN {x}::text ELSE "
     "'P' || extract(year FROM {x}) || 'Y' || extract(month FROM {x}) || 'M' || extract(day FROM {x}) || 'DT' "
@@ -30,7 +31,7 @@ TIMESTAMP = (
 )
 ARRAY = (
     "CASE WHEN array_ndims({x}) > 1 THEN 'nested ' || {x}::text WHEN {x} IS NOT NULL THEN coalesce((SELECT "
-    "json_agg({element} ORDER BY n)::text FROM unnest({x}) WITH ORDINALITY AS u(e, n)), '[]') END"
+    "json_agg({element} ORDER BY n)::text FROM {elements} WITH ORDINALITY AS u(e, n)), '[]') END"
 )
 
 
@@ -81,6 +82,7 @@ def _point_text(column: Column) -> Column:
 
 
 STRING = ColumnType("string", OUTPUT, _same, _same)
+COMPOSITE = ColumnType("string", OUTPUT, _same, _same)
 PG_TYPES: Dict[str, ColumnType] = {
     "bool": ColumnType("boolean", "{x}::text", _same, _text),
     "int2": ColumnType("int", OUTPUT, _same, _text),
@@ -110,13 +112,15 @@ READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text
 # types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
 ANY_NUMERIC = ColumnType("string", OUTPUT, _same, _renamed_specials)
 AMOUNT = ColumnType("string", "{x}::numeric::text", _same, _same)
+MADE = ("e", "c", "d", "r", "m")  # kinds of types whose values are PostgreSQL's text, whatever their name
 ELEMENTS = {"numeric": ANY_NUMERIC, "money": AMOUNT, "interval": STRING}
 
 
 class SourceColumn(NamedTuple):
     """One column as the catalogue describes it, domains resolved to their base type.
 
-    kind: b base, e enum (pg_type.typtype). precision, scale: of numeric, 0 without; of bit: its length.
+    kind: b base, e enum, c composite, r range, m multirange; of an element also d domain (pg_type.typtype).
+    precision, scale: of numeric, 0 without; of bit: its length.
     """
 
     name: str
@@ -125,6 +129,7 @@ class SourceColumn(NamedTuple):
     precision: int
     scale: int
     is_array: bool
+    dimensions: int = 0  # as declared; PostgreSQL does not hold values to it
 
 
 def reads_back(column: SourceColumn) -> bool:
@@ -137,11 +142,17 @@ def pg_type(column: SourceColumn) -> ColumnType:
     kind = _scalar(column)
     if kind is None:
         raise Unmapped("column {} has type {}, which is not in docs/types.md".format(column.name, column.type))
-    return _array_of(ELEMENTS.get(column.type, kind)) if column.is_array else kind
+    if column.is_array and column.dimensions > 1:
+        return STRING
+    return _array_of(_element(column, kind)) if column.is_array else kind
+
+
+def _element(column: SourceColumn, kind: ColumnType) -> ColumnType:
+    return COMPOSITE if column.kind == "c" else kind if column.kind in MADE else ELEMENTS.get(column.type, kind)
 
 
 def _scalar(column: SourceColumn) -> Optional[ColumnType]:
-    if column.kind == "e":
+    if column.kind in MADE:
         return STRING
     if column.type == "bit" and column.precision == 1 and not column.is_array:
         return ONE_BIT
@@ -152,7 +163,9 @@ def _scalar(column: SourceColumn) -> Optional[ColumnType]:
 
 
 def _array_of(element: ColumnType) -> ColumnType:
-    sql = ARRAY.replace("{element}", element.sql.replace("{x}", "e"))
+    # unnest() takes the values of a composite type apart; the cast would trim those of char(n).
+    elements = "unnest({x}::text[])" if element is COMPOSITE else "unnest({x})"
+    sql = ARRAY.replace("{element}", element.sql.replace("{x}", "e")).replace("{elements}", elements)
 
     def source(column: Column) -> Column:
         items = F.from_json(column, "array<string>")

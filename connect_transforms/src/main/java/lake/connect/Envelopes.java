@@ -9,7 +9,7 @@ final class Envelopes {
     static final String AFTER = "after";
 
     private static final String NAME = ".Envelope";  // io.debezium.data.Envelope.SCHEMA_NAME_SUFFIX
-    private static final String OPERATION = "op";
+    static final String OPERATION = "op";
     private static final String DELETE = "d";
     private static final String TRUNCATE = "t";
     private static final String DELETED = "__deleted";

@@ -6,16 +6,20 @@ import java.math.BigDecimal;
 import java.sql.Date;
 import java.sql.Types;
 import java.time.LocalDate;
+import java.util.Arrays;
 import java.util.Calendar;
 import java.util.GregorianCalendar;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.apache.kafka.connect.data.SchemaBuilder;
 
 /**
- * Converts the PostgreSQL columns whose values Debezium's own conversion would change. Needs no configuration.
+ * Converts the PostgreSQL columns whose values Debezium's own conversion would change. {@code texts}: patterns of columns,
+ * with commas in between, that become PostgreSQL's own text: arrays that are declared with several dimensions.
  *
  * <ul>
  *   <li>{@code date}: Debezium's snapshot drops "BC" and returns the infinities as days inside the finite range. Here
@@ -23,6 +27,8 @@ import org.apache.kafka.connect.data.SchemaBuilder;
  *   <li>Arrays of any type: an array of the elements' PostgreSQL texts. Debezium loses NULL elements of enum
  *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension becomes
  *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
+ *   <li>Composite types, and ranges that a person has made: PostgreSQL's own text, {@code (1,"a b")}. An array of a type
+ *       that a person has made is an array of such texts.</li>
  *   <li>{@code bit varying}: its text; otherwise the length is lost ('001' and '1' are the same bytes).</li>
  *   <li>{@code timetz}: its text with its zone, in which PostgreSQL tells values apart. Debezium drops the zone, and
  *       fails for one with seconds, such as the local mean times of the nineteenth century.</li>
@@ -37,6 +43,8 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final String SOURCE = "__debezium.source.column.";
     // Debezium overwrites the source type with the name of a domain; this parameter stays.
     private static final String BASE_TYPE = "lake.type";
+    private static final int FIRST_MADE = 16384;  // the oid of the first type that is not PostgreSQL's own
+    private static final Set<String> TEXTS_ALREADY = Set.of("citext", "ltree", "hstore");
     private static final int DATE = 1082;
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
@@ -46,16 +54,23 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final long FIRST_DAY = -2_440_550;
     private static final long LAST_DAY = 2_145_042_905;
 
+    private List<Pattern> texts = List.of();
+
     @Override
     public void configure(Properties properties) {
-        // Nothing to set.
+        String patterns = properties.getProperty("texts", "");
+        texts = Arrays.stream(patterns.split(",")).filter(one -> !one.isEmpty()).map(Pattern::compile).toList();
     }
 
     @Override
     public void converterFor(RelationalColumn column, ConverterRegistration<SchemaBuilder> registration) {
-        if (column.jdbcType() == Types.ARRAY) {  // the name of another type may begin with _, too
-            SchemaBuilder texts = SchemaBuilder.array(SchemaBuilder.string().optional().build());
-            register(column, texts, column.typeName(), ExactColumns::elements, List.of(),
+        if (isText(column)) {
+            register(column, SchemaBuilder.string(), "TEXT", Object::toString, "", NameUnavailable.PLACEHOLDER,
+                    registration);
+        } else if (column.jdbcType() == Types.ARRAY) {  // the name of another type may begin with _, too
+            SchemaBuilder elements = SchemaBuilder.array(SchemaBuilder.string().optional().build());
+            String type = column.nativeType() < FIRST_MADE ? column.typeName() : "_TEXT";
+            register(column, elements, type, ExactColumns::elements, List.of(),
                     List.of(NameUnavailable.PLACEHOLDER), registration);
         } else if (column.nativeType() == DATE) {
             SchemaBuilder days = SchemaBuilder.int32().name("io.debezium.time.Date").version(1);
@@ -69,6 +84,15 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
             register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
                     NameUnavailable.PLACEHOLDER, registration);
         }
+    }
+
+    /** In a snapshot the driver has an object for the value, in the stream it is a text: both say PostgreSQL's own. */
+    private boolean isText(RelationalColumn column) {
+        boolean isMade = column.jdbcType() == Types.OTHER && column.nativeType() >= FIRST_MADE
+                && !TEXTS_ALREADY.contains(column.typeName());
+        String name = column.dataCollection() + "." + column.name();
+        return column.jdbcType() == Types.STRUCT || isMade
+                || texts.stream().anyMatch(pattern -> pattern.matcher(name).matches());
     }
 
     private static void register(RelationalColumn column, SchemaBuilder schema, String type, Converter converter,

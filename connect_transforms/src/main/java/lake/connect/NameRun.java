@@ -5,7 +5,6 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.Struct;
-import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
@@ -22,7 +21,6 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
     static final String RUN = "__run";
 
     private static final String OPERATION = "__op";
-    private static final String SERVER = "server"; // of the source partition that Debezium gives a record
 
     private final SchemaCache<Schema> widened = new SchemaCache<>();
 
@@ -44,17 +42,13 @@ public class NameRun<R extends ConnectRecord<R>> implements Transformation<R> {
             return record;
         }
         Struct named = Structs.copy(row, widened.of(row.schema(), NameRun::widen));
-        named.put(RUN, Runs.of(server(record), began));
+        named.put(RUN, Runs.of(Runs.server(record), began));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
                 named.schema(), named, record.timestamp(), record.headers());
     }
 
     private static boolean isRow(Struct value) {
         return value.schema().field(OPERATION) != null || Envelopes.isEnvelope(value);
-    }
-
-    private static Object server(ConnectRecord<?> record) {
-        return record instanceof SourceRecord source ? source.sourcePartition().get(SERVER) : null;
     }
 
     private static Schema widen(Schema row) {

@@ -19,12 +19,19 @@ import java.util.Map;
  * delete is never sent. The slot has held the log since before the first snapshot, so all of it is sent instead, before
  * or after the second snapshot. Redelivery changes nothing: per key the last committed change is sent last.
  *
+ * <p>With {@code snapshot.mode.custom.exact}, a first snapshot that is not interrupted shows exactly the state at which the
+ * slot begins. Rows without a key need that (ADR 48): a row that snapshot and stream both send would be there twice. It
+ * keeps one transaction of the source open until all tables are read.
+ *
  * <p>A start after a gap in the log is refused ({@link SlotPosition}).
  */
 public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
     private static final String NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+    private static final String EXACT = "snapshot.mode.custom.exact";
+
     private volatile boolean due;
+    private volatile boolean isExact;
     private BeanRegistry beans;
 
     @Override
@@ -41,10 +48,12 @@ public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
     @Override
     public void configure(Map<String, ?> properties) {
         JdbcConnection source = beans.lookupByName(StandardBeanNames.JDBC_CONNECTION, JdbcConnection.class);
-        Runs.begin(String.valueOf(properties.get("topic.prefix")), clockOf(source));
+        SlotPosition slot = SlotPosition.read(source, String.valueOf(properties.get("slot.name")));
+        isExact = slot.confirmed() == null && "true".equals(properties.get(EXACT));
+        Runs.begin(String.valueOf(properties.get("topic.prefix")), clockOf(source), isExact);
         OffsetContext offset = beans.lookupByName(StandardBeanNames.OFFSETS, Offsets.class).getTheOnlyOffset();
         if (offset != null) {
-            SlotPosition.read(source, String.valueOf(properties.get("slot.name"))).refuseGap(offset.getOffset());
+            slot.refuseGap(offset.getOffset());
         }
     }
 
@@ -82,10 +91,13 @@ public final class SnapshotThenSlot implements Snapshotter, BeanRegistryAware {
         return false;
     }
 
-    /** Called at each start: without a snapshot to take, streaming continues from its own offset as usual. */
+    /**
+     * Called at each start: without a snapshot to take, streaming continues from its own offset as usual. With a new slot
+     * Debezium then reads all tables as they were when the slot was made.
+     */
     @Override
     public boolean shouldStreamEventsStartingFromSnapshot() {
-        return !due;
+        return !due || isExact;
     }
 
     @Override

@@ -1,13 +1,19 @@
 package lake.connect;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.debezium.spi.converter.RelationalColumn;
 import java.sql.Date;
+import java.sql.Types;
 import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.GregorianCalendar;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
 class ExactColumnsTest {
@@ -56,6 +62,94 @@ class ExactColumnsTest {
     @Test
     void marksWhatIsNoArray() {
         assertEquals(List.of(PostgresArray.NESTED + "x"), ExactColumns.elements("x"));
+    }
+
+    private record Column(String name, int jdbcType, int nativeType, String typeName) implements RelationalColumn {
+        @Override
+        public String dataCollection() {
+            return "public.t";
+        }
+
+        @Override
+        public String typeExpression() {
+            return typeName;
+        }
+
+        @Override
+        public OptionalInt length() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public OptionalInt scale() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public boolean isOptional() {
+            return true;
+        }
+
+        @Override
+        public Object defaultValue() {
+            return null;
+        }
+
+        @Override
+        public boolean hasDefaultValue() {
+            return false;
+        }
+
+        @Override
+        public String charsetName() {
+            return null;
+        }
+    }
+
+    private static final String TEXTS = "(?-i)\\Qpublic.t.grid\\E,(?-i)\\Qpublic.t.a\\E\\x2c\\Qb\\E";
+
+    /** Type of the lake and converted value; null where Debezium's own conversion is used. */
+    private static Object[] converted(Column column, Object value) {
+        ExactColumns exact = new ExactColumns();
+        Properties settings = new Properties();
+        settings.setProperty("texts", TEXTS);
+        exact.configure(settings);
+        Object[] found = new Object[2];
+        exact.converterFor(column, (schema, converter) -> {
+            found[0] = schema.build().parameters().get("lake.type");
+            found[1] = converter.convert(value);
+        });
+        return found;
+    }
+
+    @Test
+    void aCompositeIsItsText() {
+        Column pair = new Column("p", Types.STRUCT, 20000, "pair");
+        assertArrayEquals(new Object[] {"TEXT", "(1,\"a b\")"}, converted(pair, "(1,\"a b\")"));
+        assertArrayEquals(new Object[] {"TEXT", null}, converted(pair, null));
+        assertArrayEquals(new Object[] {"TEXT", NameUnavailable.PLACEHOLDER}, converted(pair, new Object()));
+    }
+
+    @Test
+    void aRangeThatAPersonMadeIsItsText() {
+        assertArrayEquals(new Object[] {"TEXT", "[1,2)"}, converted(new Column("r", Types.OTHER, 20001, "floats"), "[1,2)"));
+        assertNull(converted(new Column("c", Types.OTHER, 20002, "citext"), "a")[0]);
+        assertNull(converted(new Column("n", Types.OTHER, 3908, "tsrange"), "a")[0]);
+    }
+
+    @Test
+    void anArrayThatIsDeclaredWithSeveralDimensionsIsItsText() {
+        String grid = "{{1,2},{3,4}}";
+        assertArrayEquals(new Object[] {"TEXT", grid}, converted(new Column("grid", Types.ARRAY, 1007, "_int4"), grid));
+        assertArrayEquals(new Object[] {"TEXT", grid}, converted(new Column("a,b", Types.ARRAY, 1007, "_int4"), grid));
+        assertArrayEquals(new Object[] {"_INT4", List.of("1")}, converted(new Column("g", Types.ARRAY, 1007, "_int4"), "{1}"));
+    }
+
+    @Test
+    void anArrayOfWhatAPersonMadeIsAnArrayOfTexts() {
+        Column pairs = new Column("ps", Types.ARRAY, 20003, "_date");  // of a type "Date", in another spelling
+        assertArrayEquals(new Object[] {"_TEXT", List.of("(1,a)", "(2,\"b c\")")},
+                converted(pairs, "{\"(1,a)\",\"(2,\\\"b c\\\")\"}"));
     }
 
     @Test

@@ -56,7 +56,7 @@ class NameRunTest {
     void aStartWithinTheTaskIsARunOfItsOwn() {
         NameRun<SourceRecord> transform = begun();
         for (long[] clockAndRun : new long[][] {{5, 5}, {5, 6}, {3, 7}, {90, 90}}) {
-            Runs.begin("one", clockAndRun[0]);
+            Runs.begin("one", clockAndRun[0], false);
             assertEquals(clockAndRun[1], run(transform, "one"));
         }
         assertTrue(run(transform, "other") > 90); // by this worker's own clock
