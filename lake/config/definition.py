@@ -88,8 +88,8 @@ class Table:
     columns: Columns = Field(default_factory=dict)  # left out, hashed, or named otherwise in the lake
     bronze: BronzeForm = BronzeForm()
     avsc: dict[str, Any] | None = None  # the declared schema of its messages; in the file: the name of its file
-    # Read from the source, never from the file: generated columns, arrays that are declared with several dimensions, the
-    # key where it is not the primary key, and the columns that the lake takes.
+    # Read from the source, never from the file: generated columns, arrays that are declared with several dimensions,
+    # the key where it is not the primary key, and the columns that the lake takes.
     left_out: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
     as_text: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()
     message_key: Annotated[tuple[str, ...], Field(json_schema_extra={"readOnly": True})] = ()

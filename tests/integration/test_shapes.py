@@ -18,6 +18,22 @@ NAME = "shapes"
 # Texts that nothing compresses. FOUND are of a column that the lake has: a search that works finds them.
 HIDDEN, HASHED, FOUND = ([token_hex(16) for _ in range(4)] for _ in range(3))
 LARGE = token_hex(1600)
+MADE = """\
+CREATE TYPE pair AS (n int, t text);
+CREATE TYPE floats AS RANGE (subtype = float8);
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE TABLE made (
+  id int PRIMARY KEY, p pair, ps pair[], ds positive[], grid float8[][], f floats, fs floats[], bare float8[]);
+INSERT INTO made VALUES
+  (1, (1, 'a b'), ARRAY[(1, NULL)::pair, NULL, (NULL, NULL)::pair], '{1,NULL}', '{{1,2.5},{3,4}}', '[1,2)',
+   '{"[1,2)"}', '{1.5}'),
+  (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+  (3, (NULL, NULL), '{}', '{}', '{}', 'empty', '{}', '{}');
+"""
+MADE_ANEW = """\
+INSERT INTO made SELECT id + 10, p, ps, ds, grid, f, fs, bare FROM made;
+UPDATE made SET p = (2, 'say "x", (y)'), ps = ps || (3, '{}')::pair, grid = '[0:0][1:2]={{7,NULL}}' WHERE id IN (1, 2);
+"""
 SCHEMA = f"""
 CREATE TABLE people (id int PRIMARY KEY, ssn text NOT NULL, email text NOT NULL, "userId" int, note text);
 ALTER TABLE people ALTER email SET STORAGE EXTERNAL;
@@ -35,15 +51,7 @@ CREATE TABLE parted_a PARTITION OF parted FOR VALUES IN ('a');
 CREATE TABLE parent (id int PRIMARY KEY, v text);
 CREATE TABLE child (id int PRIMARY KEY) INHERITS (parent);
 CREATE TABLE keyless (v text);
-CREATE TYPE pair AS (n int, t text);
-CREATE TYPE floats AS RANGE (subtype = float8);
-CREATE DOMAIN positive AS int CHECK (VALUE > 0);
-CREATE TABLE made (
-  id int PRIMARY KEY, p pair, ps pair[], ds positive[], grid float8[][], f floats, fs floats[], bare float8[]);
-INSERT INTO made VALUES
-  (1, (1, 'a b'), ARRAY[(1, NULL)::pair, NULL, (NULL, NULL)::pair], '{1,NULL}', '{{1,2.5},{3,4}}', '[1,2)',
-   '{"[1,2)"}', '{1.5}'), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (3, (NULL, NULL), '{}', '{}', '{}', 'empty');
-CREATE TABLE lines (line text, n int);
+{MADE}CREATE TABLE lines (line text, n int);
 INSERT INTO lines SELECT 'same', i % 2 FROM generate_series(1, 6) i;
 CREATE VIEW seen AS SELECT id FROM plain;
 INSERT INTO plain SELECT i, 'v' || i FROM generate_series(1, 5) i;
@@ -108,9 +116,7 @@ ALTER TABLE parted ATTACH PARTITION parted_c FOR VALUES IN ('c');
 INSERT INTO parted VALUES (9, 'c', 'v');
 UPDATE parted SET v = 'new';
 DELETE FROM parted WHERE id = 1;
-INSERT INTO made SELECT id + 10, p, ps, ds, grid, f, fs, bare FROM made;
-UPDATE made SET p = (2, 'say "x", (y)'), ps = ps || (3, '{}')::pair, grid = '[0:0][1:2]={{7,NULL}}' WHERE id IN (1, 2);
-INSERT INTO lines VALUES ('same', 1), ('new', NULL), ('same', 1);
+{MADE_ANEW}INSERT INTO lines VALUES ('same', 1), ('new', NULL), ('same', 1);
 COPY lines FROM PROGRAM 'yes same,1 | head -n 40' WITH (FORMAT csv);
 UPDATE parent SET v = 'new';
 DELETE FROM child;

@@ -120,8 +120,8 @@ def resolved_table(table: Table, found: SourceTable, applied: Iterable[str] = ()
     key = tuple(keys[0]) if keys else table.key
     by_index = key if key and set(key) != set(found.key) else ()
     with suppress(ValidationError):
-        read = {"left_out": tuple(found.generated), "as_text": tuple(found.grids), "message_key": by_index}
-        keyed = replace(table, key=key, **read)
+        keyed = replace(table, key=key, left_out=tuple(found.generated), message_key=by_index)
+        keyed = replace(keyed, as_text=tuple(found.grids))
         return replace(keyed, taken=tuple(taken(keyed, found)))
     return table
 
