@@ -10,7 +10,7 @@ from secrets import token_hex
 import psycopg
 import pytest
 
-from tests.clocks import HANG_S
+from tests.clocks import HANG_S, until
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -18,6 +18,22 @@ NAME = "shapes"
 # Texts that nothing compresses. FOUND are of a column that the lake has: a search that works finds them.
 HIDDEN, HASHED, FOUND = ([token_hex(16) for _ in range(4)] for _ in range(3))
 LARGE = token_hex(1600)
+MADE = """\
+CREATE TYPE pair AS (n int, t text);
+CREATE TYPE floats AS RANGE (subtype = float8);
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE TABLE made (
+  id int PRIMARY KEY, p pair, ps pair[], ds positive[], grid float8[][], f floats, fs floats[], bare float8[]);
+INSERT INTO made VALUES
+  (1, (1, 'a b'), ARRAY[(1, NULL)::pair, NULL, (NULL, NULL)::pair], '{1,NULL}', '{{1,2.5},{3,4}}', '[1,2)',
+   '{"[1,2)"}', '{1.5}'),
+  (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+  (3, (NULL, NULL), '{}', '{}', '{}', 'empty', '{}', '{}');
+"""
+MADE_ANEW = """\
+INSERT INTO made SELECT id + 10, p, ps, ds, grid, f, fs, bare FROM made;
+UPDATE made SET p = (2, 'say "x", (y)'), ps = ps || (3, '{}')::pair, grid = '[0:0][1:2]={{7,NULL}}' WHERE id IN (1, 2);
+"""
 SCHEMA = f"""
 CREATE TABLE people (id int PRIMARY KEY, ssn text NOT NULL, email text NOT NULL, "userId" int, note text);
 ALTER TABLE people ALTER email SET STORAGE EXTERNAL;
@@ -35,6 +51,8 @@ CREATE TABLE parted_a PARTITION OF parted FOR VALUES IN ('a');
 CREATE TABLE parent (id int PRIMARY KEY, v text);
 CREATE TABLE child (id int PRIMARY KEY) INHERITS (parent);
 CREATE TABLE keyless (v text);
+{MADE}CREATE TABLE lines (line text, n int);
+INSERT INTO lines SELECT 'same', i % 2 FROM generate_series(1, 6) i;
 CREATE VIEW seen AS SELECT id FROM plain;
 INSERT INTO plain SELECT i, 'v' || i FROM generate_series(1, 5) i;
 INSERT INTO reversed SELECT i, 'b' || i, 'v' FROM generate_series(1, 5) i;
@@ -62,6 +80,8 @@ TABLES = {
         "replica_identity": "default",
         "columns": {"ssn": "drop", "email": "hash", "userId": {"lake_name": "user_id"}},
     },
+    "made": ONE,
+    "lines": {**ONE, "without_key": "append"},
 }
 REFUSED = {
     "parent": "tables inherit from public.parent",
@@ -96,6 +116,8 @@ ALTER TABLE parted ATTACH PARTITION parted_c FOR VALUES IN ('c');
 INSERT INTO parted VALUES (9, 'c', 'v');
 UPDATE parted SET v = 'new';
 DELETE FROM parted WHERE id = 1;
+{MADE_ANEW}INSERT INTO lines VALUES ('same', 1), ('new', NULL), ('same', 1);
+COPY lines FROM PROGRAM 'yes same,1 | head -n 40' WITH (FORMAT csv);
 UPDATE parent SET v = 'new';
 DELETE FROM child;
 """
@@ -156,6 +178,23 @@ def test_a_connector_that_failed_runs_again_after_an_apply(shapes: RunningLake) 
     shapes.execute(NAME, "UPDATE plain SET v = 'after' WHERE id = 2")
     shapes.drain(NAME)
     assert shapes.json("verify", f"{NAME}.plain")["equal"]
+
+
+def test_rows_without_a_key_that_join_are_read_with_all_tables(shapes: RunningLake) -> None:
+    """Each of them once, though the stream has some of them, too; those of before are gone with their names."""
+    shapes.execute(NAME, "CREATE TABLE joined (line text)", "INSERT INTO joined VALUES ('before'), ('before')")
+    define(shapes, {**TABLES, "joined": {**ONE, "without_key": "append"}})
+    shapes.apply()
+    shapes.execute(NAME, "INSERT INTO joined VALUES ('between')", "INSERT INTO lines VALUES ('between', 1)")
+    until(lambda: "are not read yet" in shapes.run("status", check=False).stdout, "it is not said")
+    proof = shapes.json("recover", NAME)
+    assert proof["equal"], proof
+    assert proof["verify"]["tables"][f"{NAME}.public.joined"]["rows"]["rt"] == 3
+
+
+def test_an_update_of_an_append_only_table_is_named_and_not_applied(shapes: RunningLake) -> None:
+    shapes.execute(NAME, "UPDATE lines SET n = 7 WHERE line = 'new'")
+    until(lambda: "without_key: append" in shapes.run("status", check=False).stdout, "it is not said")
 
 
 def holders(lake: RunningLake, text: str) -> list[str]:

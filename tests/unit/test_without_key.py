@@ -93,6 +93,6 @@ def test_recover_reads_it_by_a_new_slot(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(recover, "Connect", lambda _: None)
     monkeypatch.setattr(broken_place, "here", lambda _, __, reason: broken_place.BrokenPlace(reason, "0/1"))
     monkeypatch.setattr(broken_place, "passed_over", lambda _, __, place: replace(place, end="0/2"))
-    monkeypatch.setattr(recover, "repair", lambda *given: passed.append(given[-1]) or {})
+    monkeypatch.setattr(recover, "repair", lambda *given: passed.append(given[-1]) or {"equal": False})
     recover.recovered(nothing, database, 1.0, lambda _: None)
     assert passed[0].reason == "public.log: without a key only a new slot reads them"
