@@ -192,11 +192,6 @@ def test_rows_without_a_key_that_join_are_read_with_all_tables(shapes: RunningLa
     assert proof["verify"]["tables"][f"{NAME}.public.joined"]["rows"]["rt"] == 3
 
 
-def test_an_update_of_an_append_only_table_is_named_and_not_applied(shapes: RunningLake) -> None:
-    shapes.execute(NAME, "UPDATE lines SET n = 7 WHERE line = 'new'")
-    until(lambda: "without_key: append" in shapes.run("status", check=False).stdout, "it is not said")
-
-
 def holders(lake: RunningLake, text: str) -> list[str]:
     """The files of the lake that have a text, but for those of the source itself."""
     return [str(path) for path in files_of(lake) if text.encode() in content(path)]
@@ -214,7 +209,7 @@ def content(path: Path) -> bytes:
 
 
 def test_what_is_dropped_or_hashed_is_nowhere_in_the_lake(shapes: RunningLake) -> None:
-    """Not even after a migration that renames the column, and adds one. The last test: no apply takes the rename."""
+    """Not even after a migration that renames the column, and adds one. No apply after it: none takes the rename."""
     shapes.execute(
         NAME,
         "ALTER TABLE people RENAME ssn TO social",
@@ -233,3 +228,9 @@ def test_what_is_dropped_or_hashed_is_nowhere_in_the_lake(shapes: RunningLake) -
     assert [
         path for path in holders(shapes, key.decode()) if not path.endswith(("secrets.json", "hashes.properties"))
     ] == []
+
+
+def test_an_update_of_an_append_only_table_is_named_and_not_applied(shapes: RunningLake) -> None:
+    """After all others: its table stops, and nothing waits for it any more."""
+    shapes.execute(NAME, "UPDATE lines SET n = 7 WHERE line = 'new'")
+    until(lambda: "without_key: append" in shapes.run("status", check=False).stdout, "it is not said")

@@ -269,7 +269,7 @@ CROSS JOIN LATERAL (
       AND leaf.reltoastrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped) large
 CROSS JOIN LATERAL (
     WITH RECURSIVE base AS (
-      SELECT a.attnum, a.attname::text, a.attgenerated, a.atttypid AS type, a.attndims AS dimensions
+      SELECT a.attnum, a.attname::text, a.attgenerated, a.atttypid AS type, a.attndims::int AS dimensions
       FROM pg_attribute a
       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       UNION ALL

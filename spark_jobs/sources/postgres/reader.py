@@ -50,7 +50,8 @@ SELECT sum(pg_table_size(part)) FROM (
 PARTS = re.compile(r'"(?:[^"]|"")+"|[^".]+')  # of schema.table
 COLUMNS = """
 WITH RECURSIVE base AS (
-  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier, a.attndims AS dimensions FROM pg_attribute a
+  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier, a.attndims::int AS dimensions
+  FROM pg_attribute a
   WHERE a.attrelid = to_regclass(?) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
   UNION ALL
   SELECT b.attnum, b.attname, t.typbasetype, CASE WHEN t.typtypmod = -1 THEN b.modifier ELSE t.typtypmod END,
