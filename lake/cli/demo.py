@@ -3,8 +3,6 @@
 import json
 import time
 
-import psycopg
-
 from lake.cli import options
 from lake.cli.parity_output import show
 from lake.clients import stream_status
@@ -17,6 +15,7 @@ from lake.local.spark_job import objects, run_job
 from lake.local.stack import Stack
 from lake.plan.run import apply_all
 from lake.samples import moma
+from lake.sources.postgres.connection import connect_server
 
 CHANGES = (  # with the table that each of them changes
     ("artists", "UPDATE artists SET birth_year = 1907 WHERE artist_id = 299"),
@@ -82,7 +81,7 @@ def _fill(home: Environment, databases: list[Database]) -> None:
 
 
 def _execute(home: Environment, statement: str) -> None:
-    with psycopg.connect(home.dsn(moma.DATABASE)) as connection:
+    with connect_server(home, None, moma.DATABASE) as connection:
         connection.execute(statement)
 
 

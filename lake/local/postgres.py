@@ -16,6 +16,7 @@ from lake.local.service import Program, Service, run_tool
 from lake.sources.postgres.passwords import verifier
 from lake.sources.postgres.preparation import carry_out, server_steps
 from lake.sources.postgres.roles import USERS, VERIFY
+from lake.sources.postgres.session import OPTIONS
 
 NOBODY = 65534
 # The server refuses to run as root. DAC_OVERRIDE lets the other user enter folders of root.
@@ -115,7 +116,7 @@ class Postgres(Service):
 
     def ready(self) -> bool:
         try:
-            with psycopg.connect(self.home.dsn(), connect_timeout=2) as connection:
+            with psycopg.connect(self.home.dsn(), connect_timeout=2, options=OPTIONS) as connection:
                 return connection.execute("SELECT 1").fetchone() == (1,)
         except psycopg.OperationalError as error:
             if "password authentication failed" in str(error):
@@ -128,7 +129,7 @@ class Postgres(Service):
 
     def initialise(self) -> None:
         """Roles with the passwords of secrets.json, and the registry's database."""
-        with psycopg.connect(self.home.dsn(), autocommit=True) as connection:
+        with psycopg.connect(self.home.dsn(), autocommit=True, options=OPTIONS) as connection:
             carry_out(connection, server_steps([]))
             for role in USERS:
                 _set_password(connection, role, getattr(self.home.secrets, role))

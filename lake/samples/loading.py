@@ -12,6 +12,7 @@ from psycopg import sql
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.sources.postgres.connection import connect_server
+from lake.sources.postgres.session import OPTIONS
 
 CHUNK_BYTES = 1 << 16
 REPORT_EVERY = 1000  # rows
@@ -49,7 +50,7 @@ def new_database(home: Environment, name: str, schema: Path) -> Iterator[psycopg
             connection.autocommit = True
             if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        with psycopg.connect(home.dsn(name)) as connection:
+        with psycopg.connect(home.dsn(name), options=OPTIONS) as connection:
             connection.execute(schema.read_bytes())
             yield connection
     except psycopg.OperationalError as error:

@@ -28,6 +28,7 @@ UNUSUAL = {
     "extra_float_digits": "-10",
     "lc_monetary": "'C'",
     "quote_all_identifiers": "on",
+    "search_path": "public, pg_catalog",  # what is in public shadows what is built in
     "DateStyle": "'German'",
     "TimeZone": "'Asia/Kolkata'",
     "statement_timeout": "'2s'",

@@ -3,6 +3,7 @@
 from lake.aws import steps
 from lake.config import definition, naming
 from lake.local import parity
+from lake.sources.postgres import session
 from spark_jobs.events import flatten
 from spark_jobs.parity import hashed
 from spark_jobs.sources.postgres import reader
@@ -14,6 +15,10 @@ def test_the_columns_that_are_added() -> None:
 
 def test_a_life_of_a_topic_has_so_many_offsets() -> None:
     assert definition.EPOCH_SIZE == flatten.EPOCH_SIZE
+
+
+def test_the_settings_of_a_session_that_reads() -> None:
+    assert (session.READER, session.NO_TIMEOUT) == (reader.SESSION, reader.NO_TIMEOUT)
 
 
 def test_the_variable_of_the_password() -> None:

@@ -12,7 +12,7 @@ from lake.config.environment import LOOPBACK, Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.source import SourceServer
 from lake.sources.postgres.login import ADMIN, login
-from lake.sources.postgres.session import OPTIONS
+from lake.sources.postgres.session import NO_TIMEOUT, OPTIONS
 
 Row = TypeVar("Row")
 Connection = psycopg.Connection[Any]
@@ -47,6 +47,8 @@ def connect_server(environment: Environment, source: SourceServer | None, databa
         ) from None
     try:
         with connected as connection:
+            connection.execute(NO_TIMEOUT)
+            connection.commit()  # it keeps the setting, and who uses the connection may want to commit each statement
             yield connection
     except psycopg.Error as error:
         raise LakeError(refusal(error), f"database {database}", "see: lake logs postgres") from None

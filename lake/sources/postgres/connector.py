@@ -22,6 +22,7 @@ def values(database: Database, address: Address) -> dict[str, str]:
         "PUBLICATION": names.publication(database),
         "SLOT": names.slot(database),
         "SESSION": session.READER,
+        "FIRST_STATEMENT": session.NO_TIMEOUT,
         "KEY_ONLY_TOPICS": key_only_topics(database),
         "WITHOUT_KEY_TOPICS": _topics(database, [table for table in database.tables if table.without_key]),
     }

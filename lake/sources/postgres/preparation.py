@@ -159,6 +159,14 @@ def _users(names: Iterable[str]) -> Iterator[Step]:
     for user in names:
         exists = f"to_regrole({literal(user)}) IS NOT NULL"
         yield _step(user, "create role", f"CREATE ROLE {name(user)} LOGIN", exists)
+    # The session that streams the log runs no statement that could set it, and decodes each transaction within one.
+    is_set = "'transaction_timeout=0' = ANY (setconfig)"
+    unlimited = (
+        "current_setting('server_version_num')::int < 170000 OR EXISTS (SELECT FROM pg_db_role_setting"
+        f" WHERE setrole = to_regrole({literal(CAPTURE)}) AND setdatabase = 0 AND {is_set})"
+    )
+    statement = f"ALTER ROLE {name(CAPTURE)} SET transaction_timeout = 0"
+    yield _step(CAPTURE, "limit no transaction", statement, unlimited)
     rds = f"to_regrole({literal(RDS_REPLICATION)})"
     member = f"pg_has_role(to_regrole({literal(CAPTURE)}), {rds}, 'MEMBER')"
     grant = f"GRANT {RDS_REPLICATION} TO {name(CAPTURE)}"

@@ -13,17 +13,20 @@ from dataclasses import replace
 from typing import Any
 
 from lake.config.definition import Database, Table
-from lake.sources.postgres import names, preparation, protection
+from lake.sources.postgres import names, preparation, protection, session
 from lake.sources.postgres.limit import SET_LIMIT, UNLIMITED
 from lake.sources.postgres.preparation import LOCK_TIMEOUT, Step, literal, members
 from lake.sources.postgres.relations import TABLE, leaves, parts, selector, selector_of, signalled
 
 LOCK = 7163  # any number; the same in all scripts, so that a deployment and the schedule wait for each other
 # shown: psql runs both columns of each row, one after the other.
+SETTINGS = "\n".join(f"SET {name} = {literal(text)};" for name, text in session.SETTINGS.items())
 START = f"""\
 \\set ON_ERROR_STOP on
 \\set VERBOSITY terse
 \\set shown 'format(''DO %L'', format(''BEGIN RAISE NOTICE ''''%%'''', %L; END'', statement)), statement'
+{SETTINGS}
+SELECT 'SET transaction_timeout = 0' FROM pg_settings WHERE name = 'transaction_timeout' \\gexec
 SET lock_timeout = '{LOCK_TIMEOUT}';
 """
 REFUSE_OTHER_WAL = """\

@@ -29,7 +29,7 @@ SETTINGS = ("TimeZone = 'UTC'", "DateStyle = 'ISO'")  # of the texts
 # Those of lake/sources/postgres/session.py, which says why.
 SESSION = (
     "-c bytea_output=hex -c IntervalStyle=postgres -c extra_float_digits=1 -c lc_monetary=C "
-    "-c quote_all_identifiers=off -c default_transaction_read_only=off -c statement_timeout=0 "
+    "-c quote_all_identifiers=off -c search_path=public -c default_transaction_read_only=off -c statement_timeout=0 "
     "-c lock_timeout=0 -c idle_in_transaction_session_timeout=0 -c idle_session_timeout=0 "
     "-c wal_sender_timeout=60s -c row_security=off"
 )
