@@ -90,7 +90,9 @@ class Trial:
 
     def _outcomes(self, left_out: dict[str, dict[str, str]]) -> dict[str, Outcome]:
         tables = {name: found for one in self._captured() for name, found in _hudi_tables(one)}
-        verified, status = self.lake.json("verify", "--timeout", VERIFY_S)["tables"], self.lake.json("status")
+        captured = [one.database for one in self._captured()]
+        verified = self.lake.json("verify", *captured, "--timeout", VERIFY_S)["tables"] if captured else {}
+        status = self.lake.json("status")
         return {
             one.name: Outcome(
                 {**one.shapes, **one.obstacles},
