@@ -118,7 +118,7 @@ class Charts:
             "connect": {
                 "url": f"http://{CONNECT}:{CONNECT_PORT}",
                 "secret": self._logins.operators.secret_arn,
-                "connectors": {one.database: one.connector for one in self._databases},
+                "connectors": {one.topic_prefix: one.connector for one in self._databases},
             },
             "serviceAccount": {"name": PREPARATION},
             "vpcCidrs": self._networks,

@@ -131,7 +131,7 @@ class Containers:
         psql = ["bash", f"{FILES}/{PROGRAMS}/prepare.sh", f"{FILES}/{SQL}"]
         task.step("prepare", self._images["postgresql"], psql)
         lake = self._blueprint.environment.name
-        asked = [f"{one.database}={connector_name(lake, one.connector)}" for one in self._blueprint.databases]
+        asked = [f"{one.topic_prefix}={connector_name(lake, one.connector)}" for one in self._blueprint.databases]
         ask = ["bash", f"{FILES}/{PROGRAMS}/{ASK.name}", self._stack.region, *asked]
         task.step("ask-connect", self._images["aws-cli"], ask)
         task.step("ask-for-rows", self._images["postgresql"], psql, last=True)

@@ -188,6 +188,12 @@ def test_the_question_waits_for_no_lock_and_writes_nothing(prepared: Prepared) -
         assert connection.execute(b"SELECT pg_current_wal_insert_lsn()").fetchone() == before
 
 
+def test_a_database_may_have_any_name(prepared: Prepared) -> None:
+    name = 'it\'s a "shop" = 50 €'
+    assert "CREATE DATABASE" in prepared.run(ITEMS.model_copy(update={"database": name}))
+    assert prepared.server.execute("SELECT count(*) FROM pg_publication", name) == [(1,)]
+
+
 def test_every_user_has_the_rights_of_its_work_and_no_more(prepared: Prepared) -> None:
     query = "SELECT rolname, rolreplication, rolsuper, rolcreatedb, rolcreaterole, rolcanlogin FROM pg_roles"
     roles = {row[0]: row[1:] for row in prepared.server.execute(query)}

@@ -2,7 +2,7 @@
 # Prepares a PostgreSQL server for the lake. It is idempotent, and prints each change.
 #
 #     cd <folder that write_logins.py filled> && bash prepare.sh <folder>
-#     <folder>: with server.sql, shared.sql and databases/<name>.sql
+#     <folder>: with server.sql, shared.sql and databases/<name>.sql, which connects to its database
 #
 # Output unread/<database>: the published tables whose existing rows must still be requested. A run requests them if it
 # finds the tables in captured/<database>, which captured_tables.py writes between two runs.
@@ -20,16 +20,16 @@ export PGSERVICEFILE=$PWD/pg_service.conf PGCONNECT_TIMEOUT=10
 # An alarm counts these words (constructs/lake_constructs/container_logs.py).
 trap 'code=$?; [ "$code" = 0 ] || echo "the source is not prepared: see the error above" >&2; exit "$code"' EXIT
 
-run() { # service, database, arguments of psql
-  psql --no-psqlrc --quiet --tuples-only --no-align "service=$1 dbname=$2" "${@:3}" | sed '/^$/d'
+run() { # service, arguments of psql
+  psql --no-psqlrc --quiet --tuples-only --no-align "service=$1 dbname=postgres" "${@:2}" | sed '/^$/d'
 }
 
-run admin postgres --file "$sql/server.sql"
+run admin --file "$sql/server.sql"
 for verifier in *.verifier; do
   user=${verifier%.verifier}
   # A password that works is not set again, so the server has nothing to log.
-  if ! run "$user" postgres --command 'SELECT 1' > /dev/null 2>&1; then
-    run admin postgres --set user="$user" --file "$programs/password.sql"
+  if ! run "$user" --command 'SELECT 1' > /dev/null 2>&1; then
+    run admin --set user="$user" --file "$programs/password.sql"
     touch "changed.$user"
     echo "password of $user: as in its secret"
   fi
@@ -40,6 +40,6 @@ for script in "$sql"/databases/*.sql; do
   name=$(basename "$script" .sql)
   echo "database $name"
   captured=$(cat "captured/$name" 2> /dev/null || true)
-  run admin "$name" --set captured="$captured" --set unread="unread/$name" --file "$script" || worst=$?
+  run admin --set captured="$captured" --set unread="unread/$name" --file "$script" || worst=$?
 done
 exit "$worst"

@@ -46,10 +46,13 @@ SHARED = {"leaves": leaves(TABLE), "identity": preparation.identity_of(), "by_ke
 
 
 def scripts(databases: list[Database]) -> dict[str, Any]:
-    """What psql runs to prepare the server, and each of its databases."""
+    """What psql runs in the database `postgres` to prepare the server, and each of its databases.
+
+    databases: by the beginning of their topics, which can be the name of a file. Each script connects to its database.
+    """
     return {
         "server": server_script(one.database for one in databases),
-        "databases": {one.database: database_script(one) for one in databases},
+        "databases": {one.topic_prefix: database_script(one) for one in databases},
         "shared": shared_script(databases),
     }
 
@@ -75,7 +78,7 @@ def database_script(database: Database) -> str:
         "\\o\n",
     ]
     own = variables(database)
-    return "\n".join([_set(own), _by_name("\n".join(steps), {**own, **SHARED})])
+    return "\n".join([_connect(database.database), _set(own), _by_name("\n".join(steps), {**own, **SHARED})])
 
 
 def shared_script(databases: list[Database]) -> str:
@@ -111,6 +114,12 @@ def _set(known: dict[str, str]) -> str:
         quoted = shorter.replace("\\", r"\\").replace("'", "''").replace("\n", " ")
         lines.append(f"\\set {name} '{quoted}'")
     return "\n".join(lines)
+
+
+def _connect(database: str) -> str:
+    """With the login that psql has. As libpq's keywords: a name with = in it would be taken for them."""
+    name = database.replace("\\", r"\\").replace("'", r"\'").replace('"', '""')
+    return f"\\set ON_ERROR_STOP on\n\\connect -reuse-previous=on \"dbname='{name}'\""
 
 
 def _carried_out(step: Step) -> str:
