@@ -1,5 +1,6 @@
 """The appender's tables are ordinary ones of Hudi: Spark SQL and other writers work before it and after it."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from lake.config import versions
+from lake.local.spark_submit import spark_home
+from lake.local.streamer import class_path
 from spark_jobs.hudi.record_keys import with_own_keys
+from tests.clocks import HANG_S
 from tests.spark.appended import Turns
 from tests.spark.conftest import HOME
 
+STREAMER = "org.apache.hudi.utilities.streamer.HoodieStreamer"
 COLUMNS = "id int, name string, __deleted string, _order bigint"
 pytestmark = [
     pytest.mark.skipif(HOME.release != versions.EMR, reason="Hudi 0.15 has other classes (ADR 37)"),
@@ -112,3 +117,35 @@ def test_a_commit_of_the_appender_is_rolled_back_by_a_procedure(shown: Shown) ->
     shown.write(2)
     shown.append(3)
     shown.check()
+
+
+def test_hoodie_streamer_upserts_between_two_commits_of_the_appender(shown: Shown, tmp_path: Path) -> None:
+    shown.append(1, 2)
+    order, given = max(shown.newest.values()) + 1, tmp_path / "given"
+    shown.turns.frame(batch(order, [2, 3, 11])).write.parquet(str(given))
+    upsert(shown, given)
+    shown.newest.update(dict.fromkeys([2, 3, 11], order))
+    shown.check()
+    shown.append(3, 11)
+    shown.turns.compact()
+    shown.append(4)
+    shown.check()
+
+
+def upsert(shown: Shown, files: Path) -> None:
+    """By HoodieStreamer in a process of its own, with the options of the table alone."""
+    options = {**shown.options, "hoodie.deltastreamer.source.dfs.root": files.as_uri()}
+    options["hoodie.combine.before.insert"] = "false"  # it refuses anything else without --filter-dupes
+    settings = {"spark.driver.extraClassPath": class_path(HOME), "spark.ui.enabled": "false"}
+    settings["spark.serializer"] = "org.apache.spark.serializer.KryoSerializer"
+    command = [
+        *(str(spark_home(HOME) / "bin/spark-submit"), "--master", "local[1]"),
+        *(word for one in settings.items() for word in ("--conf", "=".join(one))),
+        *("--class", STREAMER, str(HOME.build / "streamer/hudi-utilities.jar")),
+        *("--target-base-path", shown.turns.path, "--target-table", shown.turns.table.name.split(".")[-1]),
+        *("--table-type", "MERGE_ON_READ", "--op", "UPSERT", "--source-ordering-field", "_order"),
+        *("--source-class", "org.apache.hudi.utilities.sources.ParquetDFSSource", "--disable-compaction"),
+        *(word for one in options.items() for word in ("--hoodie-conf", "=".join(one))),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert done.returncode == 0, [line for line in done.stderr.splitlines() if "Exception" in line]
