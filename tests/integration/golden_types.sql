@@ -196,8 +196,9 @@ ALTER TABLE public.golden_defaults
 INSERT INTO public.golden_defaults SELECT *, NULL FROM public.golden_types WHERE id = 1; -- all NULL
 INSERT INTO public.golden_defaults (id) VALUES (2);
 
--- The value comes from the row: identity, domains, and defaults that are functions and NOT NULL. (A table with a
--- GENERATED ... STORED column is refused by `lake apply`.)
+-- The value comes from the row: identity, domains, and defaults that are functions and NOT NULL. The last columns have
+-- values whose text depends on settings, or whose type looks like an array; an update of other columns keeps them.
+CREATE TYPE public._status AS ENUM ('a', 'b');
 CREATE TABLE public.golden_generated (
     id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     price       numeric(10, 2) NOT NULL DEFAULT 1.25,
@@ -207,10 +208,20 @@ CREATE TABLE public.golden_generated (
     token       uuid NOT NULL DEFAULT gen_random_uuid(),
     length      integer NOT NULL DEFAULT length('four'),
     flag        boolean NOT NULL DEFAULT (1 = 1),
-    label       public.short_text NOT NULL DEFAULT upper('label')
+    label       public.short_text NOT NULL DEFAULT upper('label'),
+    state       public._status,
+    states      public._status[],
+    raw         bytea,
+    parts       bytea[],
+    span        interval
 );
 INSERT INTO public.golden_generated DEFAULT VALUES;
-INSERT INTO public.golden_generated (price, quantity, length, flag, label) VALUES (0, 1, 0, false, '');
+INSERT INTO public.golden_generated (price, quantity, length, flag, label, state, states, raw, parts, span)
+VALUES (0, 1, 0, false, '', 'a', '{a,NULL}', 'abcd', ARRAY['abcd', 'hello!']::bytea[], '1 year -2 mons 3 days 04:05:06.7');
+
+-- The driver makes zero of an infinite interval.
+CREATE TABLE public.endless (id integer PRIMARY KEY, span interval);
+INSERT INTO public.endless VALUES (1, 'infinity'), (2, '-infinity'), (3, '0');
 
 -- Values that no lake type can hold: each stops its own table, with a message.
 CREATE TABLE public.unfit_numeric (id integer PRIMARY KEY, price numeric(10, 2));

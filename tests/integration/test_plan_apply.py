@@ -10,6 +10,7 @@ from psycopg import sql
 from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.clients import stream_status
+from lake.clients.connect import Connect
 from lake.clients.table_status import tables
 from lake.config.definition import Database, load_database
 from lake.config.environment import Environment
@@ -44,6 +45,9 @@ CREATE TYPE size AS ENUM ('s', 'l');
 CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4range, boxes box[]);
 CREATE TABLE twins (id int PRIMARY KEY, "N" int, n int);
 CREATE TABLE timed (id int PRIMARY KEY, sizes size, at timestamp);
+CREATE SCHEMA app;
+CREATE DOMAIN app.date AS text;
+CREATE TABLE dated (id int PRIMARY KEY, kind app.date, more app.date[]);
 """
 
 
@@ -65,6 +69,10 @@ def home(lake) -> Iterator[Environment]:  # type: ignore[no-untyped-def]
         connection.execute(SCHEMA)
     yield home
     lake.forget(NAME)
+    with psycopg.connect(home.dsn(NAME)) as connection:
+        left = "SELECT slot_name FROM pg_replication_slots WHERE database = %s UNION SELECT pubname FROM pg_publication"
+        assert connection.execute(left.encode(), [NAME]).fetchall() == []
+    assert Connect(home).config(f"source_postgres_{NAME}") is None
 
 
 def others(home: Environment) -> list[Database]:
@@ -172,6 +180,7 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
         ("flagged", {"key": ["id"], "replica_identity": "default"}, "large value of many did not change"),
         ("shaped", {"key": ["id"]}, r"types that the lake can't keep: outline polygon, boxes box\[\]"),
         ("twins", {"key": ["id"]}, "differ by case only"),
+        ("dated", {"key": ["id"]}, r"kind app\.date, more app\.date\[\]"),
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),
     ],
 )

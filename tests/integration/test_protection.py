@@ -14,6 +14,7 @@ import pytest
 from lake.aws.container_files import write_sql
 from lake.config.definition import Database
 from lake.sources.postgres import facts, leaving, leftovers, rules
+from lake.sources.postgres.catalog import read_source
 from lake.sources.postgres.preparation import carry_out, database_steps, harmed, server_steps, unmet
 from lake.sources.postgres.protection import cures, protect
 from lake.sources.postgres.updatable import broken_members
@@ -237,15 +238,22 @@ def test_a_lock_that_another_session_holds(server: SourceServer) -> None:
     assert source.works("altered")
 
 
-def test_a_table_whose_columns_differ_by_case_only_stops_no_other(server: SourceServer) -> None:
-    """K2, 5: before its first change; what comes earlier is a place in the log that `lake recover` leads past."""
-    source = Source(server, {"twins": FULL, "calm": FULL, "odd 100%": FULL})
-    source.run(*(f'CREATE TABLE "{name}" (id int PRIMARY KEY, v text)' for name in ("twins", "calm", "odd 100%")))
+def test_a_table_at_whose_columns_the_connector_would_stop_stops_no_other(server: SourceServer) -> None:
+    """K2, 5 and 8: before its first change; what comes earlier is a place in the log that `lake recover` leads past."""
+    source = Source(server, dict.fromkeys(("twins", "calm", "odd 100%", "dated"), FULL))
+    source.run(
+        *(f'CREATE TABLE "{name}" (id int PRIMARY KEY, v text)' for name in ("twins", "calm", "odd 100%", "dated"))
+    )
     source.prepare()
     assert source.protect() == {}
     source.run('ALTER TABLE twins ADD "ID" int', 'ALTER TABLE "odd 100%" ADD "V%I" int, ADD "v%i" int')
-    because = "was taken out of the publication, because columns differ by case only, which stops the connector:"
-    assert source.protect() == {"public.twins": f"{because} id and ID", "public.odd 100%": f"{because} V%I and v%i"}
+    source.run("CREATE SCHEMA app", "CREATE DOMAIN app.date AS text", "ALTER TABLE dated ADD kind app.date")
+    because = "was taken out of the publication, because the connector would stop at its columns:"
+    assert source.protect() == {
+        "public.twins": f"{because} id and ID differ by case only",
+        "public.odd 100%": f"{because} V%I and v%i differ by case only",
+        "public.dated": f"{because} kind app.date bears the name of a type of PostgreSQL",
+    }
     assert source.published() == {"calm"}
     source.run('ALTER TABLE twins DROP COLUMN "ID"')
     assert source.protect() == {}
@@ -282,7 +290,9 @@ REWRITES = {
     "ALTER TABLE t ALTER note TYPE text USING upper(note)": ["was rewritten"],
     "ALTER TABLE t ADD at timestamptz DEFAULT clock_timestamp()": ["was rewritten"],
     "DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v int, note text)": ["was dropped", "primary key dropped"],
+    "ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t ADD PRIMARY KEY (id)": ["primary key dropped"],
 }
+LABELS = ("stage", "stage[]", "stages", "stages[]", "step", "step[]")
 
 
 def test_a_rewrite_is_told_where_rows_may_be_others(server: SourceServer) -> None:
@@ -295,6 +305,33 @@ def test_a_rewrite_is_told_where_rows_may_be_others(server: SourceServer) -> Non
         source.run(*statement.split("; "))
         found = [one.what for one in rules.of_table(source.definition, before, read()["public.t"])]
         assert [what in one for what, one in zip(told, found, strict=True)] == [True] * len(told), (statement, found)
+
+
+def test_a_renamed_label_is_told_whatever_is_made_of_its_type(server: SourceServer) -> None:
+    source = Source(server, {"t": FULL})
+    source.run(
+        "CREATE TYPE stage AS ENUM ('new', 'old')",
+        "CREATE DOMAIN stages AS stage[]",
+        "CREATE TYPE step AS (at timestamp, reached stage)",
+    )
+    for number, kind in enumerate(LABELS):
+        source.run("DROP TABLE IF EXISTS t", f"CREATE TABLE t (id int PRIMARY KEY, v {kind})")
+        (before,) = facts.read_tables(source.connection, source.definition).values()
+        source.run(f"ALTER TYPE stage RENAME VALUE 'old' TO 'old{number}'", "INSERT INTO t VALUES (1)")
+        (after,) = facts.read_tables(source.connection, source.definition).values()
+        (found,) = rules.of_table(source.definition, before, after)
+        assert f"old to old{number}" in found.what, kind
+        source.run(f"ALTER TYPE stage RENAME VALUE 'old{number}' TO 'old'")
+
+
+def test_the_encoding_of_a_database_without_one_can_be_read(server: SourceServer) -> None:
+    """Its driver would give bytes for text."""
+    definition = Database.model_validate({"database": "ascii", "tables": {"public.t": {"key": ["id"]}}})
+    with psycopg.connect(server.home.dsn(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
+    server.execute("CREATE TABLE t (id int PRIMARY KEY, note text)", "ascii")
+    found = read_source(server.home, definition).catalog
+    assert (found.wal_level, found.encoding, list(found.tables)) == ("logical", "SQL_ASCII", ["public.t"])
 
 
 def test_what_no_definition_knows_is_named(server: SourceServer) -> None:

@@ -11,6 +11,8 @@ from tenacity import retry, stop_after_delay, wait_fixed
 
 from lake.clients.stream_status import wait_for_snapshots
 from lake.config.environment import Environment
+from lake.sources.postgres.roles import CAPTURE, VERIFY
+from tests.clocks import until
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
@@ -38,6 +40,8 @@ UNUSUAL = {
 }
 GENERATED = (
     "INSERT INTO golden_generated DEFAULT VALUES",
+    "INSERT INTO golden_generated (state, states, raw, parts, span)"
+    " SELECT state, states, raw, parts, span FROM golden_generated WHERE id = 2",
     "UPDATE golden_generated SET price = price + 1, flag = NOT flag WHERE id = 2",
 )
 
@@ -47,9 +51,13 @@ def golden(lake: RunningLake) -> Iterator[Environment]:
     with psycopg.connect(lake.home.dsn(), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
     lake.execute(NAME, *(f"ALTER DATABASE {NAME} SET {name} = {value}" for name, value in UNUSUAL.items()))
+    strongest = [f"ALTER ROLE {role} IN DATABASE {NAME}" for role in (CAPTURE, VERIFY)]  # of all that a server holds
+    unusual = {**UNUSUAL, "default_transaction_read_only": "on"}
+    lake.execute(NAME, *(f"{one} SET {name} = {value}" for one in strongest for name, value in unusual.items()))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
     unfit = {f"public.{name}": {"key": ["id"], "types": ["cow"]} for name in UNFIT}
-    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit})
+    endless = {"public.endless": {"key": ["id"], "types": ["cow"]}}
+    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit, **endless})
     lake.apply()
     yield lake.home
     lake.forget(NAME)
@@ -66,6 +74,23 @@ def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningL
     assert not faults, json.dumps(faults, indent=1, ensure_ascii=False)
     golden_types = tables[f"{NAME}.public.golden_types"]
     assert golden_types["deleted"]["rt"] == golden_types["rows"]["source"] // 2
+
+
+def test_a_session_that_may_only_read_by_default_writes_its_heartbeat(lake: RunningLake, golden: Environment) -> None:
+    with psycopg.connect(golden.dsn(NAME), autocommit=True) as connection:
+        query = "SELECT xmin::text FROM lake.heartbeat"
+        before = connection.execute(query).fetchall()
+        until(lambda: connection.execute(query).fetchall() != before, "no heartbeat")
+
+
+def test_an_infinite_interval_is_named_by_the_proof(lake: RunningLake, golden: Environment) -> None:
+    proof = json.loads(lake.run("verify", "--json", f"{NAME}.endless", check=False).stdout)["tables"]
+    (table,) = proof.values()
+    zero = "P0Y0M0DT0H0M0S"
+    assert {one["key"]["id"]: one["columns"]["span"] for one in table["differences"]} == {
+        "1": {"source": "infinity", "cow": zero},
+        "2": {"source": "-infinity", "cow": zero},
+    }
 
 
 def streamed(table: str) -> list[str]:

@@ -8,7 +8,7 @@ import psycopg
 from tests.random_databases import changes, obstacles, settings
 from tests.random_databases.migrations import Migrations
 from tests.random_databases.names import Names
-from tests.random_databases.own_types import ADDRESS, OwnTypes
+from tests.random_databases.own_types import ADDRESS, SHADOWS, OwnTypes
 from tests.random_databases.quoting import name, value
 from tests.random_databases.shapes import Shapes
 from tests.random_databases.tables import Table
@@ -58,7 +58,7 @@ def random_database(seed: int) -> RandomDatabase:
     ddl = [*own.ddl, *(f"CREATE SCHEMA {name(schema)}" for schema in schemas[1:])]
     ddl += [statement for table in tables for statement in table.ddl] + more
     rows = [changes.insert(chooser, table, chooser.randint(3, 12)) for table in tables if chooser.random() < 0.9]
-    shapes = {table.full_name: "composite type" if _has_address(table) else table.shape for table in tables}
+    shapes = {table.full_name: _shape(table) for table in tables}
     migrations = Migrations(chooser, names, tables, own.kinds)
     steps = [_step(chooser, tables, migrations) for _ in range(STEPS)]
     return RandomDatabase(seed, found, [*ddl, *rows], steps, tables, shapes, beside, settings.some(chooser))
@@ -71,8 +71,10 @@ def _tables(shapes: Shapes, number: int) -> list[Table]:
     return made
 
 
-def _has_address(table: Table) -> bool:
-    return any(column.kind.type == ADDRESS for column in table.columns)
+def _shape(table: Table) -> str:
+    """The reason for which it may be refused comes first; a composite type may stand in a key."""
+    types = {column.kind.type.removesuffix("[]") for column in table.columns}
+    return "shadowed type" if types & SHADOWS else "composite type" if ADDRESS in types else table.shape
 
 
 def _step(chooser: Random, tables: list[Table], migrations: Migrations) -> Transactions:

@@ -10,6 +10,7 @@ ADDRESS = f"{SCHEMA}.address"  # a composite type
 LABELS = ["new", "in progress", "Straße", "done"]
 ENUM_NAMES = ("_status", "Mood", "stage", "my status")
 DOMAIN_NAMES = ("date", "Price", "app text", "text")
+SHADOWS = {f'{SCHEMA}."{one}"' for one in ("date", "text")}
 BASES = (("text", ["x", "", "domain"]), ("integer", ["1", "-5"]), ("numeric(8,3)", ["1.250"]), ("date", ["2024-01-31"]))
 
 

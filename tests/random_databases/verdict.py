@@ -17,6 +17,7 @@ REASONS = {
     "keyless root": "key|identity|partition",
     "parent": "inherit|child",
     "composite type": "type",
+    "shadowed type": "types that bear the name",
 }
 
 

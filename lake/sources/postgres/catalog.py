@@ -14,7 +14,7 @@ from lake.config.naming import capture_name
 from lake.sources.engine import SourceFacts
 from lake.sources.postgres import preparation
 from lake.sources.postgres.connection import Connection, connect_source, value
-from lake.sources.postgres.relations import TABLE, WANTED, above, leaves, parts
+from lake.sources.postgres.relations import TABLE, WANTED, above, leaves, parts, shadowed
 from lake.sources.postgres.roles import CAPTURE, VERIFY
 from lake.sources.postgres.types import MAPPED
 
@@ -240,12 +240,7 @@ SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS per
           AND (c.relforcerowsecurity OR NOT pg_has_role(r.oid, c.relowner, 'USAGE')) ORDER BY 1) AS hidden_from,
   ARRAY(SELECT i.inhrelid::regclass::text FROM pg_inherits i
         WHERE i.inhparent = c.oid AND c.relkind = 'r' ORDER BY 1) AS heirs,
-  ARRAY(SELECT a.attname || ' ' || format_type(a.atttypid, NULL)
-        FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-        LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
-        JOIN pg_type own ON own.typname = coalesce(e.typname, t.typname)
-          AND own.typnamespace = 'pg_catalog'::regnamespace AND own.oid <> coalesce(e.oid, t.oid)
-        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS shadowed
+  ARRAY(SELECT shadow FROM ({shadowed("c.oid")}) columns ORDER BY place) AS shadowed
 FROM {NAMED} JOIN pg_class c ON c.oid = {TABLE}
 CROSS JOIN LATERAL (SELECT
     coalesce((SELECT i.columns FROM ({INDEXES}) i WHERE i.indisprimary), '{{}}') AS columns,

@@ -40,10 +40,15 @@ CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.atthasmissing), '{{}}') AS defaulted,
       coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns,
       coalesce(jsonb_object_agg(a.attnum::text, a.xmin::text), '{{}}') AS attributes,
-      (SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')
-       FROM pg_enum e WHERE e.enumtypid IN (
-         SELECT unnest(ARRAY[t.oid, t.typbasetype, t.typelem]) FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
-         WHERE b.attrelid = c.oid AND b.attnum > 0)) AS labels,
+      (WITH RECURSIVE made AS (
+         SELECT b.atttypid AS type FROM pg_attribute b WHERE b.attrelid = c.oid AND b.attnum > 0
+         UNION
+         SELECT part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (
+           SELECT unnest(ARRAY[t.typbasetype, t.typelem])
+           UNION ALL
+           SELECT f.atttypid FROM pg_attribute f WHERE f.attrelid = t.typrelid AND f.attnum > 0) AS part (type))
+       SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')
+       FROM pg_enum e WHERE e.enumtypid IN (SELECT type FROM made)) AS labels,
       ARRAY(SELECT unnest(ARRAY[k.oid::bigint, coalesce(pg_relation_filenode(k.conindid)::bigint, 0)])
             FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p') AS key_index
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
@@ -102,7 +107,7 @@ class TableFacts(engine.TableFacts):
     defaulted: columns whose DEFAULT is the value of rows that are older than the column.
     published: the publication publishes all changes. narrowed: a row filter or a column list leaves some out.
     identities: the replica identities of the relations that hold rows, by PostgreSQL's letters ("f", "d", "i", "n").
-    labels: of the enums of its columns, by oid: a label that is renamed keeps it.
+    labels: of the enums of its columns, whatever is made of them, by oid: a label that is renamed keeps it.
     key_index: the oid of the primary key and the file of its index, 0 without one; empty without such a key.
     """
 

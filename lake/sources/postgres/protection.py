@@ -1,7 +1,8 @@
 """Gives an application its updates back where a migration made them fail: its work comes before its capture.
 
-And keeps one table from stopping the others: Debezium fails at the first change of a table with columns that differ by
-case only, so such a table is taken out as well. A change that comes before that stops the connector (ADR 46).
+And keeps one table from stopping the others: Debezium fails at the first change of a table whose columns differ by case
+only, or have a type that bears the name of one of PostgreSQL's own, so such a table is taken out as well. A change that
+comes before that stops the connector (ADR 46).
 
 One statement per relation, for the guardian and for the pod that does its work on AWS. It takes the lock first, looks
 again, and alters only what is still broken; a lock that cannot be had in a second is tried again by the next round.
@@ -17,12 +18,12 @@ from lake.config.naming import joined
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, refusal
 from lake.sources.postgres.preparation import Step, literal, members, unmet, wanted
-from lake.sources.postgres.relations import twins
+from lake.sources.postgres.relations import stoppers
 from lake.sources.postgres.updatable import broken_member, broken_members
 
-TWINS = twins("c.oid")
+STOPPERS = stoppers("c.oid")
 PUBLICATION = ":publication"  # stands for it until all percent signs are doubled
-STOPS = "columns differ by case only, which stops the connector"
+STOPS = "the connector would stop at its columns"
 
 LOG = logging.getLogger("guardian")
 LOCK_TIMEOUT = "1s"
@@ -100,14 +101,14 @@ def cures(database: Database) -> Step:
 def partings(database: Database) -> Step:
     """The statements that take out tables at which Debezium would fail."""
     publication, found = literal(names.publication(database)), members(database)
-    still = f"SELECT {found} WHERE EXISTS ({TWINS})".replace("%", "%%") + " AND c.oid = %5$s"
-    names_of_columns = f"(SELECT string_agg(twin, ', ') FROM ({TWINS}) twins)"
+    still = f"SELECT {found} WHERE EXISTS ({STOPPERS})".replace("%", "%%") + " AND c.oid = %5$s"
+    columns = f"(SELECT string_agg(why, ', ') FROM ({STOPPERS}) stoppers)"
     return Step(
         "n.nspname || '.' || c.relname",
         "'take out of the publication'",
         f"format({literal(_do(_take_out(still, STOPS)))}, n.nspname, c.relname, n.nspname, c.relname, c.oid, c.oid,\n"
-        f"    NULL, {names_of_columns}, {publication})",
-        f"NOT EXISTS ({TWINS})",
+        f"    NULL, {columns}, {publication})",
+        f"NOT EXISTS ({STOPPERS})",
         found,
     )
 

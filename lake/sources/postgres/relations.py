@@ -66,12 +66,28 @@ def selector_of(schema: str, table: str) -> str:
     return rf"'(?-i)' || CASE WHEN {dotted} ~ '^{PLAIN}$' THEN {dotted} ELSE '\Q' || {literal} || '\E' END"
 
 
-def twins(relation: str) -> str:
-    """The query for columns of a relation that differ by case only, as Debezium compares names. relation: an oid."""
+def stoppers(relation: str) -> str:
+    """The query for columns of a relation at which Debezium fails, and says why. relation: an oid."""
+    columns = f"a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
     return (
-        "SELECT string_agg(a.attname, ' and ' ORDER BY a.attnum) AS twin FROM pg_attribute a"
-        f" WHERE a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
-        ' GROUP BY lower(a.attname::text COLLATE "default") HAVING count(*) > 1'
+        "SELECT string_agg(a.attname, ' and ' ORDER BY a.attnum) || ' differ by case only' AS why FROM pg_attribute a"
+        f' WHERE {columns} GROUP BY lower(a.attname::text COLLATE "default") HAVING count(*) > 1'
+        f" UNION ALL SELECT shadow || ' bears the name of a type of PostgreSQL' FROM ({shadowed(relation)}) shadowed"
+    )
+
+
+def shadowed(relation: str) -> str:
+    """The query for "column type" of each column whose type bears the name of a type of PostgreSQL itself.
+
+    Debezium looks types up by their names alone.
+    """
+    return (
+        "SELECT a.attname || ' ' || format_type(a.atttypid, NULL) AS shadow, a.attnum AS place\n"
+        "    FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid\n"
+        "    LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'\n"
+        "    JOIN pg_type own ON own.typname = coalesce(e.typname, t.typname)\n"
+        "      AND own.typnamespace = 'pg_catalog'::regnamespace AND own.oid <> coalesce(e.oid, t.oid)\n"
+        f"    WHERE a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
     )
 
 
