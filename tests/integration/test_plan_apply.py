@@ -23,6 +23,7 @@ from lake.plan.facts import read_facts
 from lake.plan.preconditions import findings
 from lake.sources.change import Change
 from lake.sources.findings import refuse
+from lake.state import applied as noted
 from tests.clocks import until
 from tests.running_lake import RunningLake
 
@@ -68,6 +69,7 @@ def home(lake) -> Iterator[Environment]:  # type: ignore[no-untyped-def]
     with psycopg.connect(home.dsn(NAME)) as connection:
         connection.execute(SCHEMA)
     yield home
+    noted.save(home, [*noted.load(home).values(), depot(a=A)])  # as the command does it
     lake.forget(NAME)
     with psycopg.connect(home.dsn(NAME)) as connection:
         left = "SELECT slot_name FROM pg_replication_slots WHERE database = %s UNION SELECT pubname FROM pg_publication"
