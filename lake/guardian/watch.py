@@ -42,7 +42,7 @@ class Guardian:
         self._home = home
         self._connect = Connect(home)
         self._restarts = Restarts(self._connect)
-        self._repairs = Repairs(home)
+        self.repairs = Repairs(home)
         self._truncates = Truncates(home)
         self._seen: dict[str, set[Drift]] = {}
         self._reported: dict[str, list[Drift]] = {}
@@ -65,6 +65,7 @@ class Guardian:
                 LOG.warning("%s", error)
                 continue
             self.forget_departed({one.database for one in self.known})
+            self.repairs.look_after(self.known)
             self._truncates.note(self._applied())
             found = [drift for one in self.known for drift in self.attend(one)]
             found += [*rules.of_leaving(left.changes), *self._undefined(), *self._left_over()]
@@ -105,7 +106,7 @@ class Guardian:
             ends = [drift.what for drift in confirmed if drift.gap or (stops and drift.lost)]
             self._act(found, [] if at_work else ends, at_work)
             if not at_work:
-                self._repairs.attend(database, confirmed, found.losing)
+                self.repairs.attend(database, confirmed, found.losing)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]
         except LakeError as error:
@@ -170,7 +171,10 @@ def main() -> None:
     )
     for keep, *what in threads:
         threading.Thread(target=keep, args=(*what, guardian.stopping), daemon=True).start()
-    guardian.run()
+    try:
+        guardian.run()
+    finally:
+        guardian.repairs.end()
 
 
 if __name__ == "__main__":

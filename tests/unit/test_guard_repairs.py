@@ -1,5 +1,6 @@
 """What the guardian does by itself for tables that lost changes."""
 
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,16 @@ class Command:
     def poll(self) -> int | None:
         return self.ended
 
+    def send_signal(self, number: int) -> None:
+        assert number == signal.SIGINT
+        self.ended = 130
+
+    def wait(self, timeout: float) -> None:
+        assert self.ended is not None
+
+
+COMMANDS: list[Command] = []
+
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
@@ -35,7 +46,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     def start(command: list[str], **more: Any) -> Command:
         found.append(command[3:])
-        return Command()
+        COMMANDS.append(Command())
+        return COMMANDS[-1]
 
     monkeypatch.setattr(repairs.subprocess, "Popen", start)
     monkeypatch.setattr(facts, "size", lambda environment, database, tables: GREATEST_BYTES)
@@ -90,3 +102,28 @@ def test_a_repair_that_failed_is_tried_again_later(started: list[list[str]], mon
         now[0] += seconds
         guardian.attend(REPAIR, [LOST])
         assert len(started) == tries
+
+
+STATES = {"shop_mor.a": {"state": "stopped"}}
+
+
+def test_a_table_that_stopped_is_not_read_again(started: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairs.stream_status, "reported", lambda home: STATES)
+    Repairs(load_environment()).attend(REPAIR, [LOST])
+    assert started == []
+
+
+@pytest.mark.parametrize(("known", "states"), [([REPAIR], STATES), ([], {})], ids=["it stopped", "it has left"])
+def test_a_repair_that_cannot_end_gives_way_to_others(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch, known: list[Any], states: dict[str, Any]
+) -> None:
+    """A transaction of the source would stay open for an hour."""
+    guardian, now = Repairs(load_environment()), [1000.0]
+    monkeypatch.setattr(repairs.time, "monotonic", lambda: now[0])
+    guardian.attend(REPAIR, [LOST])
+    guardian.look_after([REPAIR])
+    monkeypatch.setattr(repairs.stream_status, "reported", lambda home: states)
+    for seconds, ended in [(0, None), (59, None), (1, 130)]:
+        now[0] += seconds
+        guardian.look_after(known)
+        assert COMMANDS[-1].ended == ended
