@@ -11,6 +11,7 @@ from lake.clients.connect import Connect
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
 from lake.config.errors import LakeError, in_the_middle
+from lake.config.names import source_name
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.plan.refusals import Refused
@@ -71,7 +72,7 @@ def leaving(home: Environment, defined: list[Database]) -> Leaving:
 
 def captured(databases: Iterable[Database], pipeline: dict[str, Any]) -> list[Database]:
     """The databases with those of their tables that the pipeline file has."""
-    there = {(one["database"], f"{one['schema']}.{one['table']}") for one in pipeline.get("tables", [])}
+    there = {(one["database"], source_name(one)) for one in pipeline.get("tables", [])}
     kept = [
         _with(one, {name: one.by_name[name] for name in one.by_name if (one.database, name) in there})
         for one in databases

@@ -53,7 +53,7 @@ def prove(home: Environment, tables: Tables, timeout_s: float, report: Report) -
     report("comparing with the source")
     names = {table["database"] for table in tables}
     before = [inspect(home, one) for one in load_databases(home.root) if one.database in names]
-    proof = compare(home, [f"{table['database']}.{table['table']}" for table in tables], timeout_s, report)
+    proof = compare(home, [f"{table['database']}.{source_name(table)}" for table in tables], timeout_s, report)
     if proof["equal"]:
         for one in before:
             accept(home, one, _names(tables, one))

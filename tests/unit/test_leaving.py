@@ -7,7 +7,7 @@ import pytest
 from lake.config.definition import Database, load_databases
 from lake.config.environment import PROJECT, Environment, load_environment
 from lake.config.errors import BadInput
-from lake.plan.leaving import leaving
+from lake.plan.leaving import captured, leaving
 from lake.state import applied
 from tests.unit.test_plan import shop
 
@@ -58,3 +58,9 @@ def test_the_last_file_can_leave(tmp_path: Path) -> None:
     assert load_databases(tmp_path, may_be_none=True) == []
     with pytest.raises(BadInput, match="no database is defined"):
         load_databases(tmp_path)
+
+
+def test_a_table_with_a_dot_in_its_name_is_known_to_be_captured() -> None:
+    odd = Database.model_validate({"database": "shop", "tables": {'public."a.b"': A, "public.later": A}})
+    entry = {"database": "shop", "schema": "public", "table": "a.b"}
+    assert [list(one.by_name) for one in captured([odd], {"tables": [entry]})] == [['public."a.b"']]

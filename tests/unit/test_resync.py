@@ -154,3 +154,13 @@ def test_after_another_gap_the_request_is_sent_again(asked: Asked, monkeypatch: 
     home: Any = SimpleNamespace(data=asked.home.data, environment=None)
     assert recover.repair(home, found, 1.0, print) == {"shop.public.account": 20, "shop.public.item": 20}
     assert len(asked.tables) == 2
+
+
+def test_the_proof_names_tables_as_the_source_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two schemas may have a table of one name, and the lake has no capital letters."""
+    asked: list[str] = []
+    monkeypatch.setattr(finish, "compare", lambda home, names, *_: asked.extend(names) or {"equal": False})
+    monkeypatch.setattr(finish, "load_databases", lambda root: [])
+    tables = [table("shop", "OrderItem"), {**table("shop", "plain"), "schema": "archive"}, table("shop", "a.b")]
+    finish.prove(load_environment(), tables, 1.0, lambda line: None)
+    assert asked == ["shop.public.OrderItem", "shop.archive.plain", 'shop.public."a.b"']
