@@ -31,12 +31,16 @@ def failed(connect: Connect, database: Database) -> bool:
 
 
 def find(home: Environment, database: Database, report: Report) -> BrokenPlace | None:
-    """Starts a failed connector again; where it fails, if it fails again. LakeError if it does not even start."""
+    """Where a connector fails, if it fails again after a start. LakeError if it does not even start.
+
+    One that runs may have been started just now, by `lake apply` or the guardian, and fails within a second.
+    """
     connect = Connect(home)
-    if not failed(connect, database):
+    if failed(connect, database):
+        report(f"{database.connector} has failed; it is started again")
+        connect.tell(database.connector, "restart")
+    elif "RUNNING" not in states(connect.status(database.connector)):
         return None
-    report(f"{database.connector} has failed; it is started again")
-    connect.tell(database.connector, "restart")
     if _goes_on(home, connect, database):
         return None
     status = connect.status(database.connector)

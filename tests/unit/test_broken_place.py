@@ -69,6 +69,12 @@ def test_what_fails_again_at_a_change(
     assert worker.told == ["restart"]
 
 
+def test_what_was_started_by_others_fails_again(captured: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = Worker(["RUNNING", "RUNNING", "FAILED"], STREAMED)
+    assert found(worker, monkeypatch) == BrokenPlace(WHY, "1/AB")
+    assert worker.told == []
+
+
 def test_what_goes_on_after_a_start_needs_nothing_else(captured: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found(Worker(["FAILED", "FAILED", "RUNNING"], STREAMED), monkeypatch) is None
 
