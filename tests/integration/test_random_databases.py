@@ -10,8 +10,7 @@ from tests.random_databases.database import random_database
 from tests.random_databases.trial import Trial
 from tests.running_lake import RunningLake
 
-pytestmark = pytest.mark.integration
-FEW = (3, 7, 8)  # all of them are in `make slow`; a test run has no time for more
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 ALL, EACH, LEAST_EQUAL = 200, 10, 180
 PARTS = [range(first, first + EACH) for first in range(0, ALL, EACH)]
 kinds: Counter[str] = Counter()  # of all parts that ran
@@ -28,17 +27,11 @@ def prove(lake: RunningLake, seeds: Sequence[int]) -> Counter[str]:
     return Counter(verdict.kind for verdict in found.values())
 
 
-def test_a_few_random_databases_end_right(lake: RunningLake) -> None:
-    prove(lake, FEW)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
 def test_all_random_databases_end_right(lake: RunningLake, seeds: range) -> None:
     kinds.update(prove(lake, seeds))
 
 
-@pytest.mark.slow
 def test_most_random_databases_end_equal() -> None:
     """After all parts."""
     assert kinds.total() == ALL and kinds["equal"] >= LEAST_EQUAL
