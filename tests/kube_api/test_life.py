@@ -13,9 +13,10 @@ from tests.kube_api.release import Done, Release
 
 each_scenario = pytest.mark.parametrize("scenario", scenarios(), ids=title)
 Make = Callable[..., Release]
-# What an upgrade changes, and of which object: source-database runs by the clock, the others all the time.
-CHANGES = {"source-database": ("CronJob", {"schedule": "*/7 * * * *"})}
-MORE = ("Deployment", {"replicas": 5})
+# What an upgrade changes, of which kind of object, and how its name ends: source-database runs by the clock, the others
+# all the time.
+CHANGES = {"source-database": ("CronJob", "release", {"schedule": "*/7 * * * *"})}
+MORE = ("Deployment", "", {"replicas": 5})
 
 
 LINKED = "found symbolic link in path"  # Helm says so of reconcile.py, which laptop and chart share
@@ -80,8 +81,8 @@ def test_an_upgrade_to_the_same_changes_nothing(scenario: Path, kube: Kube, rele
 
 @each_scenario
 def test_an_upgrade_is_undone_by_a_rollback(scenario: Path, kube: Kube, release: Make) -> None:
-    kind, more = CHANGES.get(chart_of(scenario).name, MORE)
-    deployed, changed = (only(rendered(scenario, values), kind) for values in (None, more))
+    kind, name, more = CHANGES.get(chart_of(scenario).name, MORE)
+    deployed, changed = (only(rendered(scenario, values), kind, name) for values in (None, more))
     succeeded(release("release").install(chart_of(scenario), scenario))
     succeeded(release("release").upgrade(chart_of(scenario), scenario, more))
     assert dropped(changed, kube.find(deployed)) == []
