@@ -31,7 +31,7 @@ ADDED_COLUMNS = (
     "__unavailable",
     "__moved_from",
     "__run",
-    "__row",
+    ROW,
 )
 
 

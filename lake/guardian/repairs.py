@@ -81,8 +81,9 @@ class Repairs:
     def _read_again(self, database: Database, tables: list[str]) -> None:
         if not tables:
             self._waits.pop(database.database, None)
-        hopeless = stopped(self._home, database) & set(tables)
-        if database.on_drift != "repair" or not tables or hopeless or self._must_wait(database.database):
+        if database.on_drift != "repair" or not tables or stopped(self._home, database) & set(tables):
+            return
+        if self._must_wait(database.database):
             return
         size = guard_of(database).facts.size(self._home, database, tables)
         if size > GREATEST_BYTES:

@@ -4,6 +4,7 @@ from typing import Any, Dict, List, Sequence
 
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.sql_text import identifier, text_of_key
+from spark_jobs.sources import names
 from spark_jobs.sources.columns import lake_columns
 from spark_jobs.sources.engine import engine
 
@@ -12,21 +13,8 @@ UNAVAILABLE = "__unavailable"  # of a message: the columns whose unchanged large
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
 ROW = "__row"  # of a table without a key: what tells its rows apart (lake.connect.NameRows)
 GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
-OF_MESSAGES = (UNAVAILABLE, MOVED_FROM, GENERATION)  # no columns of the table
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
-ADDED = {
-    "__op",
-    "__db",
-    "__table",
-    "__schema",
-    "__lsn",
-    "__source_ts_ms",
-    "__deleted",
-    "_order",
-    "_key",
-    ROW,
-    *OF_MESSAGES,
-}
+ADDED = {*names.ADDED, *names.OF_MESSAGES}
 # Without a semicolon: Hudi's transformer (0.14, SqlFileBasedTransformer) ends a statement at each, also within a text.
 NOT_HERE = "unchanged TOAST values are not archived, and only the streaming job can fill them in"
 
@@ -75,7 +63,7 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
     stored: the columns that the table has; new ones come after them, because the metastore compares by position. A
     record with a missing value fails the query.
     """
-    fields = [field for field in schema["fields"] if field["name"] not in (offset, *OF_MESSAGES)]
+    fields = [field for field in schema["fields"] if field["name"] not in (offset, *names.OF_MESSAGES)]
     may_miss = any(field["name"] == UNAVAILABLE for field in schema["fields"])
     decoded = [*lake_columns({"fields": fields}, "", engine(table.engine).convert), order(table.epoch, offset)]
     rows = "SELECT\n    {}\n  FROM <SRC>{}".format(",\n    ".join(decoded), _refuse_left_out() if may_miss else "")

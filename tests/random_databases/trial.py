@@ -12,6 +12,7 @@ from lake.clients.connect import Connect, failure
 from lake.config.definition import Database
 from lake.config.errors import LakeError
 from lake.config.report import silent
+from lake.guardian.repairs import stopped
 from tests.random_databases.database import RandomDatabase, Transactions, run
 from tests.random_databases.verdict import Outcome, Verdict, judge
 from tests.running_lake import RunningLake
@@ -19,7 +20,6 @@ from tests.running_lake import RunningLake
 SETTLE_S = 600.0  # on a busy machine; a table that is late without a word is a fault
 LOOK_S = 10.0
 VERIFY_S = "20"  # a table that stopped never gets there
-STOPPED = ("stopped", "retrying")
 # Captures databases, and gives the relations that it left out, with the reason, for each of them.
 Capture = Callable[[RunningLake, Sequence[RandomDatabase]], dict[str, dict[str, str]]]
 
@@ -75,11 +75,8 @@ class Trial:
         """True if all tables that are not stopped are up to date."""
         if failure(Connect(self.lake.home).status(database.connector) or {}):
             return True
-        facts = stream_status.reported(self.lake.home)
-        stopped = {topic for name, topic in database.hudi_tables.items() if facts.get(name, {}).get("state") in STOPPED}
-        running = {
-            name: table for name, table in database.by_name.items() if table.topic(database.database) not in stopped
-        }
+        stuck = stopped(self.lake.home, database)
+        running = {name: table for name, table in database.by_name.items() if name not in stuck}
         try:
             stream_status.wait_for_lake(
                 self.lake.home, [database.model_copy(update={"by_name": running})], silent, LOOK_S

@@ -4,9 +4,10 @@ from lake.aws import steps
 from lake.config import definition, naming
 from lake.local import parity
 from lake.sources.postgres import session
+from lake.sources.postgres import types as kept
 from spark_jobs.events import flatten
 from spark_jobs.parity import hashed
-from spark_jobs.sources.postgres import reader
+from spark_jobs.sources.postgres import reader, types
 
 
 def test_the_columns_that_are_added() -> None:
@@ -19,6 +20,10 @@ def test_a_life_of_a_topic_has_so_many_offsets() -> None:
 
 def test_the_settings_of_a_session_that_reads() -> None:
     assert (session.READER, session.NO_TIMEOUT) == (reader.SESSION, reader.NO_TIMEOUT)
+
+
+def test_the_kinds_of_types_that_are_kept_whatever_their_name() -> None:
+    assert kept.MADE == types.MADE
 
 
 def test_the_variable_of_the_password() -> None:

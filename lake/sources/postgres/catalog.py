@@ -16,7 +16,7 @@ from lake.sources.postgres import preparation
 from lake.sources.postgres.connection import Connection, connect_source, value
 from lake.sources.postgres.relations import TABLE, WANTED, above, leaves, parts, shadowed
 from lake.sources.postgres.roles import CAPTURE, VERIFY
-from lake.sources.postgres.types import MAPPED
+from lake.sources.postgres.types import MADE, MAPPED
 
 SHORT_BITS = 128  # with their header, at most the 24 bytes that PostgreSQL always leaves in the row
 ORDINARY_KINDS = {"r": "table", "p": "partitioned table"}
@@ -175,7 +175,8 @@ def read_catalog(connection: Connection, names: list[str], is_own: bool = False)
 def read_tables(connection: Connection, names: list[str]) -> list[SourceTable]:
     """The relations of these names, "schema.table", that exist."""
     own = capture_name(connection.info.dbname)
-    values = {**parts(names), "own": own, "mapped": sorted(MAPPED), "short_bits": SHORT_BITS, "readers": READERS}
+    types = {"mapped": sorted(MAPPED), "made": list(MADE)}
+    values = {**parts(names), "own": own, **types, "short_bits": SHORT_BITS, "readers": READERS}
     with connection.cursor(row_factory=dict_row) as cursor:
         found = cursor.execute(TABLES.encode(), values).fetchall()
         narrowed = cursor.execute(PUBLISHED.encode(), values).fetchall() if _has_lists(connection) else []
@@ -279,7 +280,7 @@ CROSS JOIN LATERAL (
       coalesce(jsonb_object_agg(b.attname,
         CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{{}}') AS types,
       coalesce(array_agg(b.attname || ' ' || format_type(b.type, NULL) ORDER BY b.attnum) FILTER (
-        WHERE b.attgenerated = '' AND NOT coalesce(e.typtype, t.typtype) IN ('e', 'c', 'd', 'r', 'm')
+        WHERE b.attgenerated = '' AND NOT coalesce(e.typtype, t.typtype)::text = ANY (%(made)s)
           AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s)), '{{}}') AS unmapped
     FROM base b JOIN pg_type t ON t.oid = b.type
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'

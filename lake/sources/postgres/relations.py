@@ -68,10 +68,9 @@ def selector_of(schema: str, table: str) -> str:
 
 def stoppers(relation: str) -> str:
     """The query for columns of a relation at which Debezium fails, and says why. relation: an oid."""
-    columns = f"a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
     return (
         "SELECT string_agg(a.attname, ' and ' ORDER BY a.attnum) || ' differ by case only' AS why FROM pg_attribute a"
-        f' WHERE {columns} GROUP BY lower(a.attname::text COLLATE "default") HAVING count(*) > 1'
+        f' WHERE {_columns(relation)} GROUP BY lower(a.attname::text COLLATE "default") HAVING count(*) > 1'
         f" UNION ALL SELECT shadow || ' bears the name of a type of PostgreSQL' FROM ({shadowed(relation)}) shadowed"
     )
 
@@ -87,8 +86,13 @@ def shadowed(relation: str) -> str:
         "    LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'\n"
         "    JOIN pg_type own ON own.typname = coalesce(e.typname, t.typname)\n"
         "      AND own.typnamespace = 'pg_catalog'::regnamespace AND own.oid <> coalesce(e.oid, t.oid)\n"
-        f"    WHERE a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
+        f"    WHERE {_columns(relation)}"
     )
+
+
+def _columns(relation: str) -> str:
+    """The condition for the columns of a relation among pg_attribute a."""
+    return f"a.attrelid = {relation} AND a.attnum > 0 AND NOT a.attisdropped"
 
 
 def above(table: str) -> str:

@@ -26,7 +26,7 @@ START = f"""\
 \\set VERBOSITY terse
 \\set shown 'format(''DO %L'', format(''BEGIN RAISE NOTICE ''''%%'''', %L; END'', statement)), statement'
 {SETTINGS}
-SELECT 'SET transaction_timeout = 0' FROM pg_settings WHERE name = 'transaction_timeout' \\gexec
+{session.NO_TIMEOUT} \\g /dev/null
 SET lock_timeout = '{LOCK_TIMEOUT}';
 """
 REFUSE_OTHER_WAL = """\

@@ -13,3 +13,4 @@ MAPPED = frozenset(
     tsmultirange tsquery tsrange tstzmultirange tstzrange tsvector txid_snapshot uuid varbit varchar xid xid8 xml
     """.split()
 )
+MADE = ("e", "c", "d", "r", "m")  # by pg_type.typtype; d of the elements of an array: a domain that is not resolved

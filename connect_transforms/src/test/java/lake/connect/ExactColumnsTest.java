@@ -5,14 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.debezium.spi.converter.RelationalColumn;
 import java.sql.Date;
 import java.sql.Types;
 import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.GregorianCalendar;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
@@ -62,48 +60,6 @@ class ExactColumnsTest {
     @Test
     void marksWhatIsNoArray() {
         assertEquals(List.of(PostgresArray.NESTED + "x"), ExactColumns.elements("x"));
-    }
-
-    private record Column(String name, int jdbcType, int nativeType, String typeName) implements RelationalColumn {
-        @Override
-        public String dataCollection() {
-            return "public.t";
-        }
-
-        @Override
-        public String typeExpression() {
-            return typeName;
-        }
-
-        @Override
-        public OptionalInt length() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public OptionalInt scale() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public boolean isOptional() {
-            return true;
-        }
-
-        @Override
-        public Object defaultValue() {
-            return null;
-        }
-
-        @Override
-        public boolean hasDefaultValue() {
-            return false;
-        }
-
-        @Override
-        public String charsetName() {
-            return null;
-        }
     }
 
     private static final String TEXTS = "(?-i)\\Qpublic.t.grid\\E,(?-i)\\Qpublic.t.a\\E\\x2c\\Qb\\E";

@@ -8,9 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.debezium.spi.converter.CustomConverter.Converter;
-import io.debezium.spi.converter.RelationalColumn;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.connect.data.Schema;
@@ -79,57 +77,10 @@ class HashedColumnsTest {
 
     private static Optional<Registered> registered(String table, String name, boolean isOptional) {
         AtomicReference<Registered> found = new AtomicReference<>();
-        hashing("salt").converterFor(new Column(table, name, isOptional),
+        hashing("salt").converterFor(Column.text(table, name, isOptional),
                 (schema, converter) -> found.set(new Registered(schema.build(), converter)));
         return Optional.ofNullable(found.get());
     }
 
     private record Registered(Schema schema, Converter converter) {}
-
-    private record Column(String dataCollection, String name, boolean isOptional) implements RelationalColumn {
-        @Override
-        public int jdbcType() {
-            return 12;
-        }
-
-        @Override
-        public int nativeType() {
-            return 25;
-        }
-
-        @Override
-        public String typeName() {
-            return "text";
-        }
-
-        @Override
-        public String typeExpression() {
-            return "text";
-        }
-
-        @Override
-        public OptionalInt length() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public OptionalInt scale() {
-            return OptionalInt.empty();
-        }
-
-        @Override
-        public boolean hasDefaultValue() {
-            return false;
-        }
-
-        @Override
-        public Object defaultValue() {
-            return null;
-        }
-
-        @Override
-        public String charsetName() {
-            return null;
-        }
-    }
 }
