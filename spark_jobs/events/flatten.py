@@ -70,8 +70,8 @@ def query(schema: Dict[str, Any], table: Table, offset: str, stored: Sequence[st
     keys = record_key(table)
     if keys:
         rows = "SELECT\n  *,\n  {}\nFROM (\n  {}\n)".format(",\n  ".join(keys), rows)
-    names = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
-    ordered = sorted(names, key=lambda name: stored.index(name) if name in stored else len(stored))
+    columns = [field["name"] for field in fields] + ["_order"] + ["_key"] * len(keys)
+    ordered = sorted(columns, key=lambda name: stored.index(name) if name in stored else len(stored))
     return "SELECT\n  {}\nFROM (\n  {}\n)\n".format(",\n  ".join(erased(ordered, table)), rows)
 
 
