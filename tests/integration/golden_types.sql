@@ -176,6 +176,11 @@ VALUES (19, '4294967295', '18446744073709551615', '10:20:10,14,15', '10:20:10,14
         '{[2024-01-01,2024-02-29]}'),
        (20, '0', '0', '1:1:', '1:1:', '', '{}', '{}', '{}', '{}', '{}');
 
+-- Intervals that the driver's own class reads as zero, or refuses: infinite ones, and more hours than an integer holds.
+INSERT INTO public.golden_types (id, "interval", interval_array)
+VALUES (21, 'infinity', '{infinity,-infinity,NULL}'), (22, '-infinity', '{2562047788:00:54.775807}'),
+       (23, '2562047788:00:54.775807', '{00:00:00}'), (24, '-2562047788:00:54.775807', '{-1 days +01:00:00}');
+
 -- NULL in a nullable column that has a DEFAULT stays NULL, whatever its type; a default is filled in only where the
 -- INSERT leaves it out. Each default is a value of the table above, but that xml has none.
 CREATE TABLE public.golden_defaults (LIKE public.golden_types INCLUDING INDEXES, date_now date DEFAULT current_date);
@@ -213,15 +218,13 @@ CREATE TABLE public.golden_generated (
     states      public._status[],
     raw         bytea,
     parts       bytea[],
-    span        interval
+    span        interval,
+    forever     interval NOT NULL DEFAULT 'infinity',
+    pause       interval NOT NULL DEFAULT '1 mon -01:30:00'
 );
 INSERT INTO public.golden_generated DEFAULT VALUES;
 INSERT INTO public.golden_generated (price, quantity, length, flag, label, state, states, raw, parts, span)
 VALUES (0, 1, 0, false, '', 'a', '{a,NULL}', 'abcd', ARRAY['abcd', 'hello!']::bytea[], '1 year -2 mons 3 days 04:05:06.7');
-
--- The driver makes zero of an infinite interval.
-CREATE TABLE public.endless (id integer PRIMARY KEY, span interval);
-INSERT INTO public.endless VALUES (1, 'infinity'), (2, '-infinity'), (3, '0');
 
 -- Values that no lake type can hold: each stops its own table, with a message.
 CREATE TABLE public.unfit_numeric (id integer PRIMARY KEY, price numeric(10, 2));

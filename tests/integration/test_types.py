@@ -56,8 +56,7 @@ def golden(lake: RunningLake) -> Iterator[Environment]:
     lake.execute(NAME, *(f"{one} SET {name} = {value}" for one in strongest for name, value in unusual.items()))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
     unfit = {f"public.{name}": {"key": ["id"], "types": ["cow"]} for name in UNFIT}
-    endless = {"public.endless": {"key": ["id"], "types": ["cow"]}}
-    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit, **endless})
+    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit})
     lake.apply()
     yield lake.home
     lake.forget(NAME)
@@ -81,16 +80,6 @@ def test_a_session_that_may_only_read_by_default_writes_its_heartbeat(lake: Runn
         query = "SELECT xmin::text FROM lake.heartbeat"
         before = connection.execute(query).fetchall()
         until(lambda: connection.execute(query).fetchall() != before, "no heartbeat")
-
-
-def test_an_infinite_interval_is_named_by_the_proof(lake: RunningLake, golden: Environment) -> None:
-    proof = json.loads(lake.run("verify", "--json", f"{NAME}.endless", check=False).stdout)["tables"]
-    (table,) = proof.values()
-    zero = "P0Y0M0DT0H0M0S"
-    assert {one["key"]["id"]: one["columns"]["span"] for one in table["differences"]} == {
-        "1": {"source": "infinity", "cow": zero},
-        "2": {"source": "-infinity", "cow": zero},
-    }
 
 
 def streamed(table: str) -> list[str]:

@@ -16,6 +16,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.kafka.connect.data.SchemaBuilder;
+import org.postgresql.util.PGInterval;
 
 /**
  * Converts the PostgreSQL columns whose values Debezium's own conversion would change. {@code texts}: patterns of columns,
@@ -32,6 +33,7 @@ import org.apache.kafka.connect.data.SchemaBuilder;
  *   <li>{@code bit varying}: its text; otherwise the length is lost ('001' and '1' are the same bytes).</li>
  *   <li>{@code timetz}: its text with its zone, in which PostgreSQL tells values apart. Debezium drops the zone, and
  *       fails for one with seconds, such as the local mean times of the nineteenth century.</li>
+ *   <li>{@code interval}: ISO 8601, or the name of an infinity ({@link PGInterval}).</li>
  *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
  * </ul>
  *
@@ -49,6 +51,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
     private static final int TIMETZ = 1266;
+    private static final int INTERVAL = 1186;
     private static final long FINITE_MS = 200_000_000_000_000_000L;  // far beyond the year 5874897
     // PostgreSQL's first and last finite date. The stream sends days beyond them for the infinities.
     private static final long FIRST_DAY = -2_440_550;
@@ -80,6 +83,10 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
                     NameUnavailable.PLACEHOLDER, registration);
         } else if (column.nativeType() == TIMETZ) {
             register(column, SchemaBuilder.string(), "TIMETZ", Object::toString, "00:00:00+00", null, registration);
+        } else if (column.nativeType() == INTERVAL) {
+            SchemaBuilder iso = SchemaBuilder.string().name("io.debezium.time.Interval").version(1);
+            register(column, iso, "INTERVAL", value -> ((PGInterval) value).iso(), "P0Y0M0DT0H0M0S", null,
+                    registration);
         } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
             register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
                     NameUnavailable.PLACEHOLDER, registration);

@@ -1,0 +1,85 @@
+package org.postgresql.util;
+
+import java.math.BigDecimal;
+import java.sql.SQLException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * An interval that keeps PostgreSQL's own text, in the place of the driver's class of this name.
+ *
+ * <p>Debezium gives the text of an interval to that class before it asks a converter, in the stream
+ * ({@code AbstractColumnValue.asInterval}, 3.7) and for defaults; in a snapshot the driver does. The driver's class
+ * (42.7.13) makes zero of ±infinity, and fails for more than 2147483647 hours, which stops the connector. Our jar's name
+ * comes before the driver's, and Kafka Connect loads the jars of a plug-in in the order of their names
+ * ({@code PluginUtils.pluginUrls}).
+ */
+public class PGInterval extends PGobject {
+
+    // IntervalStyle "postgres", which each session of ours has. A field of zero is left out.
+    private static final Pattern FIELDS = Pattern.compile("(?:([+-]?\\d+) years? ?)?(?:([+-]?\\d+) mons? ?)?"
+            + "(?:([+-]?\\d+) days? ?)?(?:([+-]?)(\\d+):(\\d+):(\\d+(?:\\.\\d+)?))?");
+    private static final int SIGN = 4;
+    private static final String[] UNITS = {"", "Y", "M", "DT", "", "H", "M", "S"};
+
+    public PGInterval() {
+        setType("interval");
+    }
+
+    public PGInterval(String value) throws SQLException {
+        this();
+        setValue(value);
+    }
+
+    /**
+     * ISO 8601 with all fields, as Debezium writes it under {@code interval.handling.mode=string}:
+     * {@code 1 year 3 days -04:05:06.50} is {@code P1Y0M3DT-4H-5M-6.5S}. Both infinities keep their names.
+     */
+    public String iso() {
+        if (!FIELDS.matcher(value).matches()) {
+            return value;
+        }
+        StringBuilder text = new StringBuilder("P");
+        for (int field = 1; field < UNITS.length; field++) {
+            if (field != SIGN) {
+                text.append(field(field).stripTrailingZeros().toPlainString()).append(UNITS[field]);
+            }
+        }
+        return text.toString();
+    }
+
+    // Debezium asks for these where an interval is the default of a column.
+    public int getYears() {
+        return field(1).intValue();
+    }
+
+    public int getMonths() {
+        return field(2).intValue();
+    }
+
+    public int getDays() {
+        return field(3).intValue();
+    }
+
+    public int getHours() {
+        return field(5).intValue();
+    }
+
+    public int getMinutes() {
+        return field(6).intValue();
+    }
+
+    public double getSeconds() {
+        return field(7).doubleValue();
+    }
+
+    /** Zero where the text has no such field, or is no finite interval: an exception would stop all tables. */
+    private BigDecimal field(int group) {
+        Matcher fields = FIELDS.matcher(value);
+        if (!fields.matches() || fields.group(group) == null) {
+            return BigDecimal.ZERO;
+        }
+        BigDecimal number = new BigDecimal(fields.group(group));
+        return group > SIGN && "-".equals(fields.group(SIGN)) ? number.negate() : number;
+    }
+}
