@@ -324,6 +324,24 @@ def test_a_renamed_label_is_told_whatever_is_made_of_its_type(server: SourceServ
         source.run(f"ALTER TYPE stage RENAME VALUE 'old{number}' TO 'old'")
 
 
+def test_another_attribute_is_told_whatever_is_made_of_its_type(server: SourceServer) -> None:
+    """PostgreSQL writes (1,a,) for (1,a) once the type has a third attribute, and no row has an event."""
+    source = Source(server, {"t": FULL})
+    source.run(
+        "CREATE TYPE part AS (n int, note text)", "CREATE DOMAIN parts AS part[]", "CREATE TYPE whole AS (p part)"
+    )
+    for number, kind in enumerate(("part", "part[]", "parts", "whole", "whole[]")):
+        source.run("DROP TABLE IF EXISTS t", f"CREATE TABLE t (id int PRIMARY KEY, v {kind})")
+        (before,) = facts.read_tables(source.connection, source.definition).values()
+        source.run(f"ALTER TYPE part ADD ATTRIBUTE more{number} int")
+        (after,) = facts.read_tables(source.connection, source.definition).values()
+        (found,) = rules.of_table(source.definition, before, after)
+        assert found.what.endswith("got or lost an attribute: part"), kind
+        source.run(f"ALTER TYPE part RENAME ATTRIBUTE more{number} TO last{number}")
+        (renamed,) = facts.read_tables(source.connection, source.definition).values()
+        assert not [*rules.of_table(source.definition, after, renamed)], kind
+
+
 def test_the_encoding_of_a_database_without_one_can_be_read(server: SourceServer) -> None:
     """Its driver would give bytes for text."""
     definition = Database.model_validate({"database": "ascii", "tables": {"public.t": {"key": ["id"]}}})

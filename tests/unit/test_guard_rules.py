@@ -167,6 +167,27 @@ def test_a_label_that_was_renamed_is_named() -> None:
     assert drift.lost
 
 
+def test_a_label_that_came_later_is_named_when_it_is_renamed() -> None:
+    seen = rules.followed(replace(TABLE, labels={"1": "new"}), replace(TABLE, labels={"1": "fresh", "2": "more"}))
+    found = rules.of_table(DATABASE, seen, replace(TABLE, labels={"1": "fresh", "2": "most"}))
+    assert [drift.what.partition("renamed: ")[2] for drift in found] == ["new to fresh, more to most"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "told"),
+    [
+        (["app.address", "1", "2", "3"], ["app.address"]),  # ADD ATTRIBUTE: (1,a) is (1,a,) from now on
+        (["app.address", "1"], ["app.address"]),
+        (["app.place", "1", "2"], []),  # renamed: the text stays
+        (["app.place", "1", "3"], ["app.place"]),
+    ],
+)
+def test_a_composite_type_with_other_attributes_is_named(attributes: list[str], told: list[str]) -> None:
+    before = replace(TABLE, composites={"7": ["app.address", "1", "2"]})
+    found = rules.of_table(DATABASE, before, replace(TABLE, composites={"7": attributes, "8": ["app.new", "1"]}))
+    assert [(drift.what.partition("attribute: ")[2], drift.lost) for drift in found] == [(name, True) for name in told]
+
+
 def test_what_is_new_is_accepted_and_what_is_known_stays() -> None:
     known = Baseline(SERVER, {"public.a": TABLE})
     found = {"public.a": replace(TABLE, relation=9), "public.b": replace(TABLE, full_name="public.b")}

@@ -26,8 +26,8 @@ LEFT JOIN pg_stat_replication r ON r.pid = s.active_pid WHERE s.slot_name = %s
 """
 TABLES = f"""
 SELECT name AS full_name, c.oid::bigint AS relation, r.oid::bigint AS membership, leaf.files, leaf.identities,
-  own.defaulted, own.columns, own.attributes, own.labels,
-  own.key_index, (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
+  own.defaulted, own.columns, own.attributes, own.key_index, types.labels, types.composites,
+  (pubinsert AND pubupdate AND pubdelete AND pubviaroot) IS NOT FALSE AS published,
   coalesce({NARROWED}, false) AS narrowed
 FROM unnest(%(names)s::text[], %(schemas)s::text[], %(tables)s::text[]) AS {WANTED} JOIN pg_class c ON c.oid = {TABLE}
 LEFT JOIN pg_publication p ON p.pubname = %(publication)s
@@ -40,18 +40,24 @@ CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.atthasmissing), '{{}}') AS defaulted,
       coalesce(jsonb_object_agg(a.attnum::text, a.attname), '{{}}') AS columns,
       coalesce(jsonb_object_agg(a.attnum::text, a.xmin::text), '{{}}') AS attributes,
-      (WITH RECURSIVE made AS (
-         SELECT b.atttypid AS type FROM pg_attribute b WHERE b.attrelid = c.oid AND b.attnum > 0
-         UNION
-         SELECT part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (
-           SELECT unnest(ARRAY[t.typbasetype, t.typelem])
-           UNION ALL
-           SELECT f.atttypid FROM pg_attribute f WHERE f.attrelid = t.typrelid AND f.attnum > 0) AS part (type))
-       SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')
-       FROM pg_enum e WHERE e.enumtypid IN (SELECT type FROM made)) AS labels,
       ARRAY(SELECT unnest(ARRAY[k.oid::bigint, coalesce(pg_relation_filenode(k.conindid)::bigint, 0)])
             FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p') AS key_index
     FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) own
+CROSS JOIN LATERAL (
+    WITH RECURSIVE made AS (
+      SELECT b.atttypid AS type FROM pg_attribute b WHERE b.attrelid = c.oid AND b.attnum > 0
+      UNION
+      SELECT part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (
+        SELECT unnest(ARRAY[t.typbasetype, t.typelem])
+        UNION ALL
+        SELECT f.atttypid FROM pg_attribute f WHERE f.attrelid = t.typrelid AND f.attnum > 0) AS part (type))
+    SELECT
+      (SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')
+       FROM pg_enum e WHERE e.enumtypid IN (SELECT type FROM made)) AS labels,
+      (SELECT coalesce(jsonb_object_agg(t.oid::text, ARRAY[t.oid::regtype::text] || ARRAY(
+         SELECT f.attnum::text FROM pg_attribute f
+         WHERE f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped ORDER BY f.attnum)), '{{}}')
+       FROM pg_type t WHERE t.typrelid <> 0 AND t.oid IN (SELECT type FROM made)) AS composites) types
 """
 
 # pg_class knows the size of the last VACUUM or ANALYZE: a large table that had none would look empty.
@@ -108,6 +114,8 @@ class TableFacts(engine.TableFacts):
     published: the publication publishes all changes. narrowed: a row filter or a column list leaves some out.
     identities: the replica identities of the relations that hold rows, by PostgreSQL's letters ("f", "d", "i", "n").
     labels: of the enums of its columns, whatever is made of them, by oid: a label that is renamed keeps it.
+    composites: of the composite types of its columns, whatever is made of them, by oid: the name, and which attributes
+      they have, by number. Another attribute changes the text of each value without an event.
     key_index: the oid of the primary key and the file of its index, 0 without one; empty without such a key.
     """
 
@@ -118,6 +126,7 @@ class TableFacts(engine.TableFacts):
     narrowed: bool = False
     identities: list[str] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
+    composites: dict[str, list[str]] = field(default_factory=dict)
     attributes: dict[str, str] = field(default_factory=dict)
     key_index: list[int] = field(default_factory=list)
 

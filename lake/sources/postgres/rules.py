@@ -57,16 +57,21 @@ def of_table(database: Database, expected: TableFacts, observed: TableFacts | No
         yield loss(database, expected.full_name, what)
     if rekeyed(expected, observed):
         yield loss(database, expected.full_name, "had its primary key dropped or changed")
-    if renamed := [
-        f"{old} to {observed.labels[oid]}"
-        for oid, old in expected.labels.items()
-        if observed.labels.get(oid, old) != old
-    ]:
-        what = f"has rows with enum labels that were renamed: {', '.join(renamed)}"
+    for what in retold(expected, observed):
         yield loss(database, expected.full_name, what)
     if fresh := [column for column in observed.defaulted if column not in expected.defaulted]:
         what = f"has rows that got the DEFAULT of {', '.join(fresh)} without an event"
         yield loss(database, expected.full_name, what)
+
+
+def retold(expected: TableFacts, observed: TableFacts) -> Iterator[str]:
+    """Changes of types after which PostgreSQL writes another text for values that are stored already."""
+    labels = [(old, observed.labels.get(oid, old)) for oid, old in expected.labels.items()]
+    if renamed := [f"{old} to {label}" for old, label in labels if label != old]:
+        yield f"has rows with enum labels that were renamed: {', '.join(renamed)}"
+    composites = [(old, observed.composites.get(oid, old)) for oid, old in expected.composites.items()]
+    if changed := [name for (_, *old), (name, *new) in composites if new != old]:
+        yield f"has values of composite types that got or lost an attribute: {', '.join(changed)}"
 
 
 def loss_reason(observed: TableFacts, identities: set[str]) -> str:
@@ -105,7 +110,13 @@ def _same_rows(expected: TableFacts, observed: TableFacts, changed: set[str]) ->
 
 
 def followed(expected: TableFacts, observed: TableFacts) -> TableFacts:
-    """What the next look expects: files and columns as they are, unless their change is a sign."""
+    """What the next look expects: files and columns as they are, unless their change is a sign; new types."""
     if observed.relation != expected.relation or rewritten(expected, observed):
         return expected
-    return replace(expected, files=observed.files, attributes=observed.attributes)
+    return replace(
+        expected,
+        files=observed.files,
+        attributes=observed.attributes,
+        labels={**observed.labels, **expected.labels},
+        composites={**observed.composites, **expected.composites},
+    )
