@@ -175,17 +175,19 @@ def test_what_would_break_is_never_published(server: SourceServer) -> None:
 
 
 def test_the_pod_of_aws_does_the_same(server: SourceServer, tmp_path: Path) -> None:
-    source = Source(server, {"keyless": DEFAULT, "computed": FULL})
-    source.run(*(f"CREATE TABLE {name} (id int PRIMARY KEY, v int)" for name in ("keyless", "computed")))
+    source, first = Source(server, {"keyless": DEFAULT, "computed": FULL, "twins": FULL}), Source(server, {"t": FULL})
+    source.run(*(f"CREATE TABLE {name} (id int PRIMARY KEY, v int)" for name in ("keyless", "computed", "twins")))
     source.prepare()
-    write_sql([source.definition], tmp_path / "sql")
+    write_sql([first.definition, source.definition], tmp_path / "sql")
     write_logins(source.home, tmp_path / "lake", {"admin": ("postgres", source.home.secrets.postgres)})
     source.run(
         "ALTER TABLE keyless DROP CONSTRAINT keyless_pkey",
         "ALTER TABLE computed ADD g int GENERATED ALWAYS AS (v * 2) VIRTUAL",
+        'ALTER TABLE twins ADD "ID" int',
     )
     done = run_psql(source.home, tmp_path, "guard.sh", "1")
-    assert "was taken out of the publication" in done.stderr, done
+    assert "was taken out of the publication, because its updates failed" in done.stderr, done
+    assert "because the connector would stop at its columns: id and ID differ by case only" in done.stderr, done
     assert all(source.works(name) for name in ("keyless", "computed"))
     assert (source.published(), source.identity("computed")) == ({"computed"}, "d")
 

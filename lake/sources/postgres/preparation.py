@@ -200,10 +200,14 @@ def departures(database: Database) -> Step:
 
 
 def members(database: Database) -> str:
-    """The relations of the publication, as a FROM clause."""
+    """The relations of the database's publication, as a FROM clause."""
+    return members_of(literal(names.publication(database)))
+
+
+def members_of(publication: str) -> str:
+    """The same. publication: its name, as SQL."""
     return (
-        "FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid"
-        f" AND p.pubname = {literal(names.publication(database))}\n"
+        f"FROM pg_publication_rel r JOIN pg_publication p ON p.oid = r.prpubid AND p.pubname = {publication}\n"
         "  JOIN pg_class c ON c.oid = r.prrelid JOIN pg_namespace n ON n.oid = c.relnamespace"
     )
 

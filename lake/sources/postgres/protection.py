@@ -17,7 +17,7 @@ from lake.config.environment import Environment
 from lake.config.naming import joined
 from lake.sources.postgres import names
 from lake.sources.postgres.connection import Connection, connect_source, refusal
-from lake.sources.postgres.preparation import Step, literal, members, unmet, wanted
+from lake.sources.postgres.preparation import Step, literal, members, members_of, unmet, wanted
 from lake.sources.postgres.relations import stoppers
 from lake.sources.postgres.updatable import broken_member, broken_members
 
@@ -63,7 +63,7 @@ def protect(environment: Environment, database: Database) -> dict[str, str]:
     with connect_source(environment, database) as connection:
         connection.autocommit = True  # one that cannot be cured yet does not hold up the others
         connection.add_notice_handler(lambda said: done.update(_told(said)))
-        for change in unmet(connection, database.database, [cures(database), partings(database)]):
+        for change in unmet(connection, database.database, acts(database)):
             _cure_one(connection, change.detail)
     return done
 
@@ -80,6 +80,11 @@ def _cure_one(connection: Connection, statement: str) -> None:
         connection.execute(statement.encode())
     except psycopg.Error as error:
         LOG.warning("updates of a table fail, and the next round tries again: %s", refusal(error))
+
+
+def acts(database: Database) -> list[Step]:
+    """All that is done now. Nothing differs between databases but what psql has variables for (script)."""
+    return [cures(database), partings(database)]
 
 
 def cures(database: Database) -> Step:
@@ -100,8 +105,8 @@ def cures(database: Database) -> Step:
 
 def partings(database: Database) -> Step:
     """The statements that take out tables at which Debezium would fail."""
-    publication, found = literal(names.publication(database)), members(database)
-    still = f"SELECT {found} WHERE EXISTS ({STOPPERS})".replace("%", "%%") + " AND c.oid = %5$s"
+    publication = literal(names.publication(database))
+    still = _still(f"{members_of(PUBLICATION)} WHERE EXISTS ({STOPPERS}) AND c.oid")
     columns = f"(SELECT string_agg(why, ', ') FROM ({STOPPERS}) stoppers)"
     return Step(
         "n.nspname || '.' || c.relname",
@@ -109,7 +114,7 @@ def partings(database: Database) -> Step:
         f"format({literal(_do(_take_out(still, STOPS)))}, n.nspname, c.relname, n.nspname, c.relname, c.oid, c.oid,\n"
         f"    NULL, {columns}, {publication})",
         f"NOT EXISTS ({STOPPERS})",
-        found,
+        members(database),
     )
 
 
@@ -122,9 +127,13 @@ def _identity() -> str:
 
 
 def _block(first: str = "") -> str:
-    broken = f"SELECT {broken_members(PUBLICATION)}".replace("%", "%%").replace(PUBLICATION, "%9$L")
-    still = f"{broken} AND l.oid = %5$s"
+    still = _still(f"{broken_members(PUBLICATION)} AND l.oid")
     return _do(first.format(timeout=LOCK_TIMEOUT, still=still) + _take_out(still, "its updates failed"))
+
+
+def _still(found: str) -> str:
+    """The query that confirms it for one relation, of whose oid the FROM clause ends."""
+    return f"SELECT {found}".replace("%", "%%").replace(PUBLICATION, "%9$L") + " = %5$s"
 
 
 def _take_out(still: str, because: str) -> str:

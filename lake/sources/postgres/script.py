@@ -83,7 +83,7 @@ def database_script(database: Database) -> str:
 
 def shared_script(databases: list[Database]) -> str:
     """For the beginning of each script. A table that cannot be cured now does not hold up the others."""
-    guardian = [_by_name(protection.cures(one).unmet, variables(one)) for one in databases[:1]]
+    guardian = [_by_name(act.unmet, variables(one)) for one in databases[:1] for act in protection.acts(one)]
     cured = [f"SELECT statement FROM ({unmet}) unmet \\gexec" for unmet in guardian]
     return "\n".join([START + _set(SHARED), "\\if :{?guard}", "\\set ON_ERROR_STOP off", *cured, "\\endif\n"])
 
