@@ -85,8 +85,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
             register(column, SchemaBuilder.string(), "TIMETZ", Object::toString, "00:00:00+00", null, registration);
         } else if (column.nativeType() == INTERVAL) {
             SchemaBuilder iso = SchemaBuilder.string().name("io.debezium.time.Interval").version(1);
-            register(column, iso, "INTERVAL", value -> ((PGInterval) value).iso(), "P0Y0M0DT0H0M0S", null,
-                    registration);
+            register(column, iso, "INTERVAL", ExactColumns::iso, "P0Y0M0DT0H0M0S", null, registration);
         } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
             register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
                     NameUnavailable.PLACEHOLDER, registration);
@@ -130,6 +129,11 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         } catch (RuntimeException unreadable) {
             return List.of(PostgresArray.NESTED + value);
         }
+    }
+
+    /** Debezium converts the default of a column by itself, before it asks the converter. */
+    private static Object iso(Object value) {
+        return value instanceof PGInterval interval ? interval.iso() : value;
     }
 
     static Object days(Object value) {
