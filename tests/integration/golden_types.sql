@@ -5,6 +5,7 @@ CREATE DOMAIN public.positive AS integer CHECK (VALUE > 0);
 CREATE DOMAIN public.price AS numeric(10, 2);
 CREATE DOMAIN public.raw AS bytea;
 CREATE DOMAIN public.short_text AS varchar(10);
+CREATE EXTENSION vector SCHEMA public;
 
 CREATE TABLE public.golden_types (
     id              integer PRIMARY KEY,
@@ -96,7 +97,19 @@ CREATE TABLE public.golden_types (
     nummultirange   nummultirange,
     tsmultirange    tsmultirange,
     tstzmultirange  tstzmultirange,
-    datemultirange  datemultirange
+    datemultirange  datemultirange,
+    box             box,
+    circle          circle,
+    line            line,
+    lseg            lseg,
+    path            path,
+    polygon         polygon,
+    tid             tid,
+    cid             cid,
+    box_array       box[],
+    circle_array    circle[],
+    vector          vector(3),
+    halfvec         halfvec
 );
 
 INSERT INTO public.golden_types (id) VALUES (1);
@@ -180,6 +193,14 @@ VALUES (19, '4294967295', '18446744073709551615', '10:20:10,14,15', '10:20:10,14
 INSERT INTO public.golden_types (id, "interval", interval_array)
 VALUES (21, 'infinity', '{infinity,-infinity,NULL}'), (22, '-infinity', '{2562047788:00:54.775807}'),
        (23, '2562047788:00:54.775807', '{00:00:00}'), (24, '-2562047788:00:54.775807', '{-1 days +01:00:00}');
+
+-- Types that are kept as PostgreSQL's own text; a path is long enough to be stored out of line.
+INSERT INTO public.golden_types (id, box, circle, line, lseg, path, polygon, tid, cid, box_array, circle_array, vector, halfvec)
+VALUES (25, '(1,2.5),(0,-1e300)', '<(0.1,1e16),3>', '{1,-1,0}', '[(0,0),(1,Infinity)]', '[(0,0),(1,1.5)]', '((0,0),(1,1),(NaN,1))',
+        '(4294967295,65535)', '4294967295', '{(1,1),(0,0);(3,3),(2,2)}', '{"<(0,0),1>",NULL}', '[1,2.5,-0.001]', '[1,2]'),
+       (26, '(0,0),(0,0)', '<(0,0),0>', '{0,1,1e-7}', '[(1e15,1e-5),(123456789,0)]',
+        (SELECT format('(%s)', string_agg(format('(%s,%s)', sqrt(n), ln(n)), ','))::path FROM generate_series(1, 3000) n),
+        '((0,0))', '(0,1)', '0', '{}', '{}', '[0,0,0]', '[]');
 
 -- NULL in a nullable column that has a DEFAULT stays NULL, whatever its type; a default is filled in only where the
 -- INSERT leaves it out. Each default is a value of the table above, but that xml has none.

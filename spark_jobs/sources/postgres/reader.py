@@ -58,8 +58,10 @@ WITH RECURSIVE base AS (
     t.typndims
   FROM base b JOIN pg_type t ON t.oid = b.type WHERE t.typtype = 'd'
 )
-SELECT b.attname, coalesce(e.typname, t.typname), coalesce(e.typtype, t.typtype), b.modifier, e.oid IS NOT NULL,
-  b.dimensions
+SELECT b.attname, coalesce(e.typname, t.typname),
+  CASE WHEN t.typtype = 'b' AND t.typelem = 0 AND t.oid >= 16384 AND t.typname <> 'hstore' THEN 'x'
+    ELSE coalesce(e.typtype, t.typtype) END,
+  b.modifier, e.oid IS NOT NULL, b.dimensions
 FROM base b JOIN pg_type t ON t.oid = b.type
 LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
 WHERE t.typtype <> 'd' ORDER BY b.attnum

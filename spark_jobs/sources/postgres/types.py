@@ -102,7 +102,12 @@ PG_TYPES: Dict[str, ColumnType] = {
 ONE_BIT = ColumnType("boolean", "CASE {x}::text WHEN '1' THEN 'true' WHEN '0' THEN 'false' END", _same, _text)
 TEXTS = ("text", "varchar", "bpchar", "char", "name", "citext", "ltree", "json", "jsonb", "xml", "tsvector")
 ADDRESSES = ("inet", "cidr", "macaddr", "macaddr8")
-STRINGS = (*TEXTS, *ADDRESSES, "uuid", "time", "timetz", "bit", "varbit", *RANGES, *avro_types.TEXT_AS_BYTES)
+SHAPES = ("box", "circle", "line", "lseg", "path", "polygon")
+PLACES = ("cid", "tid")
+STRINGS = (
+    *(*TEXTS, *ADDRESSES, "uuid", "time", "timetz", "bit", "varbit"),
+    *(*RANGES, *SHAPES, *PLACES, *avro_types.TEXT_AS_BYTES),
+)
 PG_TYPES.update({name.lower(): STRING for name in STRINGS})
 # Of these PostgreSQL reads the canonical text as the value it stands for: rows are found by it, and by an index.
 READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text", "varchar", "bpchar", "uuid")
@@ -112,14 +117,15 @@ READ_BACK = ("int2", "int4", "int8", "oid", "float4", "float8", "numeric", "text
 # types of one name for two arrays of decimals: Hudi 0.14 then can't merge a file ("Can't redefine: element").
 ANY_NUMERIC = ColumnType("string", OUTPUT, _same, _renamed_specials)
 AMOUNT = ColumnType("string", "{x}::numeric::text", _same, _same)
-MADE = ("e", "c", "d", "r", "m")  # kinds of types whose values are PostgreSQL's text, whatever their name
+MADE = ("e", "c", "d", "r", "m", "x")  # kinds of types whose values are PostgreSQL's text, whatever their name
 ELEMENTS = {"numeric": ANY_NUMERIC, "money": AMOUNT, "interval": STRING}
 
 
 class SourceColumn(NamedTuple):
     """One column as the catalogue describes it, domains resolved to their base type.
 
-    kind: b base, e enum, c composite, r range, m multirange; of an element also d domain (pg_type.typtype).
+    kind: b base, e enum, c composite, r range, m multirange; of an element also d domain (pg_type.typtype); x of an
+      extension.
     precision, scale: of numeric, 0 without; of bit: its length.
     """
 
@@ -142,8 +148,8 @@ def pg_type(column: SourceColumn) -> ColumnType:
     kind = _scalar(column)
     if kind is None:
         raise Unmapped("column {} has type {}, which is not in docs/types.md".format(column.name, column.type))
-    if column.is_array and column.dimensions > 1:
-        return STRING
+    if column.is_array and (column.dimensions > 1 or column.type == "box"):
+        return STRING  # between the elements of a box[] are semicolons
     return _array_of(_element(column, kind)) if column.is_array else kind
 
 

@@ -29,7 +29,8 @@ import org.postgresql.util.PGInterval;
  *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension becomes
  *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
  *   <li>Composite types, and ranges that a person has made: PostgreSQL's own text, {@code (1,"a b")}. An array of a type
- *       that a person has made is an array of such texts.</li>
+ *       that a person has made is an array of such texts. So are types of extensions, and the geometric ones except
+ *       {@code point} ({@link KeptText}).</li>
  *   <li>{@code bit varying}: its text; otherwise the length is lost ('001' and '1' are the same bytes).</li>
  *   <li>{@code timetz}: its text with its zone, in which PostgreSQL tells values apart. Debezium drops the zone, and
  *       fails for one with seconds, such as the local mean times of the nineteenth century.</li>
@@ -47,6 +48,9 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final String BASE_TYPE = "lake.type";
     private static final int FIRST_MADE = 16384;  // the oid of the first type that is not PostgreSQL's own
     private static final Set<String> TEXTS_ALREADY = Set.of("citext", "ltree", "hstore");
+    // Of PostgreSQL's own types. Semicolons are between the elements of a box[].
+    private static final Set<String> TEXTS =
+            Set.of("box", "_box", "circle", "line", "lseg", "path", "polygon", "cid", "tid");
     private static final int DATE = 1082;
     private static final int NUMERIC = 1700;
     private static final int VARBIT = 1562;
@@ -97,7 +101,7 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         boolean isMade = column.jdbcType() == Types.OTHER && column.nativeType() >= FIRST_MADE
                 && !TEXTS_ALREADY.contains(column.typeName());
         String name = column.dataCollection() + "." + column.name();
-        return column.jdbcType() == Types.STRUCT || isMade
+        return column.jdbcType() == Types.STRUCT || isMade || TEXTS.contains(column.typeName())
                 || texts.stream().anyMatch(pattern -> pattern.matcher(name).matches());
     }
 

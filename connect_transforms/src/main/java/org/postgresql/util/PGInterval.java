@@ -4,17 +4,12 @@ import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import lake.connect.KeptText;
 
 /**
- * An interval that keeps PostgreSQL's own text, in the place of the driver's class of this name.
- *
- * <p>Debezium gives the text of an interval to that class before it asks a converter, in the stream
- * ({@code AbstractColumnValue.asInterval}, 3.7) and for defaults; in a snapshot the driver does. The driver's class
- * (42.7.13) makes zero of ±infinity, and fails for more than 2147483647 hours, which stops the connector. Our jar's name
- * comes before the driver's, and Kafka Connect loads the jars of a plug-in in the order of their names
- * ({@code PluginUtils.pluginUrls}).
+ * The driver's class (42.7.13) makes zero of ±infinity, and fails for more than 2147483647 hours, which stops the connector.
  */
-public class PGInterval extends PGobject {
+public class PGInterval extends KeptText {
 
     // IntervalStyle "postgres", which each session of ours has. A field of zero is left out.
     private static final Pattern FIELDS = Pattern.compile("(?:([+-]?\\d+) years? ?)?(?:([+-]?\\d+) mons? ?)?"
@@ -23,12 +18,11 @@ public class PGInterval extends PGobject {
     private static final String[] UNITS = {"", "Y", "M", "DT", "", "H", "M", "S"};
 
     public PGInterval() {
-        setType("interval");
+        super("interval");
     }
 
     public PGInterval(String value) throws SQLException {
-        this();
-        setValue(value);
+        super("interval", value);
     }
 
     /**
