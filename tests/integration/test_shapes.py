@@ -35,6 +35,27 @@ MADE_ANEW = """\
 INSERT INTO made SELECT id + 10, p, ps, ds, grid, f, fs, bare FROM made;
 UPDATE made SET p = (2, 'say "x", (y)'), ps = ps || (3, '{}')::pair, grid = '[0:0][1:2]={{7,NULL}}' WHERE id IN (1, 2);
 """
+# Subtransactions, some rolled back; MERGE, ON CONFLICT, a writing CTE, a replication origin, DDL together with DML.
+WRITTEN = """\
+CREATE TYPE nothing AS ENUM ();
+CREATE TABLE written (id int PRIMARY KEY, v text, letter "char", state nothing);
+INSERT INTO written SELECT i, 'v', chr(64 + i)::"char" FROM generate_series(1, 5) i;
+"""
+WRITTEN_ANEW = """\
+DO $$ BEGIN FOR i IN 10..209 LOOP BEGIN INSERT INTO written VALUES (i, 'sub'); IF i % 3 = 0 THEN RAISE 'back'; END IF; \
+EXCEPTION WHEN raise_exception THEN UPDATE written SET v = 'sub' || i WHERE id = 1; END; END LOOP; END $$;
+MERGE INTO written w USING (VALUES (1, 'm'), (2, NULL), (300, 'm')) s (id, v) ON w.id = s.id \
+WHEN MATCHED AND s.v IS NULL THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v \
+WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v);
+INSERT INTO written VALUES (1, 'c'), (301, 'c') ON CONFLICT (id) DO UPDATE SET v = written.v || excluded.v;
+WITH gone AS (DELETE FROM written WHERE id IN (3, 300) RETURNING *) INSERT INTO written SELECT id + 400, v FROM gone;
+SELECT pg_replication_origin_create('elsewhere'), pg_replication_origin_session_setup('elsewhere');
+UPDATE written SET letter = '\\351' WHERE id > 3 AND id < 12;
+SELECT pg_replication_origin_session_reset(), pg_replication_origin_drop('elsewhere');
+BEGIN; ALTER TABLE written ADD more int; UPDATE written SET more = id WHERE id < 100; \
+ALTER TYPE nothing ADD VALUE 'some'; COMMIT;
+UPDATE written SET state = 'some' WHERE id = 1;
+"""
 SCHEMA = f"""
 CREATE TABLE people (id int PRIMARY KEY, ssn text NOT NULL, email text NOT NULL, "userId" int, note text);
 ALTER TABLE people ALTER email SET STORAGE EXTERNAL;
@@ -52,7 +73,7 @@ CREATE TABLE parted_a PARTITION OF parted FOR VALUES IN ('a');
 CREATE TABLE parent (id int PRIMARY KEY, v text);
 CREATE TABLE child (id int PRIMARY KEY) INHERITS (parent);
 CREATE TABLE keyless (v text);
-{MADE}CREATE TABLE lines (line text, n int);
+{MADE}{WRITTEN}CREATE TABLE lines (line text, n int);
 INSERT INTO lines SELECT 'same', i % 2 FROM generate_series(1, 6) i;
 CREATE TABLE "OrderItem" ("userId" int PRIMARY KEY, "first name" text, "größe" text);
 CREATE SCHEMA archive;
@@ -87,6 +108,7 @@ TABLES = {
         "columns": {"ssn": "drop", "email": "hash", "userId": {"lake_name": "user_id"}},
     },
     "made": ONE,
+    "written": ONE,
     "lines": {**ONE, "without_key": "append"},
     "OrderItem": ONE,
     "archive.plain": ONE,
@@ -134,7 +156,7 @@ ALTER TABLE parted ATTACH PARTITION parted_c FOR VALUES IN ('c');
 INSERT INTO parted VALUES (9, 'c', 'v');
 UPDATE parted SET v = 'new';
 DELETE FROM parted WHERE id = 1;
-{MADE_ANEW}INSERT INTO lines VALUES ('same', 1), ('new', NULL), ('same', 1);
+{MADE_ANEW}{WRITTEN_ANEW}INSERT INTO lines VALUES ('same', 1), ('new', NULL), ('same', 1);
 COPY lines FROM PROGRAM 'yes same,1 | head -n 40' WITH (FORMAT csv);
 UPDATE parent SET v = 'new';
 DELETE FROM child;
