@@ -45,6 +45,9 @@ class Connect(Service):
             "session.timeout.ms": 6000,
             "heartbeat.interval.ms": 2000,
             "scheduled.rebalance.max.delay.ms": 0,
+            # Kafka's default since 4.0 begins anew with the given address, which never changes here. Without a broker
+            # it does so in a loop without a pause, a thousand log lines a second (AdminMetadataManager, 4.3).
+            "metadata.recovery.strategy": "none",
             "listeners": self.home.connect,
             "rest.advertised.host.name": LOOPBACK,
             "rest.advertised.port": self.home.ports.connect,

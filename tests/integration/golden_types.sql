@@ -6,6 +6,12 @@ CREATE DOMAIN public.price AS numeric(10, 2);
 CREATE DOMAIN public.raw AS bytea;
 CREATE DOMAIN public.short_text AS varchar(10);
 CREATE EXTENSION vector SCHEMA public;
+CREATE DOMAIN public.area AS polygon;
+CREATE DOMAIN public.boxes AS box[];
+CREATE DOMAIN public.cash AS money;
+CREATE DOMAIN public.place AS pg_lsn;
+CREATE DOMAIN public.row_at AS tid;
+CREATE DOMAIN public.meaning AS vector(2);
 
 CREATE TABLE public.golden_types (
     id              integer PRIMARY KEY,
@@ -109,7 +115,14 @@ CREATE TABLE public.golden_types (
     box_array       box[],
     circle_array    circle[],
     vector          vector(3),
-    halfvec         halfvec
+    halfvec         halfvec,
+    area            public.area,
+    areas           public.area[],
+    boxes           public.boxes,
+    cash            public.cash,
+    place           public.place,
+    row_at          public.row_at,
+    meaning         public.meaning
 );
 
 INSERT INTO public.golden_types (id) VALUES (1);
@@ -195,12 +208,15 @@ VALUES (21, 'infinity', '{infinity,-infinity,NULL}'), (22, '-infinity', '{256204
        (23, '2562047788:00:54.775807', '{00:00:00}'), (24, '-2562047788:00:54.775807', '{-1 days +01:00:00}');
 
 -- Types that are kept as PostgreSQL's own text; a path is long enough to be stored out of line.
-INSERT INTO public.golden_types (id, box, circle, line, lseg, path, polygon, tid, cid, box_array, circle_array, vector, halfvec)
+INSERT INTO public.golden_types (id, box, circle, line, lseg, path, polygon, tid, cid, box_array, circle_array, vector, halfvec,
+                                 area, areas, boxes, cash, place, row_at, meaning)
 VALUES (25, '(1,2.5),(0,-1e300)', '<(0.1,1e16),3>', '{1,-1,0}', '[(0,0),(1,Infinity)]', '[(0,0),(1,1.5)]', '((0,0),(1,1),(NaN,1))',
-        '(4294967295,65535)', '4294967295', '{(1,1),(0,0);(3,3),(2,2)}', '{"<(0,0),1>",NULL}', '[1,2.5,-0.001]', '[1,2]'),
+        '(4294967295,65535)', '4294967295', '{(1,1),(0,0);(3,3),(2,2)}', '{"<(0,0),1>",NULL}', '[1,2.5,-0.001]', '[1,2]',
+        '((0,0),(1,1.5))', '{"((0,0),(1,1))",NULL}', '{(1,1),(0,0);(3,3),(2,2)}', '-92233720368547758.08', 'FF/1', '(1,2)', '[1,2]'),
        (26, '(0,0),(0,0)', '<(0,0),0>', '{0,1,1e-7}', '[(1e15,1e-5),(123456789,0)]',
         (SELECT format('(%s)', string_agg(format('(%s,%s)', sqrt(n), ln(n)), ','))::path FROM generate_series(1, 3000) n),
-        '((0,0))', '(0,1)', '0', '{}', '{}', '[0,0,0]', '[65504]');
+        '((0,0))', '(0,1)', '0', '{}', '{}', '[0,0,0]', '[65504]',
+        '((0,0))', '{}', '{}', 0, '0/0', '(0,1)', '[0,0]');
 
 -- NULL in a nullable column that has a DEFAULT stays NULL, whatever its type; a default is filled in only where the
 -- INSERT leaves it out. Each default is a value of the table above, but that xml has none.

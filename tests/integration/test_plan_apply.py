@@ -42,8 +42,10 @@ CREATE TABLE wide (id int PRIMARY KEY, note text);
 CREATE TABLE narrow (id int PRIMARY KEY, note varchar(100));
 CREATE TABLE flagged (id int PRIMARY KEY, few bit(64), many bit(5000), note text);
 CREATE DOMAIN area AS regclass;
+CREATE DOMAIN corner AS box;
 CREATE TYPE size AS ENUM ('s', 'l');
-CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4range, roles regrole[]);
+CREATE TABLE shaped (id int PRIMARY KEY, sizes size[], outline area, halves int4range, roles regrole[],
+  corners corner[]);
 CREATE TABLE twins (id int PRIMARY KEY, "N" int, n int);
 CREATE TABLE timed (id int PRIMARY KEY, sizes size, at timestamp);
 CREATE SCHEMA app;
@@ -180,7 +182,11 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
             "may contain it",
         ),
         ("flagged", {"key": ["id"], "replica_identity": "default"}, "large value of many did not change"),
-        ("shaped", {"key": ["id"]}, r"types that the lake can't keep: outline regclass, roles regrole\[\]"),
+        (
+            "shaped",
+            {"key": ["id"]},
+            r"types that the lake can't keep: outline regclass, roles regrole\[\], corners corner\[\]",
+        ),
         ("twins", {"key": ["id"]}, "differ by case only"),
         ("dated", {"key": ["id"]}, r"kind app\.date, more app\.date\[\]"),
         ("timed", {"key": ["id"], "partition": "at"}, "column at is timestamp without time zone"),

@@ -294,7 +294,7 @@ REWRITES = {
     "DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v int, note text)": ["was dropped", "primary key dropped"],
     "ALTER TABLE t DROP CONSTRAINT t_pkey; ALTER TABLE t ADD PRIMARY KEY (id)": ["primary key dropped"],
 }
-LABELS = ("stage", "stage[]", "stages", "stages[]", "step", "step[]")
+LABELS = ("stage", "stage[]", "stages", "stages[]", "step", "step[]", "stretch", "stretch[]", "stretches")
 
 
 def test_a_rewrite_is_told_where_rows_may_be_others(server: SourceServer) -> None:
@@ -315,6 +315,7 @@ def test_a_renamed_label_is_told_whatever_is_made_of_its_type(server: SourceServ
         "CREATE TYPE stage AS ENUM ('new', 'old')",
         "CREATE DOMAIN stages AS stage[]",
         "CREATE TYPE step AS (at timestamp, reached stage)",
+        "CREATE TYPE stretch AS RANGE (subtype = stage, multirange_type_name = stretches)",
     )
     for number, kind in enumerate(LABELS):
         source.run("DROP TABLE IF EXISTS t", f"CREATE TABLE t (id int PRIMARY KEY, v {kind})")

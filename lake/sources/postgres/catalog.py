@@ -234,6 +234,8 @@ ORDER BY 1, 2
 """
 # A type of an extension, but no array. In snapshots the driver makes a map of an hstore, without order.
 OF_EXTENSION = "(t.typtype = 'b' AND t.typelem = 0 AND t.oid >= 16384 AND t.typname <> 'hstore')"
+# An array whose elements are not separated by commas, but for box[], which is kept as one text.
+OTHER_DELIMITER = "(e.typdelim <> ',' AND t.oid <> '_box'::regtype)"
 TABLES = f"""
 SELECT name AS full_name, c.relkind::text AS kind, c.relpersistence::text AS persistence,
   key.columns AS key, key.unique,
@@ -282,9 +284,9 @@ CROSS JOIN LATERAL (
       coalesce(jsonb_object_agg(b.attname,
         CASE t.typtype WHEN 'e' THEN 'enum' ELSE format_type(b.type, NULL) END), '{{}}') AS types,
       coalesce(array_agg(b.attname || ' ' || format_type(b.type, NULL) ORDER BY b.attnum) FILTER (
-        WHERE b.attgenerated = '' AND NOT coalesce(e.typtype, t.typtype)::text = ANY (%(made)s)
-          AND NOT {OF_EXTENSION}
-          AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s)), '{{}}') AS unmapped
+        WHERE b.attgenerated = '' AND ({OTHER_DELIMITER} OR NOT {OF_EXTENSION}
+          AND NOT coalesce(e.typtype, t.typtype)::text = ANY (%(made)s)
+          AND NOT coalesce(e.typname, t.typname)::text = ANY (%(mapped)s))), '{{}}') AS unmapped
     FROM base b JOIN pg_type t ON t.oid = b.type
     LEFT JOIN pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
     WHERE t.typtype <> 'd') typed

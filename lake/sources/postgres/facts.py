@@ -50,6 +50,8 @@ CROSS JOIN LATERAL (
       SELECT part.type FROM made JOIN pg_type t ON t.oid = made.type CROSS JOIN LATERAL (
         SELECT unnest(ARRAY[t.typbasetype, t.typelem])
         UNION ALL
+        SELECT g.rngsubtype FROM pg_range g WHERE t.oid::text IN (g.rngtypid::text, to_jsonb(g) ->> 'rngmultitypid')
+        UNION ALL
         SELECT f.atttypid FROM pg_attribute f WHERE f.attrelid = t.typrelid AND f.attnum > 0) AS part (type))
     SELECT
       (SELECT coalesce(jsonb_object_agg(e.oid::text, e.enumlabel), '{{}}')

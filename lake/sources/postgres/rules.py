@@ -117,6 +117,6 @@ def followed(expected: TableFacts, observed: TableFacts) -> TableFacts:
         expected,
         files=observed.files,
         attributes=observed.attributes,
-        labels={**observed.labels, **expected.labels},
-        composites={**observed.composites, **expected.composites},
+        labels={oid: expected.labels.get(oid, label) for oid, label in observed.labels.items()},
+        composites={oid: expected.composites.get(oid, one) for oid, one in observed.composites.items()},
     )

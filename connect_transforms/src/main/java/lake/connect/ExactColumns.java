@@ -28,14 +28,15 @@ import org.postgresql.util.PGInterval;
  *   <li>Arrays of any type: an array of the elements' PostgreSQL texts. Debezium loses NULL elements of enum
  *       arrays, 24:00, numeric specials and whole columns of some types. An array of more than one dimension becomes
  *       one element that starts with U+0000, which no text of PostgreSQL does: a reader must refuse it.</li>
- *   <li>Composite types, and ranges that a person has made: PostgreSQL's own text, {@code (1,"a b")}. An array of a type
- *       that a person has made is an array of such texts. So are types of extensions, and the geometric ones except
- *       {@code point} ({@link KeptText}).</li>
+ *   <li>Composite types, ranges that a person has made, types of extensions, and the geometric ones except
+ *       {@code point} ({@link KeptText}): PostgreSQL's own text, {@code (1,"a b")}. An array of a type that a person has
+ *       made is an array of such texts.</li>
  *   <li>{@code bit varying}: its text; otherwise the length is lost ('001' and '1' are the same bytes).</li>
  *   <li>{@code timetz}: its text with its zone, in which PostgreSQL tells values apart. Debezium drops the zone, and
  *       fails for one with seconds, such as the local mean times of the nineteenth century.</li>
  *   <li>{@code interval}: ISO 8601, or the name of an infinity ({@link PGInterval}).</li>
- *   <li>{@code numeric} behind a domain: its text under the type NUMERIC, with precision and scale.</li>
+ *   <li>{@code numeric}, {@code money} and types without a conversion of Debezium's behind a domain: their text under
+ *       the name of the type itself, with precision and scale.</li>
  * </ul>
  *
  * A large value that did not change and was not sent becomes the placeholder of {@link NameUnavailable}.
@@ -48,11 +49,18 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private static final String BASE_TYPE = "lake.type";
     private static final int FIRST_MADE = 16384;  // the oid of the first type that is not PostgreSQL's own
     private static final Set<String> TEXTS_ALREADY = Set.of("citext", "ltree", "hstore");
-    // Of PostgreSQL's own types. Semicolons are between the elements of a box[].
-    private static final Set<String> TEXTS =
-            Set.of("box", "_box", "circle", "line", "lseg", "path", "polygon", "cid", "tid");
+    // Of PostgreSQL's own types. Semicolons are between the elements of a box[]. The name may be that of a domain, and the
+    // oid that of a column before an ALTER TYPE.
+    private static final Map<Integer, String> TEXTS = Map.of(603, "box", 1020, "_box", 718, "circle", 628, "line",
+            601, "lseg", 602, "path", 604, "polygon", 29, "cid", 27, "tid");
+    // Of these Debezium sends the bytes of the text, except behind a domain, whose name says nothing to a reader.
+    private static final Map<Integer, String> BYTES = Map.ofEntries(Map.entry(3220, "pg_lsn"), Map.entry(28, "xid"),
+            Map.entry(5069, "xid8"), Map.entry(2970, "txid_snapshot"), Map.entry(5038, "pg_snapshot"),
+            Map.entry(3615, "tsquery"), Map.entry(4072, "jsonpath"), Map.entry(4451, "int4multirange"),
+            Map.entry(4532, "nummultirange"), Map.entry(4533, "tsmultirange"), Map.entry(4534, "tstzmultirange"),
+            Map.entry(4535, "datemultirange"), Map.entry(4536, "int8multirange"));
     private static final int DATE = 1082;
-    private static final int NUMERIC = 1700;
+    private static final Map<Integer, String> DECIMALS = Map.of(1700, "numeric", 790, "money");
     private static final int VARBIT = 1562;
     private static final int TIMETZ = 1266;
     private static final int INTERVAL = 1186;
@@ -90,8 +98,8 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
         } else if (column.nativeType() == INTERVAL) {
             SchemaBuilder iso = SchemaBuilder.string().name("io.debezium.time.Interval").version(1);
             register(column, iso, "INTERVAL", ExactColumns::iso, "P0Y0M0DT0H0M0S", null, registration);
-        } else if (column.nativeType() == NUMERIC && !column.typeName().equalsIgnoreCase("numeric")) {
-            register(column, SchemaBuilder.string(), "NUMERIC", ExactColumns::digits, "0",
+        } else if (isDomain(column, DECIMALS)) {
+            register(column, SchemaBuilder.string(), DECIMALS.get(column.nativeType()), ExactColumns::digits, "0",
                     NameUnavailable.PLACEHOLDER, registration);
         }
     }
@@ -100,9 +108,16 @@ public class ExactColumns implements CustomConverter<SchemaBuilder, RelationalCo
     private boolean isText(RelationalColumn column) {
         boolean isMade = column.jdbcType() == Types.OTHER && column.nativeType() >= FIRST_MADE
                 && !TEXTS_ALREADY.contains(column.typeName());
+        boolean isOwn = TEXTS.containsKey(column.nativeType()) || TEXTS.containsValue(column.typeName());
         String name = column.dataCollection() + "." + column.name();
-        return column.jdbcType() == Types.STRUCT || isMade || TEXTS.contains(column.typeName())
+        return column.jdbcType() == Types.STRUCT || isMade || isOwn || isDomain(column, BYTES)
                 || texts.stream().anyMatch(pattern -> pattern.matcher(name).matches());
+    }
+
+    /** True of a domain over one of the types: the name of the column's type is that of the domain, the oid is not. */
+    private static boolean isDomain(RelationalColumn column, Map<Integer, String> types) {
+        String type = types.get(column.nativeType());
+        return type != null && !type.equals(column.typeName());
     }
 
     private static void register(RelationalColumn column, SchemaBuilder schema, String type, Converter converter,

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.math.BigDecimal;
 import java.sql.Date;
 import java.sql.Types;
 import java.time.LocalDate;
@@ -13,6 +14,8 @@ import java.util.GregorianCalendar;
 import java.util.List;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
+import org.postgresql.geometric.PGpolygon;
+import org.postgresql.util.PGInterval;
 
 class ExactColumnsTest {
 
@@ -106,6 +109,22 @@ class ExactColumnsTest {
         Column pairs = new Column("ps", Types.ARRAY, 20003, "_date");  // of a type "Date", in another spelling
         assertArrayEquals(new Object[] {"_TEXT", List.of("(1,a)", "(2,\"b c\")")},
                 converted(pairs, "{\"(1,a)\",\"(2,\\\"b c\\\")\"}"));
+    }
+
+    @Test
+    void decidesByTheTypeBelowADomain() throws Exception {
+        String area = "((0,0),(1,1))";
+        assertArrayEquals(new Object[] {"TEXT", area},
+                converted(new Column("a", Types.OTHER, 604, "area"), new PGpolygon(area)));
+        assertArrayEquals(new Object[] {"TEXT", "{(1,1),(0,0)}"},
+                converted(new Column("b", Types.ARRAY, 1020, "boxes"), "{(1,1),(0,0)}"));
+        assertArrayEquals(new Object[] {"TEXT", "0/1"}, converted(new Column("l", Types.OTHER, 3220, "place"), "0/1"));
+        assertNull(converted(new Column("l", Types.OTHER, 3220, "pg_lsn"), "0/1")[0]);
+        assertArrayEquals(new Object[] {"MONEY", "1.50"},
+                converted(new Column("m", Types.DOUBLE, 790, "cash"), new BigDecimal("1.50")));
+        assertNull(converted(new Column("m", Types.DOUBLE, 790, "money"), new BigDecimal("1.50"))[0]);
+        assertArrayEquals(new Object[] {"INTERVAL", "infinity"},
+                converted(new Column("i", Types.OTHER, 1186, "pause"), new PGInterval("infinity")));
     }
 
     @Test
