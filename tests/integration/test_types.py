@@ -12,12 +12,12 @@ from tenacity import retry, stop_after_delay, wait_fixed
 from lake.clients.stream_status import wait_for_snapshots
 from lake.config.environment import Environment
 from lake.sources.postgres.roles import CAPTURE, VERIFY
-from tests.clocks import until
+from tests.clocks import HANG_S, until
 from tests.running_lake import RunningLake
 
 pytestmark = pytest.mark.integration
 NAME = "golden"
-GOLDEN = ("golden_types", "golden_defaults", "golden_generated")
+GOLDEN = ("golden_types", "golden_defaults", "golden_texts", "golden_generated")
 UNFIT = {
     "unfit_numeric": "column price holds a value that DECIMAL(10,2) cannot hold",
     "unfit_array": "column grid holds an array of several dimensions",
@@ -65,8 +65,9 @@ def golden(lake: RunningLake) -> Iterator[Environment]:
 def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningLake, golden: Environment) -> None:
     """One proof of both: the rows of the stream are copies, under other keys, of those that the snapshot read."""
     wait_for_snapshots(golden, [one for one in lake.definitions() if one.database == NAME], lambda line: None)
-    lake.execute(NAME, *streamed("golden_types"), *streamed("golden_defaults"), *GENERATED)
-    result = lake.run("verify", "--json", *(f"{NAME}.{name}" for name in GOLDEN), check=False)
+    lake.execute(NAME, *streamed("golden_types"), *streamed("golden_defaults"), *streamed("golden_texts"), *GENERATED)
+    named = [f"{NAME}.{name}" for name in GOLDEN]
+    result = lake.run("verify", "--json", "--timeout", str(int(HANG_S)), *named, check=False)
     assert result.stdout, result.stderr
     tables = json.loads(result.stdout)["tables"]
     faults = {name: table["differences"] or table["unsettled"] for name, table in tables.items() if not table["equal"]}
