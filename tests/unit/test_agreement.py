@@ -3,7 +3,7 @@
 from lake.aws import steps
 from lake.config import definition, naming
 from lake.local import parity
-from lake.sources.postgres import session
+from lake.sources.postgres import catalog, session
 from lake.sources.postgres import types as kept
 from spark_jobs.events import flatten
 from spark_jobs.parity import hashed
@@ -23,7 +23,8 @@ def test_the_settings_of_a_session_that_reads() -> None:
 
 
 def test_the_kinds_of_types_that_are_kept_whatever_their_name() -> None:
-    assert kept.MADE == types.MADE
+    assert (*kept.MADE, "x") == types.MADE
+    assert catalog.OF_EXTENSION[1:-1] in reader.COLUMNS  # which are x
 
 
 def test_the_variable_of_the_password() -> None:
