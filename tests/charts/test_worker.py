@@ -28,6 +28,7 @@ OF_THE_CLUSTER = {
     "status.storage.replication.factor": "that of the brokers",
     "plugin.path": "where the bundle lies",
     "config.providers": "files made from Secrets Manager",
+    "metadata.recovery.strategy": "brokers may get other addresses",
     "config.providers.file.class": "not needed",
     "config.providers.file.param.allowed.paths": "not needed",
 }
