@@ -42,15 +42,14 @@ def silent_s(home: Environment) -> float:
 def wait_for_lake(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
     """Returns once every table holds all that was committed in the sources when this was called.
 
-    LakeError names the tables that are behind after the timeout.
+    LakeError names the tables that are behind, once nothing has come for the timeout.
     """
-    deadline = time.monotonic() + timeout_s
     wait_for_snapshots(home, databases, report, timeout_s)
     for database in databases:
         goal = engine_of(database).capture.position(home, database)
-        _wait(partial(uncaptured, home, database, goal), report, deadline - time.monotonic())
+        _wait(partial(uncaptured, home, database, goal), report, timeout_s)
     ends = Broker(home.kafka_bootstrap).end_offsets([topic for one in databases for topic in one.hudi_tables.values()])
-    _wait(partial(behind, home, databases, ends), report, deadline - time.monotonic())
+    _wait(partial(behind, home, databases, ends), report, timeout_s)
 
 
 def wait_for_snapshots(home: Environment, databases: list[Database], report: Report, timeout_s: float = 180) -> None:
@@ -73,8 +72,9 @@ def _wait(lacking: Callable[[], list[str]], report: Report, timeout_s: float) ->
     wait_while(
         lacking,
         timeout_s,
-        lambda left: LakeError(f"not captured in time: {'; '.join(left)}", "the lake", now),
+        lambda left: LakeError(f"nothing came for {timeout_s:.0f} s: {'; '.join(left)}", "the lake", now),
         lambda left: report(", ".join(left)),
+        since_progress=True,
     )
 
 

@@ -14,13 +14,17 @@ def wait_while(
     late: Callable[[list[str]], LakeError],
     report: Callable[[list[str]], None] = lambda _: None,
     poll_s: float = POLL_S,
+    since_progress: bool = False,
 ) -> None:
     """Returns once left() is empty; until then it reports what is left.
 
-    When the time is over, it raises late(what is left).
+    When the time is over, it raises late(what is left). since_progress: the time begins again whenever what is left
+    changes, so that a machine that is slow may take longer.
     """
-    deadline = time.monotonic() + timeout_s
+    deadline, last = time.monotonic() + timeout_s, None
     while names := left():
+        if since_progress and names != last:
+            deadline, last = time.monotonic() + timeout_s, names
         if time.monotonic() > deadline:
             raise late(names)
         report(names)
