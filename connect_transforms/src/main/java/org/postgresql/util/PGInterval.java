@@ -30,13 +30,14 @@ public class PGInterval extends KeptText {
      * {@code 1 year 3 days -04:05:06.50} is {@code P1Y0M3DT-4H-5M-6.5S}. Both infinities keep their names.
      */
     public String iso() {
-        if (!FIELDS.matcher(value).matches()) {
+        Matcher fields = FIELDS.matcher(value);
+        if (!fields.matches()) {
             return value;
         }
         StringBuilder text = new StringBuilder("P");
-        for (int field = 1; field < UNITS.length; field++) {
-            if (field != SIGN) {
-                text.append(field(field).stripTrailingZeros().toPlainString()).append(UNITS[field]);
+        for (int group = 1; group < UNITS.length; group++) {
+            if (group != SIGN) {
+                text.append(number(fields, group).stripTrailingZeros().toPlainString()).append(UNITS[group]);
             }
         }
         return text.toString();
@@ -67,10 +68,14 @@ public class PGInterval extends KeptText {
         return field(7).doubleValue();
     }
 
-    /** Zero where the text has no such field, or is no finite interval: an exception would stop all tables. */
+    /** Zero where the text is no finite interval: an exception would stop all tables. */
     private BigDecimal field(int group) {
         Matcher fields = FIELDS.matcher(value);
-        if (!fields.matches() || fields.group(group) == null) {
+        return fields.matches() ? number(fields, group) : BigDecimal.ZERO;
+    }
+
+    private static BigDecimal number(Matcher fields, int group) {
+        if (fields.group(group) == null) {
             return BigDecimal.ZERO;
         }
         BigDecimal number = new BigDecimal(fields.group(group));
