@@ -19,6 +19,7 @@ from lake.config.yaml_file import read_mapping
 from lake.discovery import writing
 from lake.discovery.candidates import Candidate, candidates, explained
 from lake.discovery.dsn import Target
+from lake.guardian.problems import Problems
 from lake.plan.run import apply_all, planned
 from lake.sources.drift import Drift
 from lake.sources.postgres import survey
@@ -45,12 +46,17 @@ class Newcomers:
 
     def keep(self, databases: Callable[[], list[Database]], stopping: threading.Event) -> None:
         """Looks at all databases until stopped."""
+        problems = Problems()
         while not stopping.wait(LOOK_EVERY_S):
             for database in databases():
-                try:
-                    self._told[database.database] = self.attend(database)
-                except LakeError as error:
-                    LOG.warning("%s: no look for new tables: %s", database.database, error)
+                problems.tell(database.database, self._look(database))
+
+    def _look(self, database: Database) -> str:
+        try:
+            self._told[database.database] = self.attend(database)
+        except LakeError as error:
+            return f"no look for new tables: {error}"
+        return ""
 
     def attend(self, database: Database) -> list[Drift]:
         """Adds the new tables that can be captured; what keeps the others from it."""

@@ -19,6 +19,7 @@ from lake.guardian import leftovers, protect, rules, supervisors
 from lake.guardian.inspect import Inspection, applied_tables, inspect
 from lake.guardian.lag import LagTracker
 from lake.guardian.newcomers import Newcomers
+from lake.guardian.problems import Problems
 from lake.guardian.progress import CaptureProgress
 from lake.guardian.repairs import Repairs
 from lake.guardian.restarts import Restarts
@@ -48,6 +49,7 @@ class Guardian:
         self._reported: dict[str, list[Drift]] = {}
         self._lags: dict[str, LagTracker] = {}
         self._progress: dict[str, CaptureProgress] = {}
+        self._problems = Problems()
         self._leftovers: list[Drift] = []
         self._look_again_at = 0.0
         self.newcomers = Newcomers(home)
@@ -109,8 +111,9 @@ class Guardian:
                 self.repairs.attend(database, confirmed, found.losing)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]
+            self._problems.tell(database.database, "")
         except LakeError as error:
-            LOG.warning("%s: %s", database.database, error)
+            self._problems.tell(database.database, str(error))
             self._protect(database)
         return self._reported.get(database.database, [])
 

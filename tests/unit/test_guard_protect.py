@@ -41,7 +41,7 @@ def test_a_source_that_does_not_answer_does_not_end_the_protection(
         raise LakeError("PostgreSQL does not answer", "here", "start it")
 
     monkeypatch.setattr(protection, "protect", away)
-    protect.protect(home, DATABASE)
+    assert "PostgreSQL does not answer" in protect.protect(home, DATABASE)
     assert baseline.noted_losses(home, "shop") == {}
 
 
