@@ -376,7 +376,7 @@ def folders(tmp_path: Path) -> Iterator[Path]:
     return (tmp_path / str(number) for number in range(1000))
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(WRITES, min_size=2, max_size=5))
 def test_both_roads_end_in_equal_tables(
     spark: SparkSession, folders: Iterator[Path], no_metastore: None, steps: list[tuple[str, dict[int, str]]]
