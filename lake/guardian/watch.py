@@ -98,6 +98,7 @@ class Guardian:
 
     def attend(self, database: Database) -> list[Drift]:
         """The drifts of one database; the previous ones while a service does not answer."""
+        problem = ""
         try:
             if self._connect.config(database.connector) is None:
                 return self._without_connector(database)
@@ -111,10 +112,11 @@ class Guardian:
                 self.repairs.attend(database, confirmed, found.losing)
             confirmed += self._late(found)
             self._reported[database.database] = [*confirmed, *([] if at_work else pending(self._home, database))]
-            self._problems.tell(database.database, "")
         except LakeError as error:
-            self._problems.tell(database.database, str(error))
+            problem = str(error)
             self._protect(database)
+        finally:
+            self._problems.tell(database.database, problem)
         return self._reported.get(database.database, [])
 
     def _without_connector(self, database: Database) -> list[Drift]:

@@ -237,16 +237,16 @@ class Stopped(threading.Thread):
             self.problem = error
 
 
-def test_a_process_that_is_killed(trial: Trial, tmp_path: Path) -> None:
-    """One of its own, which halts after its first block. What it has not sent is lost with it."""
+@pytest.mark.parametrize(("fault", "at"), [("HALTED_BEFORE", "deltacommit"), ("HALTED_AFTER", ".log.")])
+def test_a_process_that_is_killed(trial: Trial, tmp_path: Path, fault: str, at: str) -> None:
+    """One of its own, which halts at that request. What it has not sent is lost with it."""
     trial.begin(range(10))
     appender = trial.turns.appender()
     with trial.store.noted() as requests:
         trial.turns.commit(appender, trial.accept(range(10)))
-    number = number_of(".log.", requests)
+    number = number_of(at, requests)
     ghosts = trial.batch(range(10), "ghost")
-    command = process(trial, tmp_path, ghosts[0][3], number, "HALTED_AFTER")
-    killed = subprocess.run(command, capture_output=True, text=True)
+    killed = subprocess.run(process(trial, tmp_path, ghosts[0][3], number, fault), capture_output=True, text=True)
     assert killed.returncode == 137, killed.stderr
     trial.turns.restart()
     trial.check()

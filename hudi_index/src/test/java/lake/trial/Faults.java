@@ -17,7 +17,8 @@ public final class Faults {
     KILLED_BEFORE,
     /** The process ends after it was carried out. */
     KILLED_AFTER,
-    /** The JVM halts after it was carried out, as by kill -9. */
+    /** The JVM halts before it, as by kill -9. */
+    HALTED_BEFORE,
     HALTED_AFTER,
     /** An error; it was not carried out. */
     REFUSED,
@@ -106,6 +107,9 @@ public final class Faults {
     if (kind == Kind.HELD) {
       hold();
       return;
+    }
+    if (kind == Kind.HALTED_BEFORE) {
+      Runtime.getRuntime().halt(137);
     }
     if (kind == Kind.LATE) {
       UNDER_WAY.add(request);
