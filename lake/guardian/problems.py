@@ -6,13 +6,13 @@ LOG = logging.getLogger("guardian")
 
 
 class Problems:
-    """Of one loop, by database."""
+    """Of one loop, by subject: a database, or the definition."""
 
     def __init__(self) -> None:
         self._told: dict[str, str] = {}
 
-    def tell(self, database: str, problem: str) -> None:
+    def tell(self, subject: str, problem: str) -> None:
         """problem: '' when there is none any more; then the same one is said again if it comes back."""
-        if problem and problem != self._told.get(database):
-            LOG.warning("%s: %s", database, problem)
-        self._told[database] = problem
+        if problem and problem != self._told.get(subject):
+            LOG.warning("%s: %s", subject, problem)
+        self._told[subject] = problem

@@ -24,7 +24,7 @@ from lake.guardian.progress import CaptureProgress
 from lake.guardian.repairs import Repairs
 from lake.guardian.restarts import Restarts
 from lake.guardian.truncates import Truncates
-from lake.plan.leaving import leaving
+from lake.plan.leaving import Leaving, leaving
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import Drift
 from lake.sources.engines import engine_of, guard_of
@@ -34,6 +34,7 @@ from lake.state.resync import LOCK, pending
 LOG = logging.getLogger("guardian")
 INSPECT_EVERY_S = 5.0
 LEFTOVERS_EVERY_S = 20.0
+DEFINITION = "the definition cannot be read"
 
 
 class Guardian:
@@ -59,19 +60,24 @@ class Guardian:
     def run(self) -> None:
         """Inspects all sources every few seconds until it is stopped."""
         while not self.stopping.wait(INSPECT_EVERY_S):
+            problem = ""
             try:
                 defined = load_databases(self._home.root, may_be_none=True)
                 left = leaving(self._home, defined)
                 self.known = [one for one in left.joined(defined) if engine_of(one).guard]
             except LakeError as error:
-                LOG.warning("%s", error)
-                continue
-            self.forget_departed({one.database for one in self.known})
-            self.repairs.look_after(self.known)
-            self._truncates.note(self._applied())
-            found = [drift for one in self.known for drift in self.attend(one)]
-            found += [*rules.of_leaving(left.changes), *self._undefined(), *self._left_over()]
-            write(self._home, [*found, *self.newcomers.drifts])
+                problem = str(error)
+            else:
+                self._look(left)
+            self._problems.tell(DEFINITION, problem)
+
+    def _look(self, left: Leaving) -> None:
+        self.forget_departed({one.database for one in self.known})
+        self.repairs.look_after(self.known)
+        self._truncates.note(self._applied())
+        found = [drift for one in self.known for drift in self.attend(one)]
+        found += [*rules.of_leaving(left.changes), *self._undefined(), *self._left_over()]
+        write(self._home, [*found, *self.newcomers.drifts])
 
     def _applied(self) -> list[Database]:
         pipeline = read_pipeline(self._home)

@@ -150,3 +150,22 @@ def test_a_definition_that_is_away_is_forgotten_once_nothing_of_it_is_applied(
     monkeypatch.setattr(watch, "read_pipeline", lambda environment: {"tables": applied})
     Guardian(home).forget_departed(defined=set())
     assert baseline.databases(home) == kept
+
+
+def test_a_definition_that_cannot_be_read_is_said_once(
+    connect: FakeConnect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    guardian = Guardian(load_environment())
+    problems = iter(["no table", "no table", "no key"])
+
+    def unreadable(*_: Any, **__: Any) -> Any:
+        problem = next(problems, None)
+        if problem is None:
+            guardian.stopping.set()
+        raise BadInput(problem or "no key", "shop.yaml", "write one")
+
+    monkeypatch.setattr(watch, "load_databases", unreadable)
+    monkeypatch.setattr(watch, "INSPECT_EVERY_S", 0.0)
+    guardian.run()
+    said = ["no table; shop.yaml; write one", "no key; shop.yaml; write one"]
+    assert caplog.messages == [f"the definition cannot be read: {one}" for one in said]
