@@ -85,10 +85,13 @@ def _without_key(found: Inspection) -> list[str]:
 def repair(
     home: Environment, found: Inspection, timeout_s: float, report: Report, place: BrokenPlace | None = None
 ) -> dict[str, Any]:
-    """The result of read_again(), or of prove() if nothing has to be read. place: is passed over."""
+    """The result of read_again(), or of prove() if nothing has to be read. place: is passed over.
+
+    Without a slot there is a gap, also where no drift says so: before the connector's first record.
+    """
     database, command = found.database, f"lake recover {found.database.database}"
     whole = named_tables(read_pipeline(home), [database.database])
-    if place or any(drift.gap for drift in found.drifts):
+    if place or found.capture is None or any(drift.gap for drift in found.drifts):
         resync.request_again(home, database.database)  # after a gap the connector has lost the request
         result = read_again(home, command, whole, partial(_start_again, home, found), timeout_s, report)
         return {**result, "passed": asdict(place)} if place else result

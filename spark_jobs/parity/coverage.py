@@ -13,7 +13,7 @@ from spark_jobs.runtime.waiting import Deadline, NotCovered, wait_until
 from spark_jobs.sources.engine import Source
 
 Ends = Dict[int, int]  # the next offset of each partition of a topic
-LATE = "not caught up with {} in the time given: {}"
+LATE = "not caught up with {}: {}"
 
 
 def captured(
@@ -21,7 +21,7 @@ def captured(
 ) -> Dict[str, Ends]:
     """The ends of the tables' topics, once Kafka has all that was committed before the position of the source.
 
-    Raises NotCovered when the time is over.
+    Raises NotCovered when the time is over, and at once if nothing is captured.
     """
     try:
         source.wait_until_captured(position, deadline)

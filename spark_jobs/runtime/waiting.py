@@ -11,7 +11,7 @@ STARTED = time.monotonic()
 
 
 class NotCovered(Exception):
-    """The lake did not catch up within the time given; the message says what is missing."""
+    """The lake has not caught up; the message says what is missing."""
 
 
 class Deadline(NamedTuple):

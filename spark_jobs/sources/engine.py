@@ -78,7 +78,8 @@ class Source:
         raise NotImplementedError
 
     def wait_until_captured(self, position: str, deadline: Deadline) -> None:
-        """Waits until Kafka has all that was committed before the position. Raises NotCovered after the deadline."""
+        """Waits until Kafka has all that was committed before the position. Raises NotCovered after the deadline,
+        and at once if nothing captures the database."""
         raise NotImplementedError
 
     def repeated_rows(self, table: str, columns: Columns, only: str) -> ContextManager[ReadRows]:

@@ -5,6 +5,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from pyspark.errors import PySparkException
@@ -15,6 +16,7 @@ from spark_jobs.parity import findings, table_check
 from spark_jobs.parity.findings import SHOWN
 from spark_jobs.parity.sessions import SMALL_BYTES, Sessions
 from spark_jobs.parity.table_check import TableCheck, condition
+from spark_jobs.runtime import waiting
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import Deadline, NotCovered
@@ -119,6 +121,18 @@ def test_a_source_that_does_not_answer_is_refused(spark: SparkSession) -> None:
     source = Source(spark, "jdbc:postgresql://127.0.0.1:1/shop", "lake_verify", "secret")
     with pytest.raises(Refused, match=r"no connection to jdbc:postgresql://127.0.0.1:1/shop: Connection to .* refused"):
         source.connect()
+
+
+def test_a_slot_that_does_not_exist_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`lake recover` gives the proof an hour, and nobody makes the slot meanwhile."""
+    answer = MagicMock(**{"next.return_value": False})
+    monkeypatch.setattr(
+        Source, "connect", lambda _: MagicMock(**{"prepareStatement.return_value.executeQuery.return_value": answer})
+    )
+    monkeypatch.setattr(waiting, "time", Namespace(monotonic=time.monotonic, sleep=lambda _: pytest.fail("it waits")))
+    source = Source(MagicMock(), "jdbc:postgresql://there/shop", "lake_verify", "secret", "lake_shop")
+    with pytest.raises(NotCovered, match="there is no replication slot lake_shop, so nothing is captured"):
+        source.wait_until_captured("0/1", Deadline(time.monotonic() + 3600))
 
 
 def test_a_small_table_is_compared_without_compiled_code(spark: SparkSession) -> None:

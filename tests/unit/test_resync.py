@@ -144,13 +144,18 @@ def test_rows_left_out_stay_to_be_read(asked: Asked) -> None:
     assert asked.begin(RECOVER, ONE) == {"shop.public.account": 20}
 
 
-def test_after_another_gap_the_request_is_sent_again(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+GAP = Drift("shop", "", "replication slot lake_shop does not exist", RECOVER, lost=True)
+
+
+@pytest.mark.parametrize(("drifts", "slot"), [([GAP], "lake_shop"), ([], None)], ids=["a gap", "no record and no slot"])
+def test_after_another_gap_the_request_is_sent_again(
+    asked: Asked, drifts: list[Drift], slot: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked.begin(RECOVER, BOTH)
     monkeypatch.setattr(recover, "named_tables", lambda *_: BOTH)
     monkeypatch.setattr(recover, "read_pipeline", lambda *_: {})
     monkeypatch.setattr(recover, "read_again", lambda home, command, tables, *_: asked.begin(command, tables))
-    gap = Drift("shop", "", "replication slot lake_shop does not exist", RECOVER, lost=True)
-    found: Any = SimpleNamespace(database=SHOP, drifts=[gap])
+    found: Any = SimpleNamespace(database=SHOP, drifts=drifts, capture=slot)
     home: Any = SimpleNamespace(data=asked.home.data, environment=None)
     assert recover.repair(home, found, 1.0, print) == {"shop.public.account": 20, "shop.public.item": 20}
     assert len(asked.tables) == 2

@@ -15,7 +15,7 @@ from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.passwords import password
 from spark_jobs.runtime.pipeline import Table
-from spark_jobs.runtime.waiting import Deadline, wait_until
+from spark_jobs.runtime.waiting import Deadline, NotCovered, wait_until
 from spark_jobs.sources import engine
 from spark_jobs.sources.engine import Columns, NoTable, ReadRows
 from spark_jobs.sources.postgres.types import SourceColumn
@@ -114,7 +114,10 @@ class Source(engine.Source):
         return Snapshot(self)
 
     def wait_until_captured(self, position: str, deadline: Deadline) -> None:
-        """Waits until Kafka has acknowledged to Connect all that was committed before the LSN."""
+        """Waits until Kafka has acknowledged to Connect all that was committed before the LSN.
+
+        Raises NotCovered at once without a slot: the connector makes it at its start, before it reads a row.
+        """
         with closing(self.connect()) as connection:
             wait_until(lambda: _slot_lacks(connection, self._slot, position), deadline)
 
@@ -255,7 +258,7 @@ def any_of(name: str, values: Iterable[str]) -> str:
 def _slot_lacks(connection: Any, slot: str, lsn: str) -> str:
     rows = rows_of(connection, SLOT, lsn, slot)
     if not rows:
-        return "there is no replication slot {}".format(slot)
+        raise NotCovered("there is no replication slot {}, so nothing is captured".format(slot))
     return "" if rows[0][0] else "slot {} confirmed {} of {}".format(slot, rows[0][1], lsn)
 
 
