@@ -5,14 +5,20 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from spark_jobs.archive.writer import PREFIX
+from spark_jobs.events.schema_evolution import SchemaRefused
+from spark_jobs.events.toast_from_table import Unfillable
 from spark_jobs.hudi.table import HudiTable
 from spark_jobs.kafka.lag import LagTracker
 from spark_jobs.runtime.errors import root_cause
 from spark_jobs.streaming.application import Application
-from spark_jobs.streaming.table_writer import TableWriter
+from spark_jobs.streaming.table_writer import PoisonMessage, TableWriter
 
 LOG = logging.getLogger("stream")
-RETRY_S = (1, 2, 5, 10, 30)  # pauses before the next starts of a query that fails; the last one repeats
+# Pauses before the next starts of a query that fails; the last one repeats.
+RETRY_S = (1, 2, 5, 10, 30)
+# They follow where only other messages, or another definition, can help, and nothing of that has come.
+UNCHANGED_S = (60, 120, 240, 480, 600)
+REFUSED = (PoisonMessage, SchemaRefused, Unfillable)
 
 
 class ManagedQuery:
@@ -30,6 +36,8 @@ class ManagedQuery:
         self.query: Any = None
         self.failures = 0
         self.retry_at = 0.0
+        self._failed_at = 0.0
+        self._ends: Dict[int, int] = {}
         self._start = start
         self._began_from: Dict[str, Any] = {}
 
@@ -43,13 +51,29 @@ class ManagedQuery:
         if self.writer is not None:
             self.writer.retire()
 
-    def failed(self, reason: str) -> None:
-        """Delays the next start: a table that can't continue must not slow down the others."""
+    def failed(self, reason: str, refused: bool = False) -> None:
+        """Delays the next start: a table that can't continue must not slow down the others.
+
+        refused: what it has read can't be applied, and will be refused again.
+        """
         if self._position() != self._began_from:
             self.failures = 0
-        wait = RETRY_S[min(self.failures, len(RETRY_S) - 1)]
-        self.failures, self.retry_at, self.query = self.failures + 1, time.time() + wait, None
+        pauses = RETRY_S + UNCHANGED_S if refused else RETRY_S
+        wait = pauses[min(self.failures, len(pauses) - 1)]
+        self.failures, self._failed_at, self.query = self.failures + 1, time.time(), None
+        self.retry_at = self._failed_at + wait
         LOG.error("%s stopped: %s; next try in %d s", self.name, reason, wait)
+
+    def note_ends(self, ends: Dict[int, int]) -> None:
+        """The next offsets of the topic. New messages may be what a stopped table waits for."""
+        if ends and ends != self._ends:
+            self._ends = ends
+            self.hasten()
+
+    def hasten(self) -> None:
+        """Something has changed: the present pause, and those after it, are no longer than RETRY_S."""
+        self.failures = min(self.failures, len(RETRY_S) - 1)
+        self.retry_at = min(self.retry_at, self._failed_at + RETRY_S[-1])
 
     def idle(self) -> bool:
         """True if the last trigger of the query found nothing to do."""
@@ -155,7 +179,7 @@ class ManagedQueries:
     def _note_failure(self, managed: ManagedQuery, error: Any) -> None:
         reason = root_cause(error)
         self._app.progress.update(managed.name, state="stopped", reason=reason)
-        managed.failed(reason)
+        managed.failed(reason, isinstance(error, REFUSED))
 
     def _end(self, managed: ManagedQuery) -> None:
         """Stops the query. After this it writes nothing, and other jobs may write its table."""

@@ -49,13 +49,16 @@ def _requests(control: Control) -> List[Request]:
 
 def _reread(control: Control, requests: List[Request], queries: ManagedQueries) -> None:
     """Serves the requests to read topics again."""
-    feeds = {managed.name: managed.query for managed, _ in queries.of_tables()}
+    tables = {managed.name: managed for managed, _ in queries.of_tables()}
     for one in requests:
-        feed = feeds.get(str(one.arguments.get("table")))
+        managed = tables.get(str(one.arguments.get("table")))
+        feed = managed and managed.query
         try:
-            if feed is not None:  # else it waits for the start of the table
+            if feed:
                 feed.rewind(one.arguments["offsets"])
                 control.answer(one, DONE, {})
+            elif managed:  # it waits for the start of the table
+                managed.hasten()
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             control.answer(one, WRONG, {"error": "offsets must be given by partition: {}".format(error)})
 

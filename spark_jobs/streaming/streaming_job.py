@@ -160,7 +160,9 @@ def note_lags(app: Application, queries: ManagedQueries, now: float) -> None:
     tables = [(managed, managed.query, writer.table.source.topic) for managed, writer in queries.of_tables()]
     ends = _ends(app.broker, {topic for _, _, topic in tables})
     for managed, query, topic in tables:
-        app.progress.note(managed.name, behind_s=managed.lag.age_s(managed.reached(), ends.get(topic) or {}, now))
+        known = ends.get(topic) or {}
+        managed.note_ends(known)
+        app.progress.note(managed.name, behind_s=managed.lag.age_s(managed.reached(), known, now))
         if query is not None and ends.get(topic, {}) is None:
             query.fail(NoTopic(topic))
 

@@ -9,12 +9,15 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from spark_jobs.events.schema_evolution import SchemaRefused
+from spark_jobs.events.toast_from_table import Unfillable
 from spark_jobs.runtime import storage
 from spark_jobs.runtime.status import Progress
-from spark_jobs.streaming import streaming_job
-from spark_jobs.streaming.control import Control
+from spark_jobs.streaming import managed_queries, service_loop, streaming_job
+from spark_jobs.streaming.control import REREAD, Control, Request
 from spark_jobs.streaming.managed_queries import ManagedQueries, ManagedQuery
 from spark_jobs.streaming.streaming_job import StreamingJob, TablesFirst, note_lags
+from spark_jobs.streaming.table_writer import PoisonMessage
 
 BUSY, IDLE = {"numInputRows": 3}, {"numInputRows": 0}
 Start = Callable[[ManagedQuery], Any]
@@ -179,6 +182,72 @@ def test_a_kafka_that_does_not_answer_is_asked_again() -> None:
     made.reconcile({"there": ("spec", lambda managed: running(None)(written(managed, {}, "there")))})
     note_lags(app, made, 100.0)
     assert json.loads(app.progress.to_json(0))["tables"]["there"]["behind_s"] == 0
+
+
+class Failing:
+    """A table that fails each time it begins, and is looked at when it is due. ends: of its topic."""
+
+    def __init__(self, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now, self.ends = 1000.0, {0: 5}
+        self.app = application(ends=lambda topics: dict.fromkeys(topics, self.ends))
+        self.queries = ManagedQueries(self.app)
+        self.begun: list[ManagedQuery] = []
+        self._error = error
+        monkeypatch.setattr(managed_queries, "time", SimpleNamespace(time=lambda: self.now))
+
+    def pauses(self, number: int) -> list[float]:
+        """How long the table waits after each of its next failures."""
+        return [self._pause() for _ in range(number)]
+
+    def left(self) -> float:
+        """How long it still waits, when the ends of its topic were looked at."""
+        note_lags(self.app, self.queries, 0)
+        return self.begun[-1].retry_at - self.now
+
+    def _pause(self) -> float:
+        self.now = self.begun[-1].retry_at if self.begun else self.now
+        self.queries.reconcile({"shop_mor.item": ("spec", self._start)})
+        return self.left()
+
+    def _start(self, managed: ManagedQuery) -> Any:
+        self.begun.append(written(managed, {"0": 3}))
+        raise self._error
+
+
+AGAIN = [PoisonMessage("offset 3 can't be applied"), SchemaRefused("a lost its type"), Unfillable("b is missing", {})]
+
+
+@pytest.mark.parametrize("error", AGAIN, ids=lambda error: type(error).__name__)
+def test_what_only_other_messages_can_help_is_tried_less_and_less(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Failing(error, monkeypatch).pauses(11) == [1, 2, 5, 10, 30, 60, 120, 240, 480, 600, 600]
+
+
+def test_what_may_be_over_at_any_time_is_tried_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Failing(RuntimeError("the registry is away"), monkeypatch).pauses(7) == [1, 2, 5, 10, 30, 30, 30]
+
+
+def test_a_new_message_ends_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be the correction. A table that gets messages all the time is not tried all the time."""
+    table = Failing(AGAIN[0], monkeypatch)
+    assert table.pauses(8)[-1] == 240
+    table.now, table.ends = table.now + 4, {0: 6}
+    assert table.left() == 26
+    assert table.pauses(2) == [30, 60]
+
+
+def test_a_request_to_read_again_ends_a_long_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Failing(AGAIN[0], monkeypatch)
+    assert table.pauses(8)[-1] == 240
+    request = Request("1", REREAD, {"table": "shop_mor.item", "offsets": {"0": 0}})
+    control = SimpleNamespace(pending=lambda *verbs: [request] if REREAD in verbs else [])
+    monkeypatch.setattr(service_loop, "Control", lambda *_: control)
+    monkeypatch.setattr(service_loop.table_services, "is_due", lambda *_: False)
+    pipeline: Any = SimpleNamespace(requests="requests", silver={"service_commits": 10})
+    table.app.spark = table.app.quarantines = None
+    service_loop.serve(table.app, pipeline, table.queries)
+    assert table.left() == 30
 
 
 @pytest.mark.parametrize("stopping", [False, True])
