@@ -1,7 +1,7 @@
 """Requests compaction, cleaning and archiving from the streaming job, and waits for its answers.
 
     spark-submit spark_jobs/compact.py --config <pipeline.json> --output <result.json>
-        [--tables moma.artists,...] [--timeout-s 3600]
+        [--table moma.artists]... [--timeout-s 3600]
 
 The result is {"compacted": [table, ...], "missing": [table, ...]}. The exit code is 0, or 1 if an answer is missing
 when the time is over. A request without an answer is then withdrawn.
@@ -17,14 +17,14 @@ from pyspark.sql import SparkSession
 from spark_jobs.hudi.table import target_name
 from spark_jobs.hudi.table_services import COMPACT
 from spark_jobs.runtime import batch_job, storage
-from spark_jobs.runtime.pipeline import Table, chosen, read_pipeline
+from spark_jobs.runtime.pipeline import Table, add_names, chosen, given_names, read_pipeline
 from spark_jobs.runtime.waiting import LOOK_EVERY_S, Deadline
 
 
 def compact(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The tables that the streaming job has compacted, and those that it has not in time."""
     pipeline = read_pipeline(spark, args.config)
-    asked = {name: uuid.uuid4().hex for table in chosen(pipeline, args.tables) for name in target_names(table)}
+    asked = {name: uuid.uuid4().hex for table in chosen(pipeline, given_names(args)) for name in target_names(table)}
     for name, id in asked.items():
         storage.write_text(spark, *request(pipeline.requests, id, name))
     deadline = Deadline(time.monotonic() + args.timeout_s)
@@ -59,6 +59,6 @@ def unanswered(spark: SparkSession, folder: str, asked: Dict[str, str]) -> List[
 
 if __name__ == "__main__":
     options = batch_job.parser("compact", __doc__, "--output", "--config")
-    options.add_argument("--tables", default="")
+    add_names(options)
     options.add_argument("--timeout-s", type=float, default=3600.0)
     batch_job.run(options, compact, lambda content: int(bool(content["missing"])))

@@ -30,14 +30,17 @@ def refine(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The result of one run. Raises Refused for a query that writes or that Spark refuses, and for an unknown name."""
     folder = "{}/{}".format(args.path, args.name)
     version = "{}/{}{:.0f}".format(folder, VERSION, time.time() * 1000)
-    rows = (
-        live_rows(spark, chosen(read_pipeline(spark, args.config), args.table)) if args.table else queried(spark, args)
-    )
+    rows = named(spark, args) if args.table else queried(spark, args)
     refuse_unknown(rows, args.partition)
     rows.write.partitionBy(*args.partition).option("compression", "snappy").parquet(version)
     switch(spark, args.name, version, rows, args.partition)
     delete_old(spark, folder)
     return {"path": version, **counted(spark.read.parquet(version), args.partition)}
+
+
+def named(spark: SparkSession, args: Any) -> DataFrame:
+    """The rows of the table."""
+    return live_rows(spark, chosen(read_pipeline(spark, args.config), [args.table]))
 
 
 def live_rows(spark: SparkSession, tables: Sequence[Table]) -> DataFrame:

@@ -2,7 +2,7 @@
 
     spark-submit --jars <hudi-utilities>,<lake-streamer> spark_jobs/streamer.py --config <pipeline.json>
         --streamer <streamer.json> [--place bronze=<bucket> ...] --output <result.json> --status <status.json>
-        [--tables moma.artists,...] [--types cow,mor] [--schemas file|registry] [--once] [--replay] [--interval-s 5]
+        [--table moma.artists]... [--types cow,mor] [--schemas file|registry] [--once] [--replay] [--interval-s 5]
         [--continuous]
 
 The tables are written one after the other. HoodieStreamer's own --continuous would read one table forever; and its
@@ -28,7 +28,7 @@ from spark_jobs.kafka.schema_registry import Registry
 from spark_jobs.runtime import batch_job, storage
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, add_names, chosen, given_names, read_pipeline
 
 LOG = logging.getLogger("streamer")
 STATUS_S = 10.0  # a large table takes minutes: a new status shows that the job is alive
@@ -39,7 +39,7 @@ class Job:
 
     def __init__(self, spark: SparkSession, pipeline: Pipeline, targets: List[Dict[str, Any]], args: Any) -> None:
         registry = Registry(pipeline.registry)
-        tables = {"{0.database}.{0.stored_as}".format(table): table for table in chosen(pipeline, args.tables)}
+        tables = {"{0.database}.{0.stored_as}".format(table): table for table in chosen(pipeline, given_names(args))}
         wanted = [one for one in targets if one["table"] in tables and one["type"] in args.types.split(",")]
         self.tables = [StreamedTable(spark, tables[one["table"]], one, registry, args.schemas) for one in wanted]
         if not wanted:
@@ -133,7 +133,7 @@ def code(content: Dict[str, Any]) -> int:
 if __name__ == "__main__":
     options = batch_job.parser("streamer", __doc__, "--output", "--config", "--streamer", "--status")
     options.add_argument("--place", action="append", default=[])
-    options.add_argument("--tables", default="")
+    add_names(options)
     options.add_argument("--types", default="cow,mor")
     options.add_argument("--schemas", choices=("file", "registry"), default="file")
     options.add_argument("--once", action="store_true", help="one round")

@@ -1,7 +1,7 @@
 """Data validation: compares PostgreSQL at one position with the lake that covers it, all rows, column by column.
 
     spark-submit spark_jobs/verify.py --config <pipeline.json> --output <result.json>
-        --jdbc-url jdbc:postgresql://<host>:<port> --user <user> [--tables moma.artists,...] [--timeout-s 180]
+        --jdbc-url jdbc:postgresql://<host>:<port> --user <user> [--table moma.artists]... [--timeout-s 180]
 
 The password is read from LAKE_VERIFY_PASSWORD. The exit code is 0 on equality, 1 on a difference, 2 on bad input.
 It works while writes continue: a key that differs is compared again at a later position until it agrees, or until its
@@ -30,7 +30,7 @@ from spark_jobs.parity.table_check import TableCheck
 from spark_jobs.quarantine import table as quarantine
 from spark_jobs.runtime import batch_job
 from spark_jobs.runtime.errors import root_cause
-from spark_jobs.runtime.pipeline import Pipeline, chosen, read_pipeline
+from spark_jobs.runtime.pipeline import Pipeline, add_names, chosen, given_names, read_pipeline
 from spark_jobs.runtime.waiting import Deadline, NotCovered, print_progress, wait_until
 from spark_jobs.sources.engine import NoTable, Snapshot, Source, Unmapped, engine
 
@@ -198,12 +198,12 @@ def verdict(check: TableCheck) -> str:
 def prove(spark: SparkSession, args: Any) -> Dict[str, Any]:
     """The comparison of all chosen tables."""
     pipeline, sessions = read_pipeline(spark, args.config), Sessions(spark)
-    checks = [TableCheck(sessions, table, args.timeout_s) for table in chosen(pipeline, args.tables)]
+    checks = [TableCheck(sessions, table, args.timeout_s) for table in chosen(pipeline, given_names(args))]
     return Check(spark, pipeline, args).run(checks)
 
 
 if __name__ == "__main__":
     options = batch_job.parser("verify", __doc__, "--output", "--config", "--jdbc-url", "--user")
-    options.add_argument("--tables", default="")
+    add_names(options)
     options.add_argument("--timeout-s", type=float, default=180.0)
     batch_job.run(options, prove, lambda content: int(not content["equal"]))

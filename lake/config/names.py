@@ -49,6 +49,11 @@ def named_targets(pipeline: dict[str, Any], names: list[str]) -> list[str]:
     return [target for table in named_tables(pipeline, names) for target in targets_of(table)]
 
 
+def as_options(names: Iterable[str]) -> list[str]:
+    """The names as the options of a Spark job: one for each, as a name may have any character, also the first one."""
+    return [f"--table={name}" for name in names]
+
+
 def refuse_unknown(what: str, names: Iterable[str], known: Collection[str], where: str = "command line") -> None:
     """BadInput for the first name that is not among the known ones. what: the kind of thing, "database"."""
     for name in names:

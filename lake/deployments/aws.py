@@ -11,6 +11,7 @@ from lake.aws.steps import ADMIN_USER, login, refine_words, streamer_words
 from lake.config.definition import Database
 from lake.config.environment import PROJECT
 from lake.config.errors import BadInput
+from lake.config.names import as_options
 from lake.config.refinement import REFINE, Refinement
 from lake.config.report import Report, silent
 from lake.config.versions import EMR, no_streamer
@@ -69,8 +70,7 @@ class AwsDeployment(AwsResources):
         """Waits until every table is captured. The result also stays in S3, with the earlier ones."""
         wait(lambda: not self._missing(), "the first commit of every table", CAPTURED_WITHIN_S)
         words = [*self.steps.config(), *login(self.steps.outputs()), "--timeout-s", str(timeout_s)]
-        some = ["--tables", ",".join(names)] if names else []
-        return self.steps.run("verify", [*words, *some], report, timeout_s + RUN_WITHIN_S)
+        return self.steps.run("verify", [*words, *as_options(names)], report, timeout_s + RUN_WITHIN_S)
 
     def _missing(self) -> list[str]:
         """The tables of the definition that no job has committed yet."""

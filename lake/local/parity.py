@@ -7,6 +7,7 @@ from typing import Any
 from lake.clients.stream_status import wait_for_snapshots
 from lake.config.definition import load_databases
 from lake.config.environment import LOOPBACK, Environment
+from lake.config.names import as_options
 from lake.config.report import Report
 from lake.local.spark_job import Watch, last_progress, run_job
 from lake.sources.postgres.roles import VERIFY
@@ -26,7 +27,7 @@ def compare(home: Environment, names: list[str], timeout_s: float, report: Repor
         if line := last_progress(log, "verify"):
             report(line)
 
-    return run_reader(home, "verify", ["--tables", ",".join(names), "--timeout-s", str(left_s)], watch)
+    return run_reader(home, "verify", [*as_options(names), "--timeout-s", str(left_s)], watch)
 
 
 def run_reader(home: Environment, job: str, arguments: list[str], watch: Watch = lambda log: None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from lake.config.definition import Database, Table, TableType
 from lake.config.environment import HISTORY_COMMITS, Environment
 from lake.config.errors import BadInput
 from lake.config.files import write
+from lake.config.names import as_options
 from lake.rendering import hudi
 
 BASE = "base.properties"
@@ -157,7 +158,7 @@ def job_arguments(options: RunOptions, *, streamer: str, status: str) -> list[st
     return [
         *("--streamer", streamer),
         *("--status", status),
-        *(("--tables", ",".join(options.names)) if options.names else ()),  # a step of EMR takes no empty argument
+        *as_options(options.names),
         *("--types", ",".join(options.kinds)),
         *("--schemas", options.schemas),
         *("--interval-s", str(options.interval_s)),

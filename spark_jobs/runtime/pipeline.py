@@ -1,8 +1,9 @@
 """The pipeline file: which topics become which tables, rendered from the definitions."""
 
 import json
+from argparse import ArgumentParser
 from dataclasses import dataclass
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 from pyspark.sql import SparkSession
 
@@ -137,10 +138,21 @@ def read_pipeline(spark: SparkSession, path: str) -> Pipeline:
     return Pipeline(**content)
 
 
-def chosen(pipeline: Pipeline, names: str) -> List[Table]:
-    """The tables of these names, comma separated; all tables for ''. Raises Refused for an unknown name."""
+def add_names(options: ArgumentParser) -> None:
+    """Adds `--table NAME`, once for each name, and `--tables NAME,NAME`, for names without a comma."""
+    options.add_argument("--table", action="append", default=[])
+    options.add_argument("--tables", default="")
+
+
+def given_names(args: Any) -> List[str]:
+    """The names that the options of add_names() give."""
+    return [*args.table, *(args.tables.split(",") if args.tables else ())]
+
+
+def chosen(pipeline: Pipeline, names: Sequence[str]) -> List[Table]:
+    """The tables of these names; all tables for none. Raises Refused for an unknown name."""
     found: List[Table] = []
-    for name in names.split(",") if names else ():
+    for name in names:
         matches = [table for table in pipeline.tables if name in table.names()]
         if not matches:
             known = ", ".join(sorted("{0.database}.{0.stored_as}".format(table) for table in pipeline.tables))

@@ -26,7 +26,7 @@ def test_each_command_of_the_page_succeeds(walked: Walked, page: Path) -> None:
 def test_the_steps_have_what_the_pages_say(walked: Walked) -> None:
     refined, streamed, verified = (walked.steps[name] for name in ("refine", "streamer-once", "verify"))
     assert "datalake.cdc_events" in refined[refined.index("--sql") + 1]
-    assert "tickit.sale" in streamed and "tickit" in verified[verified.index("--tables") + 1]
+    assert "--table=tickit.sale" in streamed and "--table=tickit" in verified
     assert {"sales-seed", "sales-totals", "sales-incremental", "sales-results", "topics"} < set(walked.steps)
 
 

@@ -38,8 +38,8 @@ def pipeline(tmp_path: Path) -> Path:
     return path
 
 
-def asked(pipeline: Path, tables: str = "", timeout_s: float = 60.0) -> Namespace:
-    return Namespace(config=pipeline.as_uri(), tables=tables, timeout_s=timeout_s)
+def asked(pipeline: Path, *tables: str, timeout_s: float = 60.0) -> Namespace:
+    return Namespace(config=pipeline.as_uri(), tables="", table=tables, timeout_s=timeout_s)
 
 
 def serve(spark: SparkSession, folder: Path, until: threading.Event, seen: list[str]) -> None:

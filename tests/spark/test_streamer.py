@@ -1,7 +1,7 @@
 """HoodieStreamer's files from the definition, and the schema and SQL that its job adds."""
 
 import json
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ from spark_jobs.events import flatten
 from spark_jobs.hudi import lease
 from spark_jobs.hudi.lease import Leases
 from spark_jobs.runtime.batch_job import Refused
-from spark_jobs.runtime.pipeline import Table, chosen
+from spark_jobs.runtime.pipeline import Table, add_names, chosen, given_names
 from spark_jobs.streamer import Job, keep_writing, settled
 from tests.poisoned import numeric
 
@@ -202,9 +202,9 @@ def test_new_columns_go_behind_those_that_the_table_has(spark: SparkSession) -> 
 
 @pytest.mark.parametrize(
     ("names", "known"),
-    [("", True), ("shop", True), ("shop.t", True), ("shop.public.t", True), ("t", False)],
+    [([], True), (["shop"], True), (["shop.t"], True), (["shop.public.t"], True), (["t"], False)],
 )
-def test_a_table_is_named_as_in_the_other_commands(names: str, known: bool) -> None:
+def test_a_table_is_named_as_in_the_other_commands(names: list[str], known: bool) -> None:
     pipeline = Namespace(tables=[table()])
     with nullcontext() if known else pytest.raises(Refused, match="there is no table or database 't' in the lake"):
         assert chosen(pipeline, names) == [table()]  # type: ignore[arg-type]
@@ -260,8 +260,25 @@ def test_the_status_is_written_again_after_the_storage_did_not_answer() -> None:
 def test_no_word_of_the_command_line_is_empty() -> None:
     """A step of EMR takes none."""
     assert "" not in job_arguments(RunOptions(), streamer="x", status="y")
-    words = job_arguments(RunOptions(names=["moma", "shop.sale"]), streamer="x", status="y")
-    assert words[words.index("--tables") + 1] == "moma,shop.sale"
+
+
+NAMED = [["moma", "shop.sale"], ["-moma", 'shop.public."a, b"'], []]
+
+
+@pytest.mark.parametrize("names", NAMED)
+def test_a_job_takes_names_as_they_are(names: list[str]) -> None:
+    words = job_arguments(RunOptions(names=names), streamer="x", status="y")
+    assert given_names(named().parse_known_args(words)[0]) == names
+
+
+def test_names_without_a_comma_may_be_in_one_list() -> None:
+    assert given_names(named().parse_args(["--tables", "moma,shop.sale", "--table", "a,b"])) == ["a,b", *NAMED[0]]
+
+
+def named() -> ArgumentParser:
+    options = ArgumentParser()
+    add_names(options)
+    return options
 
 
 def test_a_second_writer_of_a_table_is_refused(
@@ -276,7 +293,13 @@ def test_a_second_writer_of_a_table_is_refused(
         "path": f"{tmp_path.as_uri()}/shop/t_cow",
     }
     args = Namespace(
-        tables="", types="cow", schemas="file", once=True, continuous=False, status=f"{tmp_path.as_uri()}/status.json"
+        tables="",
+        table=[],
+        types="cow",
+        schemas="file",
+        once=True,
+        continuous=False,
+        status=f"{tmp_path.as_uri()}/status.json",
     )
     job = Job(spark, Namespace(registry="", tables=[table()]), [target], args)  # type: ignore[arg-type]
     other = Leases(spark, "streamer application_1", lambda reason: None)
