@@ -97,8 +97,8 @@ class Table:
 
     @property
     def source_name(self) -> str:
-        """The name within the database; a part with a dot or a quote in it is in quotes."""
-        return ".".join(_written(part) for part in (self.schema, self.table))
+        """The name within the database, as joined()."""
+        return joined(self.schema, self.table)
 
     @property
     def full_name(self) -> str:
@@ -159,6 +159,11 @@ def chosen(pipeline: Pipeline, names: Sequence[str]) -> List[Table]:
             raise Refused("there is no table or database '{}' in the lake; there are: {}".format(name, known))
         found.extend(table for table in matches if table not in found)
     return found if names else list(pipeline.tables)
+
+
+def joined(schema: str, table: str) -> str:
+    """The name of a table as a definition has it: a part with a dot or a quote in it is in quotes."""
+    return "{}.{}".format(_written(schema), _written(table))
 
 
 def _written(part: str) -> str:

@@ -21,6 +21,7 @@ from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.runtime.waiting import Deadline, NotCovered
 from spark_jobs.sources.engine import NoTable, Unmapped
+from spark_jobs.sources.postgres import reader
 from spark_jobs.sources.postgres.reader import Source
 from spark_jobs.sources.postgres.types import SourceColumn
 from spark_jobs.verify import RETRIES, Check
@@ -133,6 +134,14 @@ def test_a_slot_that_does_not_exist_is_not_waited_for(monkeypatch: pytest.Monkey
     source = Source(MagicMock(), "jdbc:postgresql://there/shop", "lake_verify", "secret", "lake_shop")
     with pytest.raises(NotCovered, match="there is no replication slot lake_shop, so nothing is captured"):
         source.wait_until_captured("0/1", Deadline(time.monotonic() + 3600))
+
+
+def test_a_table_of_the_source_is_named_as_in_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else one that is captured would be named as left out."""
+    names = [["public", "plain"], ["My Schema", "a.b"], ["public", 'a"b']]
+    monkeypatch.setattr(reader, "rows_of", lambda _, query, *__: names if query == reader.TABLES else [["0/1"]])
+    snapshot = reader.Snapshot(MagicMock())
+    assert snapshot.tables() == ["public.plain", 'My Schema."a.b"', 'public."a""b"']
 
 
 def test_a_small_table_is_compared_without_compiled_code(spark: SparkSession) -> None:

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_jobs.runtime.batch_job import Refused
 from spark_jobs.runtime.jvm import java, java_map
 from spark_jobs.runtime.passwords import password
-from spark_jobs.runtime.pipeline import Table
+from spark_jobs.runtime.pipeline import Table, joined
 from spark_jobs.runtime.waiting import Deadline, NotCovered, wait_until
 from spark_jobs.sources import engine
 from spark_jobs.sources.engine import Columns, NoTable, ReadRows
@@ -38,9 +38,9 @@ READABLE = "CASE WHEN {name} IS DISTINCT FROM NULL THEN coalesce({text}, 'a valu
 # Servers before 17 do not know it, and refuse a session that sets it at its start.
 NO_TIMEOUT = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'"
 TABLES = """
-SELECT n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence = 'p'
-  AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'lake') ORDER BY 1
+  AND n.nspname !~ '^pg_' AND n.nspname NOT IN ('information_schema', 'lake') ORDER BY 1, 2
 """
 SIZE = """
 SELECT sum(pg_table_size(part)) FROM (
@@ -162,7 +162,7 @@ class Snapshot(engine.Snapshot):
 
     def tables(self) -> List[str]:
         """All tables that hold rows of their own, or are the root of partitions: schema.table."""
-        return [str(row[0]) for row in self._rows(TABLES)]
+        return [joined(*map(str, row)) for row in self._rows(TABLES)]
 
     def size(self, table: str) -> int:
         """The bytes of a table and of its partitions, with the long values that are kept beside the rows."""
