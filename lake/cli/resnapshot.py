@@ -5,7 +5,7 @@ import typer
 from lake.cli import options
 from lake.cli.parity_output import show_resync
 from lake.config.environment import load_environment
-from lake.config.names import named_tables
+from lake.config.names import command_line, named_tables
 from lake.local.status import refuse_stopped
 from lake.rendering.pipeline import read_pipeline
 from lake.resync.finish import read_again
@@ -31,7 +31,7 @@ def resnapshot(
     refuse_without_key(tables)
     refuse_stopped(home)
     check_sources(home, {table["database"] for table in tables})
-    command = f"lake resnapshot {' '.join(names)}"
+    command = command_line("resnapshot", *names)
     with options.progress("requesting the rows from the connector") as report, turn(home, timeout, report):
         result = read_again(home, command, tables, snapshot_request(home), timeout, report)
     options.print_json(result) if as_json else show_resync(result)

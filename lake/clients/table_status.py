@@ -8,6 +8,7 @@ from lake.clients.stream_status import reported, silent_s
 from lake.config.definition import DEFAULT_ENGINE, Database
 from lake.config.environment import Environment
 from lake.config.errors import LakeError
+from lake.config.names import command_line
 from lake.rendering.pipeline import read_pipeline
 from lake.sources.drift import BEHIND_S
 from lake.sources.engines import engine_named, engine_of
@@ -128,4 +129,4 @@ def _connector(home: Environment, database: Database) -> tuple[str, list[str], s
 
 def _reason(why: str, database: Database) -> str:
     """Why a task failed, and what leads on: the guardian starts it again, which may not be enough."""
-    return f"{why}; if it fails again and again: lake recover {database.database}" if why else ""
+    return f"{why}; if it fails again and again: {command_line('recover', database.database)}" if why else ""

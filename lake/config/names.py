@@ -1,5 +1,6 @@
 """Names of tables as they are given on the command line: DATABASE, DATABASE.TABLE or DATABASE.SCHEMA.TABLE."""
 
+import shlex
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -52,6 +53,11 @@ def named_targets(pipeline: dict[str, Any], names: list[str]) -> list[str]:
 def as_options(names: Iterable[str]) -> list[str]:
     """The names as the options of a Spark job: one for each, as a name may have any character, also the first one."""
     return [f"--table={name}" for name in names]
+
+
+def command_line(*words: str) -> str:
+    """A command of the lake for a shell: names may have spaces and quotes."""
+    return shlex.join(["lake", *words])
 
 
 def refuse_unknown(what: str, names: Iterable[str], known: Collection[str], where: str = "command line") -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from lake.config.errors import BadInput
 from lake.config.files import read_json
+from lake.config.names import command_line
 
 WILD = re.compile(r'"(?:[^"]|"")*"|([*?])')
 
@@ -55,7 +56,7 @@ def with_resolved(content: dict[str, Any], path: Path) -> dict[str, Any]:
     met = read_json(resolved_path(path))
     if met is None:
         what = f"the catalog was not asked yet what {', '.join(patterns)} means"
-        raise BadInput(what, f"{path}, key tables", f"run: lake init {path.stem} --update")
+        raise BadInput(what, f"{path}, key tables", f"run: {command_line('init', path.stem, '--update')}")
     exact = {name: settings for name, settings in content["tables"].items() if str(name) not in patterns}
     found = {name: (first_met(patterns, name), read) for name, read in met.items() if name not in exact}
     added = {name: {**read, **(patterns[pattern] or {})} for name, (pattern, read) in found.items() if pattern}

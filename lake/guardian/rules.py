@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lake.config.definition import Database
+from lake.config.names import command_line
 from lake.sources.change import Change
 from lake.sources.drift import BEHIND_S, Drift
 from lake.sources.engine import SourceFacts, TableFacts
@@ -30,7 +31,7 @@ def of_connectors(database: Database, settings: Mapping[str, Mapping[str, str]])
         named = [f"{key} {value}" for key, value in shared.items() if one.get(key) == value]
         if named and name != database.connector:
             what = f"connector {name} has the {' and the '.join(named)} of {database.connector}, too"
-            now = f"delete {name} in Kafka Connect, then: lake verify {database.database}"
+            now = f"delete {name} in Kafka Connect, then: {command_line('verify', database.database)}"
             yield Drift(database.database, "", what, now)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from lake.config.definition import Database, Table
 from lake.config.environment import Environment
-from lake.config.names import source_name
+from lake.config.names import command_line, source_name
 from lake.plan.facts import Facts
 from lake.plan.refusals import NOTHING, Refused, content, running
 from lake.rendering import columns
@@ -106,7 +106,8 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
         if not is_captured or not _is_applied(database, table, facts):
             detail = f"existing rows of {table.full_name}, while changes are streamed"
             if table.without_key:
-                detail = f"existing rows of {table.full_name}, with all other tables: lake recover {database.database}"
+                command = command_line("recover", database.database)
+                detail = f"existing rows of {table.full_name}, with all other tables: {command}"
             yield Change("snapshot", database.database, table.full_name, "read", detail, table.full_name)
 
 

@@ -10,7 +10,7 @@ from lake.clients.connect import Connect, runs, states
 from lake.config.definition import Database
 from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
-from lake.config.names import named_tables, source_name
+from lake.config.names import command_line, named_tables, source_name
 from lake.config.report import Report
 from lake.config.waiting import wait_until
 from lake.guardian.inspect import Inspection, accept_server, inspect
@@ -89,7 +89,7 @@ def repair(
 
     Without a slot there is a gap, also where no drift says so: before the connector's first record.
     """
-    database, command = found.database, f"lake recover {found.database.database}"
+    database, command = found.database, command_line("recover", found.database.database)
     whole = named_tables(read_pipeline(home), [database.database])
     if place or found.capture is None or any(drift.gap for drift in found.drifts):
         resync.request_again(home, database.database)  # after a gap the connector has lost the request

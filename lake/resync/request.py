@@ -5,7 +5,7 @@ from typing import Any
 from lake.config.definition import load_databases
 from lake.config.environment import Environment
 from lake.config.errors import BadInput
-from lake.config.names import source_name
+from lake.config.names import command_line, source_name
 from lake.sources.engines import engine_of
 from lake.sources.findings import refuse
 from lake.state.resync import Request
@@ -25,7 +25,7 @@ def refuse_without_key(tables: list[dict[str, Any]]) -> None:
     for table in tables:
         if table.get("without_key"):
             name = f"{table['database']}.{source_name(table)}"
-            now = f"run: lake recover {table['database']} --new-slot, or name the other tables"
+            now = f"run: {command_line('recover', table['database'], '--new-slot')}, or name the other tables"
             raise BadInput(
                 f"{name} has no key, so it is read with all tables of its database only", "command line", now
             )

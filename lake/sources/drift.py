@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lake.config.definition import Database
+from lake.config.names import command_line
 
 BEHIND_S = 30.0  # a healthy capture has a change within five seconds (docs/measured.md)
 
@@ -28,8 +29,10 @@ class Drift:
 
 
 def gap(database: Database, what: str) -> Drift:
-    return Drift(database.database, "", f"{what}; changes are lost", f"lake recover {database.database}", lost=True)
+    return Drift(
+        database.database, "", f"{what}; changes are lost", command_line("recover", database.database), lost=True
+    )
 
 
 def loss(database: Database, table: str, what: str) -> Drift:
-    return Drift(database.database, table, f"{table} {what}", f"lake recover {database.database}", lost=True)
+    return Drift(database.database, table, f"{table} {what}", command_line("recover", database.database), lost=True)

@@ -18,7 +18,7 @@ from lake.config.environment import Environment
 from lake.config.errors import BadInput, LakeError
 from lake.config.files import read_json, replace_json
 from lake.config.lock import await_free, is_locked, locked
-from lake.config.names import source_name
+from lake.config.names import command_line, source_name
 from lake.config.report import Report
 from lake.config.waiting import wait_while
 from lake.sources.drift import Drift
@@ -77,7 +77,7 @@ def check_interrupted(home: Environment, command: str, tables: Tables) -> None:
         kept = _kept(home, database)
         if kept and kept.command != command and not _topics(own) >= kept.bounds.keys():
             what = f"'{kept.command}' was interrupted and had begun to read more tables of {database}"
-            raise BadInput(what, command, f"run first: {kept.command}, or: lake recover {database}")
+            raise BadInput(what, command, f"run first: {kept.command}, or: {command_line('recover', database)}")
 
 
 def _begun(home: Environment, command: str, database: str, tables: Tables, request: Request) -> Resync:

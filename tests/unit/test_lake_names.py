@@ -1,5 +1,6 @@
 """Names in the lake that are not those of the source."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,29 @@ from pydantic import ValidationError
 
 from lake.aws.rendering import glue_databases
 from lake.config.definition import Database, load_databases
+from lake.config.environment import PROJECT
 from lake.config.errors import BadInput
 from lake.config.names import named_targets
 from lake.plan.preconditions import findings
 from lake.rendering.pipeline import pipeline
 from lake.rendering.streamer import Places, streamer
+from lake.sources.drift import loss
 from lake.sources.findings import refuse
 from tests.unit.test_plan import LOCAL, settled
 
 PLACES = Places("s3a://b/bronze/topics", "s3a://b/streamer", "file:///f", "http://registry")
+
+
+# A name in a command that a message suggests, as it is.
+UNQUOTED = re.compile(
+    r"""\blake (?:recover|resnapshot|verify|init|compact|sql|quarantine|refine|streamer)\b[^"'{]*\{"""
+)
+
+
+def test_a_suggested_command_is_one_for_a_shell() -> None:
+    assert loss(Database.model_construct(database="it's new"), "", "").now == """lake recover 'it'"'"'s new'"""
+    files = (PROJECT / "lake").rglob("*.py")
+    assert [str(path) for path in files if UNQUOTED.search(path.read_text())] == []
 
 
 def tickets(**settings: Any) -> Database:

@@ -23,6 +23,7 @@ from lake.sources.postgres.catalog import (
     taken,
 )
 from lake.sources.postgres.limit import ACCEPT_UNLIMITED, SET_LIMIT, UNLIMITED
+from lake.sources.postgres.relations import signalled
 from lake.sources.postgres.roles import CAPTURE
 
 # Hudi, Spark and the metastore must get the value back from the folder's name; these types are tested.
@@ -147,7 +148,7 @@ def _of_family(database: Database, found: SourceTable) -> Iterator[Rule]:
 
 def _of_key(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]:
     name, known = found.full_name, found.identities
-    now = f"ALTER TABLE {name} ADD PRIMARY KEY (...), {LEAVE_OUT}"
+    now = f"ALTER TABLE {signalled(name)} ADD PRIMARY KEY (...), {LEAVE_OUT}"
     if found.kind == "p" and not found.key:  # REPLICA IDENTITY FULL is not inherited either
         inherited = f"{name} has partitions and no primary key, so a later partition would have no replica identity"
         yield True, inherited, "", now
