@@ -32,6 +32,11 @@ class SecondServer:
     authority: Path | None
     user: str = "boss"
 
+    @property
+    def has_extensions(self) -> bool:
+        """True for Debian's server, which has those of PostgreSQL itself."""
+        return self.authority is not None
+
     def dsn(self, database: str) -> str:
         tls = f"sslmode=verify-full&sslrootcert={self.authority}" if self.authority else "sslmode=disable"
         return f"postgresql://{self.user}@localhost:{self.port}/{database}?{tls}"
@@ -102,11 +107,15 @@ def _openssl(*words: str) -> None:
 
 
 def _settle(data: Path, port: int, has_tls: bool) -> None:
-    """Over TCP and TLS alone, and with a limit for the log; each statement is logged, so a password would show."""
+    """Over TCP and TLS alone, and with a limit for the log; each statement is logged, so a password would show.
+
+    Unlike the lake's own server it knows two-phase commit.
+    """
     tls = ["ssl = on", "ssl_cert_file = 'own.pem'", "ssl_key_file = 'own.key'"] if has_tls else []
     settings = [
         *(f"port = {port}", f"listen_addresses = '{LOOPBACK}'", "unix_socket_directories = ''"),
         *("wal_level = logical", "max_slot_wal_keep_size = '1GB'", "log_statement = all", "shared_buffers = 32MB"),
+        "max_prepared_transactions = 4",
     ]
     with (data / "postgresql.conf").open("a") as file:
         file.write("\n".join([*settings, *tls, ""]))

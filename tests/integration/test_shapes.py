@@ -35,7 +35,8 @@ MADE_ANEW = """\
 INSERT INTO made SELECT id + 10, p, ps, ds, grid, f, fs, bare FROM made;
 UPDATE made SET p = (2, 'say "x", (y)'), ps = ps || (3, '{}')::pair, grid = '[0:0][1:2]={{7,NULL}}' WHERE id IN (1, 2);
 """
-# Subtransactions, some rolled back; MERGE, ON CONFLICT, a writing CTE, a replication origin, DDL together with DML.
+# Subtransactions and savepoints, some rolled back; MERGE, ON CONFLICT, a writing CTE, a replication origin, DDL
+# together with DML.
 WRITTEN = """\
 CREATE TYPE nothing AS ENUM ();
 CREATE TABLE written (id int PRIMARY KEY, v text, letter "char", state nothing);
@@ -48,6 +49,8 @@ MERGE INTO written w USING (VALUES (1, 'm'), (2, NULL), (300, 'm')) s (id, v) ON
 WHEN MATCHED AND s.v IS NULL THEN DELETE WHEN MATCHED THEN UPDATE SET v = s.v \
 WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v);
 INSERT INTO written VALUES (1, 'c'), (301, 'c') ON CONFLICT (id) DO UPDATE SET v = written.v || excluded.v;
+BEGIN; INSERT INTO written VALUES (500, 'a'); SAVEPOINT one; UPDATE written SET v = 'lost' WHERE id = 500; \
+SAVEPOINT two; DELETE FROM written WHERE id = 500; ROLLBACK TO one; INSERT INTO written VALUES (501, 'b'); COMMIT;
 WITH gone AS (DELETE FROM written WHERE id IN (3, 300) RETURNING *) INSERT INTO written SELECT id + 400, v FROM gone;
 SELECT pg_replication_origin_create('elsewhere'), pg_replication_origin_session_setup('elsewhere');
 UPDATE written SET letter = '\\351' WHERE id > 3 AND id < 12;
