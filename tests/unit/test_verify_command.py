@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from lake.config.environment import Environment
+from lake.config.errors import BadInput
 from lake.config.secrets import Secrets
 from lake.local import parity
 from lake.local.spark_job import END_BYTES, last_progress, new_log
 
 NOISE = "26/11/22 10:00:00 WARN Utils: verify: is not at the beginning\n"
+APPLIED = {"tables": [{"database": "shop", "schema": "public", "table": "a"}]}
 TOLD = "verify:    3.1 s  shop.public.a: 7 rows of cow\n"
 
 
@@ -48,6 +50,13 @@ def test_a_long_proof_tells_how_far_it_is(home: Environment, monkeypatch: pytest
 
     said: list[str] = []
     monkeypatch.setattr(parity, "load_databases", lambda root: [])
+    monkeypatch.setattr(parity, "read_pipeline", lambda _: APPLIED)
     monkeypatch.setattr(parity, "run_job", run_job)
     assert parity.compare(home, ["shop"], 1, said.append) == {"equal": True}
     assert said == ["starting Spark", "verify:   9.0 s  waiting: partition 0 [/of x]"]
+
+
+def test_an_unknown_table_is_refused_before_spark_starts(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parity, "read_pipeline", lambda _: APPLIED)
+    with pytest.raises(BadInput, match=r"no table or database 'shop\.b' in the lake; .* choose from: shop\.a"):
+        parity.compare(home, ["shop.b"], 1, lambda line: pytest.fail(line))
