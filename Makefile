@@ -35,7 +35,7 @@ unit: setup ## fast tests, no services and no JVM
 	$(BESIDE) .venv/bin/pytest tests/unit
 
 spark: setup ## tests of the Spark jobs in one small session, no services
-	$(BESIDE) .venv/bin/pytest tests/spark
+	$(BESIDE) .venv/bin/pytest tests/spark -m "not slow"
 
 synth: setup ## the AWS stacks of every environment: snapshots, rules, rights
 	$(BESIDE) .venv/bin/pytest tests/synth
@@ -73,6 +73,7 @@ acceptance: setup ## replay the cases of the posts, and write their table, docs/
 slow: iam airflow ## the schema change and fault tests and the example DAGs, which are too slow for every change
 	@LAKE_RELEASE=$(OTHER_RELEASE) $(PYTHON) tools/bootstrap.py
 	LAKE_RELEASE=$(OTHER_RELEASE) PYTHONPATH=build/$(OTHER_RELEASE)/python .venv/bin/pytest tests/spark
+	.venv/bin/pytest tests/spark -m slow
 	.venv/bin/pytest tests/integration tests/acceptance tests/faults -m slow
 	LAKE_KILLS=20 .venv/bin/pytest tests/emulated_account -m "operations or slow"
 

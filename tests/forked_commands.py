@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from lake.cli.main import main
+from tests import warm_spark
 
 FAILED = 1  # the exit code of Python after an exception
 TESTS = os.getppid()
@@ -51,6 +52,7 @@ def _run_here(arguments: list[str], environment: dict[str, str], folder: str, ou
     for number, path in enumerate(output, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     sys.argv = ["lake", *arguments]
+    warm_spark.use_it()
     try:
         main()
     except SystemExit as end:

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from lake.local.streamer import class_path
 from lake.state import applied
 from tests import forked_commands
 from tests.clocks import HANG_S
+from tests.warm_spark import WarmSpark
 
 SHARED_PORTS = int(os.environ.get("LAKE_TEST_PORTS", "28000"))  # set it to test two checkouts beside each other
 MEMORY = "3g"  # Hudi holds the merged log of a file slice, which may be half a gigabyte, once more for each task
@@ -41,6 +42,7 @@ class RunningLake:
     port_base: int
     environments: Path = ENVIRONMENTS
     release: str = ""  # of EMR; "" for the default
+    is_shared: bool = False  # by so many tests that a warm JVM for its jobs pays
 
     @property
     def variables(self) -> dict[str, str]:
@@ -67,6 +69,15 @@ class RunningLake:
         with self.meant():
             return load_environment()
 
+    @cached_property
+    def warm_spark(self) -> WarmSpark:
+        return WarmSpark(self.home)
+
+    @property
+    def cold(self) -> "RunningLake":
+        """The same lake; its jobs are started with spark-submit, as a user's are."""
+        return replace(self, is_shared=False)
+
     @contextmanager
     def meant(self) -> Iterator[None]:
         """Meanwhile this process means this lake, and so does a guardian that it starts: both look here."""
@@ -77,7 +88,8 @@ class RunningLake:
 
     def run(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """`lake ARGUMENTS`; fails with the output unless check is false."""
-        done = forked_commands.run(arguments, self.environment, PROJECT, HANG_S)
+        warm = self.warm_spark.variables(arguments[0]) if self.is_shared else {}
+        done = forked_commands.run(arguments, {**self.environment, **warm}, PROJECT, HANG_S)
         assert not check or done.returncode == 0, f"lake {' '.join(arguments)}: {done.stdout}{done.stderr}"
         return done
 
@@ -142,6 +154,7 @@ class RunningLake:
 
     def remove(self) -> None:
         """Stop it and delete its folder."""
+        self.warm_spark.close()
         self.run("down")
         shutil.rmtree(self.data)
 
@@ -163,7 +176,7 @@ def ports_to_itself() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningLake]:
     """The shared lake: up, with nothing in it but what earlier tests of the run made."""
-    running = RunningLake(tmp_path_factory.mktemp("lake"), SHARED_PORTS)
+    running = RunningLake(tmp_path_factory.mktemp("lake"), SHARED_PORTS, is_shared=True)
     with ports_to_itself():
         try:
             running.run("up")

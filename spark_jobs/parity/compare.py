@@ -5,8 +5,10 @@ per row of the table. Differences are a DataFrame of DIFFERENCE; where a side ha
 """
 
 import hashlib
+import operator
 import uuid
-from typing import Any, Dict, List, Optional, Tuple
+from functools import reduce
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -15,7 +17,6 @@ PLACEHOLDER = "lake\0unavailable"  # what the connector sends for a large value 
 PLACEHOLDERS = (PLACEHOLDER, "__debezium_unavailable_value")  # Debezium's own, too
 BEHIND = "old_order IS NULL OR old_order < new_order"
 IMPOSSIBLE = "new_order IS NULL OR old_order > new_order OR (old_order = new_order AND old_hash <> new_hash)"
-TEXTS = ("string", "array<string>")
 SOURCE = "source = "  # begins the name of a pair whose left side is the source
 DIFFERENCE = ["pair", "key", "left", "right", "left_order", "right_order"]
 # A round begins when the one before has read the lake, and reads a lake that has all that was committed by then. So a
@@ -81,13 +82,9 @@ def placeholder_names(columns: List[Tuple[str, str]], deleted: Column) -> Column
     names = []
     for name, kind in columns:
         column = F.col("`{}`".format(name))
-        certain = (
-            [F.exists(F.array(column) if kind == "string" else column, lambda text: text.contains(PLACEHOLDER))]
-            if kind in TEXTS
-            else []
-        )
-        likely = [deleted & form for form in _forms(column, kind)]
-        names += [F.when(F.coalesce(held, F.lit(False)), F.lit(name)) for held in certain + likely]
+        held = [CERTAIN[kind](column)] if kind in CERTAIN else []
+        held += [deleted & LIKELY[kind](column)] if kind in LIKELY else []
+        names += [F.when(F.coalesce(one, F.lit(False)), F.lit(name)) for one in held]
     if not names:
         return F.array().cast("array<string>")
     return F.array_distinct(F.filter(F.array(*names), lambda name: name.isNotNull()))
@@ -99,23 +96,37 @@ def placeholders(rows: DataFrame, limit: int) -> Dict[str, List[str]]:
     return {row["key"]: list(row["placeholders"]) for row in found}
 
 
-def _forms(column: Column, kind: str) -> List[Column]:
-    """What Debezium writes for a column of that type: the text, its bytes, its bytes as numbers, or a UUID of it."""
-    given = [text.encode("utf-8") for text in PLACEHOLDERS]
-    numbers = [F.array(*[F.lit(byte) for byte in one]) for one in given]
-    return {
-        "string": [column.isin([form for one in given for form in (one.decode(), one.hex())])],
-        "array<string>": [F.arrays_overlap(column, F.array(*[F.lit(form) for one in given for form in _texts(one)]))],
-        "binary": [column == F.lit(bytearray(one)) for one in given],
-        "array<binary>": [F.array_contains(column, bytearray(one)) for one in given],
-        "array<int>": [column == one for one in numbers],
-        "array<bigint>": [column == one.cast("array<bigint>") for one in numbers],
-    }.get(kind, [])
-
-
 def _texts(placeholder: bytes) -> List[str]:
     identifier = uuid.UUID(bytes=hashlib.md5(placeholder).digest(), version=3)  # Java's UUID.nameUUIDFromBytes
     return [placeholder.decode(), str(identifier)]
+
+
+def _any(conditions: Iterable[Column]) -> Column:
+    return reduce(operator.or_, conditions)
+
+
+def _numbers(kind: str) -> List[Column]:
+    """In one call each: a Column per number would take longer than the comparison of the table."""
+    return [F.expr("CAST(array({}) AS {})".format(", ".join(map(str, one)), kind)) for one in GIVEN]
+
+
+GIVEN = [text.encode("utf-8") for text in PLACEHOLDERS]
+# By the Spark type of a column: what is never a value of PostgreSQL.
+CERTAIN = {
+    "string": lambda column: column.contains(PLACEHOLDER),
+    "array<string>": lambda column: F.exists(column, lambda text: text.contains(PLACEHOLDER)),
+}
+# What Debezium writes for a column of that type: the text, its bytes, its bytes as numbers, or a UUID of it.
+LIKELY = {
+    "string": lambda column: column.isin([form for one in GIVEN for form in (one.decode(), one.hex())]),
+    "array<string>": lambda column: F.arrays_overlap(
+        column, F.array(*[F.lit(form) for one in GIVEN for form in _texts(one)])
+    ),
+    "binary": lambda column: _any(column == F.lit(bytearray(one)) for one in GIVEN),
+    "array<binary>": lambda column: _any(F.array_contains(column, bytearray(one)) for one in GIVEN),
+    "array<int>": lambda column: _any(column == one for one in _numbers("array<int>")),
+    "array<bigint>": lambda column: _any(column == one for one in _numbers("array<bigint>")),
+}
 
 
 def lag(newer: DataFrame, older: DataFrame) -> Tuple[int, int]:

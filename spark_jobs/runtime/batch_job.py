@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict
 from pyspark.sql import SparkSession
 
 from spark_jobs.runtime import storage
+from spark_jobs.runtime.jvm import keep_names
 
 REFUSED = 2
 # By default Hudi lists a table's files when a query runs, except for the commit that was the newest at the plan. If the
@@ -42,6 +43,7 @@ def run(
     spark = SparkSession.builder.appName("lake " + options.prog).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     spark.conf.set(LISTING, AT_THE_PLAN)
+    keep_names(spark)
     try:
         content = work(spark, args)
         exit_code = code(content)

@@ -16,7 +16,7 @@ from tests.clocks import until
 from tests.integration import readers
 from tests.running_lake import RunningLake
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]  # each commit and each query lists 829 partitions
 FOLDER = PROJECT / "data" / "northwind"
 DEFINITION = PROJECT / "posts" / "databases" / "northwind.yaml"
 TOPIC = "northwind.datalake.cdc_events"

@@ -146,7 +146,7 @@ def test_life_of_a_definition(home: Environment, lake: RunningLake) -> None:
     assert_arrived(home, f"{NAME}.public.b", ROWS + 1)
     settled(home, f"{NAME}_cow.b", loaded)
     question = f"SELECT n FROM {NAME}_cow.b WHERE x = 1"
-    assert lake.json("sql", question)["rows"] == [{"n": 0}]
+    assert lake.cold.json("sql", question)["rows"] == [{"n": 0}]
     assert lake.json("sql", question, "--as-of", datetime.fromtimestamp(loaded, UTC).isoformat())["rows"] == [{"n": 1}]
     assert pids(home) == before  # the table came, and is queried, without a restart of anything
 

@@ -207,5 +207,5 @@ def without_offset(spark: SparkSession, path: Path, offset: int) -> None:
 
 
 def test_an_unknown_table_is_bad_input(proof: RunningLake) -> None:
-    done = proof.run("verify", "proof.nothing", check=False)
+    done = proof.cold.run("verify", "proof.nothing", check=False)
     assert done.returncode == 2 and "nothing" in done.stderr and "proof.busy" in done.stderr

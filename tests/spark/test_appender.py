@@ -375,12 +375,24 @@ def folders(tmp_path: Path) -> Iterator[Path]:
     return (tmp_path / str(number) for number in range(1000))
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(WRITES, min_size=2, max_size=5))
 def test_both_roads_end_in_equal_tables(
     spark: SparkSession, folders: Iterator[Path], no_metastore: None, steps: list[tuple[str, dict[int, str]]]
 ) -> None:
-    folder = next(folders)
+    end_in_equal_tables(spark, next(folders), steps)
+
+
+@pytest.mark.slow
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(WRITES, min_size=2, max_size=8))
+def test_both_roads_end_in_equal_tables_of_more_commits(
+    spark: SparkSession, folders: Iterator[Path], no_metastore: None, steps: list[tuple[str, dict[int, str]]]
+) -> None:
+    end_in_equal_tables(spark, next(folders), steps)
+
+
+def end_in_equal_tables(spark: SparkSession, folder: Path, steps: list[tuple[str, dict[int, str]]]) -> None:
     mixed, plain = (Turns(spark, folder / name, COLUMNS, buckets=2) for name in ("mixed", "plain"))
     for turns in (mixed, plain):
         turns.general(batch(1, range(8)))

@@ -154,6 +154,7 @@ def test_a_commit_killed_at_any_step_is_whole_or_absent(trial: Trial) -> None:
     trial.compact()
 
 
+@pytest.mark.slow
 def test_a_commit_killed_beside_a_planned_compaction(trial: Trial) -> None:
     """Its block is in a file slice that has no base file yet."""
     trial.turns.plan_compaction()
@@ -169,6 +170,7 @@ def test_a_commit_killed_beside_a_planned_compaction(trial: Trial) -> None:
     trial.archive()
 
 
+@pytest.mark.slow
 def test_a_request_that_fails_loses_nothing(trial: Trial) -> None:
     """Each request of a commit: the same job applies the batch again, and goes on."""
     requests = trial.begin()
@@ -185,6 +187,7 @@ def test_a_request_that_fails_loses_nothing(trial: Trial) -> None:
     trial.archive()
 
 
+@pytest.mark.slow
 def test_what_s3_carries_out_late_changes_nothing(trial: Trial) -> None:
     """After its sender gave up, rolled it back and made the next commit."""
     requests = trial.begin()
@@ -200,6 +203,7 @@ def test_what_s3_carries_out_late_changes_nothing(trial: Trial) -> None:
     trial.compact()
 
 
+@pytest.mark.slow
 def test_a_job_that_wakes_up_after_another_one_took_its_table_commits_nothing(trial: Trial) -> None:
     """Stopped before its last file, it has looked already and ends its commit: the other's rollback hides its rows."""
     requests = trial.begin()
@@ -237,6 +241,7 @@ class Stopped(threading.Thread):
             self.problem = error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "at"), [("HALTED_BEFORE", "deltacommit"), ("HALTED_AFTER", ".log.")])
 def test_a_process_that_is_killed(trial: Trial, tmp_path: Path, fault: str, at: str) -> None:
     """One of its own, which halts at that request. What it has not sent is lost with it."""

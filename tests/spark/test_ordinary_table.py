@@ -119,6 +119,7 @@ def test_a_commit_of_the_appender_is_rolled_back_by_a_procedure(shown: Shown) ->
     shown.check()
 
 
+@pytest.mark.slow  # its Spark is a process of its own, whose JVM is cold
 def test_hoodie_streamer_upserts_between_two_commits_of_the_appender(shown: Shown, tmp_path: Path) -> None:
     shown.append(1, 2)
     order, given = max(shown.newest.values()) + 1, tmp_path / "given"
