@@ -31,7 +31,7 @@ KEY = {"type": "record", "name": "Key", "fields": [{"name": "id", "type": numeri
 OURS, LATER, OTHER, TEXT, PAIR, PLAIN, BARE, PRICED, LARGE, TOLD, RUN = 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 REAL, WORD, BYTES, WORDS = 14, 15, 16, 17  # what the key is
 NARROW, WIDE, WIDE_KEY = 18, 19, 20  # what n and the key are
-LINE = 21  # of a table without a key
+LINE, COPY = 21, 22  # of a table without a key, and of a multiset
 SCHEMAS: dict[int, dict[str, Any]] = {
     OURS: record(("id", "int"), ("name", ["null", "string"])),
     LATER: record(("id", "int"), ("name", ["null", "string"]), ("note", ["null", "string"])),
@@ -57,6 +57,7 @@ SCHEMAS: dict[int, dict[str, Any]] = {
     NARROW: record(("id", "int"), ("name", ["null", "string"]), ("n", "int")),
     WIDE: record(("id", "int"), ("name", ["null", "string"]), ("n", "long")),
     LINE: record(("line", ["null", "string"]), ("__row", ["null", "string"])),
+    COPY: record(*((name, ["null", "string"]) for name in ("line", "__row", "__content", "__was"))),
     WIDE_KEY: record(("id", "long"), ("name", ["null", "string"]), ("n", "long")),
     BARE: {"type": "record", "name": "Value", "namespace": TOPIC, "fields": [{"name": "id", "type": "int"}]},
 }

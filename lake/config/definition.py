@@ -71,8 +71,8 @@ class Table:
     full_name: Annotated[QualifiedName, Field(json_schema_extra={"readOnly": True})]  # in the file: before the colon
     # Without it: the one that the source has. Where no source can be read it must be written.
     key: Annotated[tuple[SourceColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
-    # For a table that has no key: append, if its rows are only ever added.
-    without_key: Literal["append"] | None = None
+    # For a table that has no key: append, if its rows are only ever added; multiset, if they change, too.
+    without_key: Literal["append", "multiset"] | None = None
     partition: Annotated[tuple[PartitionColumn, ...], BeforeValidator(_listed), AfterValidator(_distinct)] = ()
     types: Annotated[tuple[TableType, ...], Field(min_length=1), AfterValidator(_distinct)] = ("mor",)
     delete: Literal["soft", "hard"] = "soft"
@@ -115,6 +115,15 @@ class Table:
             raise ValueError("without_key is for a table that has no key | leave out key, or without_key")
         if self.without_key and self.replica_identity != "full":
             raise ValueError("without a key only the whole row identifies a row | leave replica_identity out")
+        return self
+
+    @model_validator(mode="after")
+    def _multiset_keeps_rows_in_place(self) -> "Table":
+        if self.without_key == "multiset" and self.delete == "hard":
+            kept = "a deleted row of a multiset keeps the hash of its content, which tells what it was"
+            raise ValueError(f"{kept} | leave delete out")
+        if self.without_key == "multiset" and self.partition:
+            raise ValueError("a deleted row of a multiset is found by its content, in no folder | leave partition out")
         return self
 
     @model_validator(mode="after")

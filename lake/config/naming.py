@@ -32,6 +32,9 @@ ADDED_COLUMNS = (
     "__moved_from",
     "__run",
     ROW,
+    "__content",
+    "__was",
+    "__ended_by",
 )
 
 

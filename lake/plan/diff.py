@@ -93,8 +93,8 @@ def _differences(found: dict[str, str], wanted: dict[str, str]) -> Iterator[str]
 
 
 def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
-    """A new connector reads all its tables itself. A table that is added later, returns, or gets one more type needs a
-    request: Kafka does not keep its messages forever.
+    """A new connector reads all its tables itself. A table that is added later, returns, gets one more type, or becomes
+    a multiset needs a request: Kafka does not keep its messages forever.
     """
     found = facts.connectors[database.database]
     if found is None:
@@ -114,7 +114,9 @@ def _snapshot_changes(database: Database, facts: Facts) -> Iterator[Change]:
 def _is_applied(database: Database, table: Table, facts: Facts) -> bool:
     before = facts.applied.get((database.database, table.schema, table.name))
     types = {target["type"] for target in before["targets"]} if before else set()
-    return before is not None and bool(before["epoch"] == table.epoch) and types >= set(table.types)
+    if before is None or before["epoch"] != table.epoch or table.without_key not in (None, before.get("without_key")):
+        return False
+    return types >= set(table.types)
 
 
 def _pipeline_changes(wanted: dict[str, Any], found: dict[str, Any]) -> Iterator[Change]:

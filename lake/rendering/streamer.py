@@ -132,6 +132,8 @@ def _unreadable(database: Database, table: Table) -> str:
         return "envelopes (envelope: true)"
     if database.format == "json":
         return "messages in JSON (format: json)"
+    if table.without_key == "multiset":
+        return "deletes that name no row (without_key: multiset)"
     return "" if table.bronze.format == "avro" else f"an archive in {table.bronze.format} (bronze.format)"
 
 

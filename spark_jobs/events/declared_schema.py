@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from spark_jobs.events.flatten import MOVED_FROM, ROW, UNAVAILABLE
+from spark_jobs.events.flatten import CONTENT, MOVED_FROM, ROW, UNAVAILABLE, WAS
 from spark_jobs.events.message_form import ADDED_TYPES, JSON, branch, nullable, record_name
 from spark_jobs.kafka.messages import DECLARED_ID
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
@@ -39,8 +39,8 @@ def declared(table: Table) -> Dict[str, Any]:
     fields = {field["name"]: nullable(field["name"], branch(field["type"])) for field in table.avsc["fields"]}
     for name, kind in ADDED_TYPES.items():
         fields.setdefault(name, nullable(name, kind))
-    if table.without_key:
-        fields[ROW] = nullable(ROW, "string")
+    added = [ROW, CONTENT, WAS] if table.is_multiset else [ROW] if table.without_key else []
+    fields.update({name: nullable(name, "string") for name in added})
     key = {"type": "record", "name": "Key", "fields": [fields[name] for name in table.keys]}
     fields[UNAVAILABLE] = nullable(UNAVAILABLE, {"type": "array", "items": "string"})
     fields[MOVED_FROM] = nullable(MOVED_FROM, key)

@@ -12,6 +12,9 @@ EPOCH_SIZE = 2**48  # offsets of one epoch of a topic; _order = epoch * EPOCH_SI
 UNAVAILABLE = "__unavailable"  # of a message: the columns whose unchanged large value it does not have
 MOVED_FROM = "__moved_from"  # of a message: the key that its row had before
 ROW = "__row"  # of a table without a key: what tells its rows apart (lake.connect.NameRows)
+CONTENT = "__content"  # of a multiset: the hash of a row; WAS, of a message: that of the row before it
+WAS = "__was"
+ENDED_BY = "__ended_by"  # of a multiset: the place of the delete of a deleted row
 GENERATION = "__run"  # of a message: which generation of the connector sent it (lake.connect.NameRun)
 # What the pipeline adds to a row, and the tombstone of a deleted one keeps.
 ADDED = {*names.ADDED, *names.OF_MESSAGES}

@@ -5,7 +5,7 @@ decoded, have no key, or have a value that the lake type cannot hold: toast.unre
 under which decoding them as rows fails.
 """
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from spark_jobs.events import message_form, toast
 from spark_jobs.kafka.messages import schema_id
 from spark_jobs.kafka.schema_registry import Registry, UnknownSchema
+from spark_jobs.runtime import frames
 from spark_jobs.runtime.pipeline import Table
 from spark_jobs.sources.engine import engine
 
@@ -28,6 +29,16 @@ UNNAMED = {
     "d": "it deletes a row of a table that is captured as one whose rows are only ever added (without_key: append)",
     "r": "it is a row of a snapshot that was interrupted, and the stream may have it too: lake recover --new-slot",
 }
+# Of a multiset: such a message was sent before the definition said so.
+UNNAMED_BEFORE = {
+    "u": "it updates a row, and was sent when rows were only ever added (without_key: append): lake recover --new-slot",
+    "d": "it deletes a row, and was sent when rows were only ever added (without_key: append): lake recover --new-slot",
+    "r": UNNAMED["r"],
+}
+NO_SUCH_ROW = (
+    "it updates or deletes a row that the lake does not have: a column was altered since the row was written, or the "
+    "row was lost: lake recover --new-slot"
+)
 UNDECODABLE = "it can't be decoded with schema id {}, or its key is NULL"
 
 
@@ -41,6 +52,14 @@ class TooLarge(UnknownWriter):
     def __init__(self, schema: Dict[str, Any]) -> None:
         super().__init__("it replaces a row that was too large to be sent")
         self.schema = schema
+
+
+class NoSuchRow(Exception):
+    """Messages update or delete rows that the table does not have. Nothing of the batch was written."""
+
+    def __init__(self, offsets: List[int]) -> None:
+        super().__init__("offset {}: {}".format(offsets[0], NO_SUCH_ROW))
+        self.offsets = offsets
 
 
 def own_schema(registry: Registry, writer: int, table: Table) -> Dict[str, Any]:
@@ -115,7 +134,7 @@ def find_poison(
     try:
         given = ["timestamp"] if "timestamp" in messages.columns else []
         read = messages.select("partition", "offset", "key", "value", *given)
-        annotated = annotate(read, table, registry, applied).persist()
+        annotated = _with_missing(annotate(read, table, registry, applied), error).persist()
         first = annotated.where(F.col(REASON).isNotNull()).orderBy("partition", "offset").first()
     except Exception:
         raise error from None
@@ -123,6 +142,17 @@ def find_poison(
         annotated.unpersist()
         raise error
     return annotated, first
+
+
+def _with_missing(annotated: DataFrame, error: Exception) -> DataFrame:
+    """With the reason of messages about rows that are missing. These are in one partition."""
+    if not isinstance(error, NoSuchRow):
+        return annotated
+    offsets = [(offset,) for offset in error.offsets]
+    missing = F.broadcast(frames.few(annotated.sparkSession, offsets, {"missing": "bigint"}))
+    joined = annotated.join(missing, F.col("offset") == F.col("missing"), "left")
+    reason = F.coalesce(REASON, F.when(F.col("missing").isNotNull(), NO_SUCH_ROW))
+    return joined.withColumn(REASON, reason).drop("missing")
 
 
 def _row(writer: int) -> str:
@@ -139,7 +169,8 @@ def _reason(writer: int, schema: Dict[str, Any], table: Table, applied: bool) ->
     """The reason of each message of one writer, over its _decoded()."""
     row = F.col(_row(writer))
     absent = F.greatest(*[row[key].isNull() for key in table.keys], F.lit(False))
-    unnamed = [F.when(row["__op"] == op, why) for op, why in UNNAMED.items()] if table.without_key else []
+    why_not = UNNAMED_BEFORE if table.is_multiset else UNNAMED if table.without_key else {}
+    unnamed = [F.when(row["__op"] == op, why) for op, why in why_not.items()]
     reason = F.when(absent, F.coalesce(*unnamed, _undecodable(writer, schema)))
     if not applied:
         return reason

@@ -55,5 +55,5 @@ def plain_only() -> Iterator[None]:
 
 def is_appendable(spark: SparkSession, source: Table, target: Target) -> bool:
     """True if batches of the table may be plain. With Hudi 0.15 there is no appender."""
-    plain = target.type == "mor" and not source.partition and not source.is_json
+    plain = target.type == "mor" and not (source.partition or source.is_json or source.is_multiset)
     return plain and timeline.is_hudi_0_14(spark)

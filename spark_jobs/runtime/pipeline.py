@@ -55,12 +55,17 @@ class Table:
     bronze: Any = None  # the form of the archive, where it is not the usual one
     columns: Any = None  # what the definition says of single columns: drop, hash, keep, or a dict with lake_name
     taken: Any = None  # the columns that the lake has, where some are left out or hashed
-    without_key: str = ""  # "append" for a table without a key, whose rows are only ever added
+    without_key: str = ""  # of a table without a key: "append" if its rows are only ever added, else "multiset"
 
     @property
     def is_json(self) -> bool:
         """True if the messages are JSON, and no registry has their schema."""
         return self.format == "json"
+
+    @property
+    def is_multiset(self) -> bool:
+        """True for a table without a key whose rows are updated and deleted, too."""
+        return self.without_key == "multiset"
 
     @property
     def stored_as(self) -> str:

@@ -8,8 +8,11 @@ from spark_jobs.runtime.pipeline import Table
 
 OWN = "source"  # begins the name of a column that has one of the lake's own names
 LAKES = ("_hoodie", "_toast_")
-ADDED = ("__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key", "__row")
-OF_MESSAGES = ("__unavailable", "__moved_from", "__run")  # no columns of the table
+ADDED = (
+    *("__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms", "__deleted", "_order", "_key"),
+    *("__row", "__content", "__ended_by"),
+)
+OF_MESSAGES = ("__unavailable", "__moved_from", "__run", "__was")  # no columns of the table
 
 
 def stored_columns(names: Iterable[str], key: Sequence[str], chosen: Mapping[str, str]) -> Dict[str, str]:

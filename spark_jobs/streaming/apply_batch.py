@@ -12,6 +12,7 @@ from spark_jobs.events.batch import Batch, summarize
 from spark_jobs.events.decode_and_fit import decode_and_fit
 from spark_jobs.events.held_twice import without_superfluous
 from spark_jobs.events.latest_by_key import latest_by_key
+from spark_jobs.events.multiset import folded
 from spark_jobs.events.toast import carried
 from spark_jobs.events.toast_from_table import Read, with_stored_values
 from spark_jobs.events.writer_schemas import WriterSchemas
@@ -37,7 +38,7 @@ def apply_batch(
     """Commits one batch, with its position in the same commit; None when there was nothing to commit.
 
     Applying the same batch again changes nothing: rows carry their order. If it raises, nothing was written;
-    TableWriter tries another way after Oversized, SchemaRefused and Unfillable.
+    TableWriter tries another way after Oversized, SchemaRefused, Unfillable and NoSuchRow.
 
     messages: partition, offset, value; lazy: the steps below fetch them
     lookahead: later messages that are to be applied with it; the position of the commit is the batch's
@@ -54,11 +55,8 @@ def apply_batch(
     position = {**table.position_after(batch, current, generations), **(table.reached if replayed else {})}
     began = time.time()
     applied = _with_lookahead(current, lookahead, schemas)
-    fitted = decode_and_fit(applied, schemas, table.stored)
-    rows = _few_tasks(without_superfluous(fitted, applied, schemas, table.stored, _reader(table)), applied)
-    changes = carried(rows, table.source, applied.left_out)
-    latest = latest_by_key(changes, table.source.keys)
-    with _filled(latest, applied, table) as complete:
+    changed = _folded if table.source.is_multiset else _latest
+    with changed(applied, table, schemas) as complete:
         widen(table, complete.schema)
         planned = time.time()
         many = batch.number > SMALL_BATCH
@@ -77,6 +75,23 @@ def _with_lookahead(batch: Batch, lookahead: Optional[DataFrame], schemas: Write
     if lookahead is None:
         return batch
     return summarize(batch.messages.union(lookahead.select(*batch.messages.columns)), schemas)
+
+
+@contextmanager
+def _folded(batch: Batch, table: HudiTable, schemas: WriterSchemas) -> Iterator[DataFrame]:
+    """The rows of a multiset that the batch adds or ends."""
+    with folded(decode_and_fit(batch, schemas, table.stored), _reader(table)) as rows:
+        yield _few_tasks(rows, batch)
+
+
+@contextmanager
+def _latest(batch: Batch, table: HudiTable, schemas: WriterSchemas) -> Iterator[DataFrame]:
+    """The newest change of each key."""
+    fitted = decode_and_fit(batch, schemas, table.stored)
+    rows = _few_tasks(without_superfluous(fitted, batch, schemas, table.stored, _reader(table)), batch)
+    changes = carried(rows, table.source, batch.left_out)
+    with _filled(latest_by_key(changes, table.source.keys), batch, table) as complete:
+        yield complete
 
 
 def _few_tasks(rows: DataFrame, batch: Batch) -> DataFrame:

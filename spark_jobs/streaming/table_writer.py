@@ -172,10 +172,17 @@ class TableWriter:
             LOG.warning("%s: set aside partition %d offset %d", self.table.name, first["partition"], first["offset"])
             self.quarantine.put(annotated.where(F.col(validate.REASON).isNotNull()), self.table.source)
             valid = annotated.where(F.col(validate.REASON).isNull())
-            self._report(apply_batch(valid, self.table, self._schemas, lookahead))
+            self._apply_valid(valid, lookahead)
             self._report(self.table.commit_offsets(end_offsets(annotated)))
         finally:
             annotated.unpersist()
+
+    def _apply_valid(self, messages: DataFrame, lookahead: Optional[DataFrame]) -> None:
+        """The row that a message ends may have come with one that was set aside."""
+        try:
+            self._report(apply_batch(messages, self.table, self._schemas, lookahead))
+        except validate.NoSuchRow as error:
+            self._set_aside(messages, lookahead, error)
 
     def _check(self) -> None:
         if self._retired:

@@ -2,6 +2,8 @@
 
 import hmac
 import json
+import os
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +12,7 @@ from secrets import token_hex
 import psycopg
 import pytest
 
+from lake.local.stack import Stack
 from tests.clocks import HANG_S, until
 from tests.integration import readers
 from tests.running_lake import RunningLake
@@ -78,6 +81,10 @@ CREATE TABLE child (id int PRIMARY KEY) INHERITS (parent);
 CREATE TABLE keyless (v text);
 {MADE}{WRITTEN}CREATE TABLE lines (line text, n int);
 INSERT INTO lines SELECT 'same', i % 2 FROM generate_series(1, 6) i;
+CREATE TABLE copies (line text, n int, large text);
+ALTER TABLE copies ALTER large SET STORAGE EXTERNAL;
+INSERT INTO copies SELECT 'same', 1 FROM generate_series(1, 5);
+INSERT INTO copies SELECT 'large', 1, repeat('x', 9000) FROM generate_series(1, 2);
 CREATE TABLE "OrderItem" ("userId" int PRIMARY KEY, "first name" text, "größe" text);
 CREATE SCHEMA archive;
 CREATE TABLE archive.plain (id int PRIMARY KEY, v text);
@@ -113,6 +120,7 @@ TABLES = {
     "made": ONE,
     "written": ONE,
     "lines": {**ONE, "without_key": "append"},
+    "copies": {"types": ["cow", "mor"], "without_key": "multiset"},
     "OrderItem": ONE,
     "archive.plain": ONE,
 }
@@ -161,6 +169,16 @@ UPDATE parted SET v = 'new';
 DELETE FROM parted WHERE id = 1;
 {MADE_ANEW}{WRITTEN_ANEW}INSERT INTO lines VALUES ('same', 1), ('new', NULL), ('same', 1);
 COPY lines FROM PROGRAM 'yes same,1 | head -n 40' WITH (FORMAT csv);
+DELETE FROM copies WHERE ctid = (SELECT min(ctid) FROM copies);
+UPDATE copies SET n = 2 WHERE line = 'large';
+UPDATE copies SET n = n WHERE line = 'same';
+INSERT INTO copies VALUES ('new', 1), ('new', 1), ('same', 1);
+UPDATE copies SET line = 'same' WHERE ctid = (SELECT max(ctid) FROM copies WHERE line = 'new');
+BEGIN; INSERT INTO copies VALUES ('passes', 1); UPDATE copies SET n = 2 WHERE line = 'passes'; \
+DELETE FROM copies WHERE line = 'passes'; COMMIT;
+ALTER TABLE copies ADD more text;
+UPDATE copies SET more = 'more' WHERE ctid = (SELECT min(ctid) FROM copies);
+DELETE FROM copies WHERE ctid = (SELECT max(ctid) FROM copies WHERE line = 'large');
 UPDATE parent SET v = 'new';
 DELETE FROM child;
 """
@@ -240,6 +258,20 @@ def test_a_connector_that_failed_runs_again_after_an_apply(shapes: RunningLake) 
     assert shapes.json("verify", f"{NAME}.plain")["equal"]
 
 
+def test_rows_of_a_multiset_are_counted_though_connect_sends_them_again(shapes: RunningLake) -> None:
+    more = ["INSERT INTO copies VALUES ('same', 1), ('other', 1)", "DELETE FROM copies WHERE line = 'other'"]
+    shapes.execute(NAME, *more, "DELETE FROM copies WHERE ctid = (SELECT min(ctid) FROM copies WHERE line = 'same')")
+    shapes.drain(NAME)
+    supervisor = Stack(shapes.home).supervisors["connect"]
+    killed = supervisor.state().pid
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: supervisor.state().pid not in (0, killed), "connect does not start again")
+    shapes.execute(NAME, *more, "UPDATE copies SET n = n + 1 WHERE line = 'same'")
+    shapes.drain(NAME)
+    proof = shapes.json("verify", f"{NAME}.copies", "--timeout", str(int(HANG_S)))
+    assert proof["equal"], proof
+
+
 def test_rows_without_a_key_that_join_are_read_with_all_tables(shapes: RunningLake) -> None:
     """Each of them once, though the stream has some of them, too; those of before are gone with their names."""
     shapes.execute(NAME, "CREATE TABLE joined (line text)", "INSERT INTO joined VALUES ('before'), ('before')")
@@ -289,6 +321,12 @@ def test_what_is_dropped_or_hashed_is_nowhere_in_the_lake(shapes: RunningLake) -
     assert [
         path for path in holders(shapes, key.decode()) if not path.endswith(("secrets.json", "hashes.properties"))
     ] == []
+
+
+def test_a_delete_of_a_row_that_the_lake_has_otherwise_is_named(shapes: RunningLake) -> None:
+    """The default of an added column is in the rows that were there before, and not in those of the lake."""
+    shapes.execute(NAME, "ALTER TABLE copies ADD state int DEFAULT 1", "DELETE FROM copies")
+    until(lambda: "a row that the lake does not have" in shapes.run("status", check=False).stdout, "it is not said")
 
 
 def test_an_update_of_an_append_only_table_is_named_and_not_applied(shapes: RunningLake) -> None:

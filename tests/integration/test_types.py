@@ -55,18 +55,24 @@ def golden(lake: RunningLake) -> Iterator[Environment]:
     unusual = {**UNUSUAL, "default_transaction_read_only": "on"}
     lake.execute(NAME, *(f"{one} SET {name} = {value}" for one in strongest for name, value in unusual.items()))
     lake.execute(NAME, Path(__file__).with_name("golden_types.sql").read_text(encoding="utf-8"))
+    lake.execute(NAME, "CREATE TABLE golden_copies AS SELECT * FROM golden_types")
     unfit = {f"public.{name}": {"key": ["id"], "types": ["cow"]} for name in UNFIT}
-    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **unfit})
+    copies = {"public.golden_copies": {"without_key": "multiset"}}
+    lake.define(NAME, {**{f"public.{name}": {"key": ["id"]} for name in GOLDEN}, **copies, **unfit})
     lake.apply()
     yield lake.home
     lake.forget(NAME)
 
 
 def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningLake, golden: Environment) -> None:
-    """One proof of both: the rows of the stream are copies, under other keys, of those that the snapshot read."""
+    """One proof of both: the rows of the stream are copies, under other keys, of those that the snapshot read.
+
+    Of golden_copies each row ends that the snapshot read: the stream says its content as the snapshot did.
+    """
     wait_for_snapshots(golden, [one for one in lake.definitions() if one.database == NAME], lambda line: None)
     lake.execute(NAME, *streamed("golden_types"), *streamed("golden_defaults"), *streamed("golden_texts"), *GENERATED)
-    named = [f"{NAME}.{name}" for name in GOLDEN]
+    lake.execute(NAME, "UPDATE golden_copies SET id = id + 100", "DELETE FROM golden_copies WHERE id < 110")
+    named = [f"{NAME}.{name}" for name in (*GOLDEN, "golden_copies")]
     result = lake.run("verify", "--json", "--timeout", str(int(HANG_S)), *named, check=False)
     assert result.stdout, result.stderr
     tables = json.loads(result.stdout)["tables"]
@@ -74,6 +80,8 @@ def test_every_type_arrives_from_the_snapshot_and_from_the_stream(lake: RunningL
     assert not faults, json.dumps(faults, indent=1, ensure_ascii=False)
     golden_types = tables[f"{NAME}.public.golden_types"]
     assert golden_types["deleted"]["rt"] == golden_types["rows"]["source"] // 2
+    copies = tables[f"{NAME}.public.golden_copies"]
+    assert copies["deleted"]["rt"] == 9 + golden_types["rows"]["source"] // 2
 
 
 def test_a_session_that_may_only_read_by_default_writes_its_heartbeat(lake: RunningLake, golden: Environment) -> None:

@@ -80,7 +80,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     ("a view", with_table(kind="v"), SHOP, ["public.a is a view", "the tables behind it"]),
     ("a foreign table", with_table(kind="f"), SHOP, ["public.a is a foreign table", "where its rows are"]),
     ("unlogged", with_table(persistence="u"), SHOP, ["not in the write-ahead log", "SET LOGGED"]),
-    ("no primary key", with_table(key=[]), SHOP, ["has no primary key", "without_key: append", "ADD PRIMARY KEY"]),
+    ("no primary key", with_table(key=[]), SHOP, ["without_key: append", "else multiset", "ADD PRIMARY KEY"]),
     ("a key after all", with_table(), table("{without_key: append}"), ["public.a has a key: [id]", ".without_key"]),
     (
         "partitions without a key, append-only",
@@ -91,7 +91,7 @@ REALITY: list[tuple[str, Spoil, str, list[str]]] = [
     (
         "several partitions of a topic without a key",
         with_table(key=[]),
-        table("{without_key: append, topic_partitions: 2}"),
+        table("{without_key: multiset, topic_partitions: 2}"),
         ["no key that would keep them in one of 2 partitions", "write topic_partitions: 1"],
     ),
     (

@@ -66,9 +66,10 @@ def test_the_capture_of_the_museum(environment: Environment) -> None:
         "publication.name": "lake_moma",
         "publication.autocreate.mode": "disabled",
         "slot.name": "lake_moma",
-        "transforms": "drop_signal,truncates,names,rows,unwrap,run,unavailable,placeholder,normalize,limit",
+        "transforms": "drop_signal,truncates,names,rows,copies,unwrap,run,unavailable,placeholder,normalize,limit",
         "predicates.key_only.pattern": "(?!)",
-        "predicates.without_key.pattern": "(?!)",
+        "predicates.append.pattern": "(?!)",
+        "predicates.multiset.pattern": "(?!)",
         "transforms.unwrap.add.fields": "op,db,table,schema,lsn,source.ts_ms",
         "key.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
         "value.converter.apicurio.registry.url": "http://127.0.0.1:27004/apis/registry/v2",
@@ -108,7 +109,7 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
         "name": "source_postgres_moma_envelope",
         "slot.name": "lake_moma_envelope",
         "topic.prefix": "envelope",
-        "transforms": "drop_signal,truncates,names,rows,run,unavailable,placeholder,normalize,limit",
+        "transforms": "drop_signal,truncates,names,rows,copies,run,unavailable,placeholder,normalize,limit",
         "transforms.truncates.topic": "__debezium-heartbeat.envelope",
         "transforms.unwrap.type": None,
         "transforms.unwrap.delete.tombstone.handling.mode": None,
@@ -118,11 +119,14 @@ def test_the_envelope_connector_differs_in_names_and_unwrap_only(environment: En
 
 
 def test_rows_without_a_key_are_named_and_their_first_snapshot_is_exact(environment: Environment) -> None:
-    tables = {"public.log": {"without_key": "append"}, "public.b": {"key": ["id"]}}
+    copies = {"public.copies": {"without_key": "multiset"}}
+    tables = {"public.log": {"without_key": "append"}, "public.b": {"key": ["id"]}, **copies}
     shop = Database.model_validate({"database": "shop", "tables": tables})
     settings = source_connector(shop, environment)
-    assert settings["predicates.without_key.pattern"] == "shop[.]public[.]log"
-    assert settings["transforms.rows.predicate"] == "without_key"
+    assert settings["predicates.append.pattern"] == "shop[.]public[.]log"
+    assert settings["predicates.multiset.pattern"] == "shop[.]public[.]copies"
+    used = ("rows.predicate", "rows.multiset", "copies.predicate", "copies.multiset")
+    assert [settings.get(f"transforms.{name}") for name in used] == ["append", None, "multiset", "true"]
     assert settings["snapshot.mode.custom.exact"] == "true"
     moma = load_database(PROJECT / "databases" / "moma.yaml")
     assert "snapshot.mode.custom.exact" not in source_connector(moma, environment)

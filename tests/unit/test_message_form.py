@@ -1,6 +1,7 @@
 """What a definition may say of the form of messages, and what the connector then gets."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,17 @@ def test_what_the_connector_adds_need_not_be_declared() -> None:
     assert {field["type"][0] for field in found["fields"]} == {"null"}
     assert f"{found['namespace']}.{found['name']}" == "shop.public.a.Value"
     assert declared_schema.declared(table("default")) == found, "somebody may change the identity of a table"
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"), [("", set()), ("append", {"__row"}), ("multiset", {"__row", "__content", "__was"})]
+)
+def test_what_the_connector_adds_to_rows_without_a_key(kind: str, names: set[str]) -> None:
+    found = [
+        {field["name"] for field in declared_schema.declared(one)["fields"]}
+        for one in (table(), replace(table(), without_key=kind))
+    ]
+    assert found[1] - found[0] == names
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from lake.guardian import repairs
 from lake.guardian.inspect import Inspection
 from lake.plan import apply
 from lake.rendering.pipeline import applied_keys, as_applied, pipeline
+from lake.rendering.streamer import refuse_unreadable
 from lake.resync import broken_place, recover
 from lake.resync.request import refuse_without_key
 from lake.sources.change import Change
@@ -24,6 +25,7 @@ from lake.state import baseline
 from tests.unit.test_plan import LOCAL, A, planned, settled, shop
 
 LOG = {"without_key": "append"}
+COPIES = {"without_key": "multiset"}
 
 
 @pytest.mark.parametrize("more", [{"key": ["id"]}, {"replica_identity": "default"}, {"replica_identity": "index"}])
@@ -32,9 +34,35 @@ def test_only_whole_rows_tell_rows_without_a_key_apart(more: dict[str, Any]) -> 
         Table(full_name="public.log", **LOG, **more)
 
 
-def test_the_lake_knows_a_row_by_its_name() -> None:
-    (entry,) = pipeline([shop(log=LOG)], LOCAL)["tables"]
-    assert (entry["keys"], entry["without_key"], entry.get("source_keys")) == (["__row"], "append", None)
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"delete": "hard"}, "a deleted row of a multiset keeps the hash"),
+        ({"partition": ["kind"]}, "a deleted row of a multiset is found by its content, in no folder"),
+    ],
+)
+def test_what_a_multiset_cannot_have(more: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        Table(full_name="public.log", **COPIES, **more)
+    assert Table(full_name="public.log", **LOG, **more).delete == more.get("delete", "soft")
+
+
+def test_hoodie_streamer_cannot_delete_by_content() -> None:
+    with pytest.raises(BadInput, match=r"shop\.copies has deletes that name no row"):
+        refuse_unreadable([shop(log=LOG, copies=COPIES)], [])
+    refuse_unreadable([shop(log=LOG, copies=COPIES)], ["shop.log"])
+
+
+def test_an_append_only_table_that_becomes_a_multiset_is_read_again() -> None:
+    found = [one for one in planned(shop(log=COPIES), settled(shop(log=LOG))) if one.kind == "snapshot"]
+    assert [(one.object, "lake recover shop" in one.detail) for one in found] == [("public.log", True)]
+    assert [one.kind for one in planned(shop(log=COPIES), settled(shop(log=COPIES)))] == []
+
+
+@pytest.mark.parametrize("kind", [LOG, COPIES])
+def test_the_lake_knows_a_row_by_its_name(kind: dict[str, Any]) -> None:
+    (entry,) = pipeline([shop(log=kind)], LOCAL)["tables"]
+    assert (entry["keys"], entry["without_key"], entry.get("source_keys")) == (["__row"], kind["without_key"], None)
     assert entry["targets"][0]["options"]["hoodie.datasource.write.recordkey.field"] == "__row"
 
 

@@ -153,10 +153,10 @@ def _of_key(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]
         inherited = f"{name} has partitions and no primary key, so a later partition would have no replica identity"
         yield True, inherited, "", now
     elif table.without_key:
-        yield from _of_append(table, known, partitions)
+        yield from _without_key(table, known, partitions)
     elif not known:
         missing = f"{name} has no primary key, and no unique index that can identify its rows"
-        yield True, missing, "", f"write without_key: append if its rows are only ever added, {now}"
+        yield True, missing, "", f"write without_key: append if its rows are only ever added, else multiset, {now}"
     elif not table.key:
         yield from _of_no_key(table, known[0])
     elif not is_known(table.key, known):
@@ -170,7 +170,7 @@ def _of_key(table: Table, found: SourceTable, partitions: int) -> Iterator[Rule]
         yield set(column) & set(":;, "), unsaid, ".key", f"rename it, {LEAVE_OUT}"
 
 
-def _of_append(table: Table, known: list[list[str]], partitions: int) -> Iterator[Rule]:
+def _without_key(table: Table, known: list[list[str]], partitions: int) -> Iterator[Rule]:
     keys = " or ".join(f"[{', '.join(columns)}]" for columns in known)
     has_key = f"{table.full_name} has a key: {keys}"
     yield known, has_key, ".without_key", "leave without_key out"

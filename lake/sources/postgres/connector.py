@@ -24,7 +24,8 @@ def values(database: Database, address: Address) -> dict[str, str]:
         "SESSION": session.READER,
         "FIRST_STATEMENT": session.NO_TIMEOUT,
         "KEY_ONLY_TOPICS": key_only_topics(database),
-        "WITHOUT_KEY_TOPICS": _topics(database, [table for table in database.tables if table.without_key]),
+        "APPEND_TOPICS": _topics(database, [table for table in database.tables if table.without_key == "append"]),
+        "MULTISET_TOPICS": _topics(database, [table for table in database.tables if table.without_key == "multiset"]),
     }
 
 

@@ -13,8 +13,8 @@ import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.transforms.Transformation;
 
 /**
- * Names each row of a table without a key, in the field {@code __row} of the rows of its envelope. Needs no configuration,
- * but a predicate: the topics of such tables. Must run after NameColumns, and before ExtractNewRecordState.
+ * Names each row of a table without a key, in the field {@code __row} of the rows of its envelope. Needs a predicate: the
+ * topics of such tables. Must run after NameColumns, and before ExtractNewRecordState.
  *
  * <ul>
  *   <li>An inserted row has its place in the log: the LSN, and which of the changes at that LSN it is; COPY writes many
@@ -24,11 +24,18 @@ import org.apache.kafka.connect.transforms.Transformation;
  *   <li>Everything else has NULL, which a reader must refuse: an update, a delete, and a row of a snapshot that may also
  *       come in the stream.</li>
  * </ul>
+ *
+ * With {@code multiset} an update and a delete have their place in the log, too. In addition {@code __content} is the hash
+ * of the row that it is in ({@link Contents}), and {@code __was}, in an update, that of the row before it.
  */
 public class NameRows<R extends ConnectRecord<R>> implements Transformation<R> {
 
     static final String ROW = "__row";
+    static final String CONTENT = "__content";
+    static final String WAS = "__was";
 
+    private static final String MULTISET = "multiset";
+    private static final List<String> CHANGES = List.of("c", "u", "d");
     private static final List<String> ROWS = List.of(Envelopes.BEFORE, Envelopes.AFTER);
     private static final String LSN = "lsn";
     private static final String PLACE_AT_LSN = "lsn_events_processed";
@@ -36,14 +43,17 @@ public class NameRows<R extends ConnectRecord<R>> implements Transformation<R> {
     private final SchemaCache<Wider> wider = new SchemaCache<>();
     private final Map<String, Long> read = new HashMap<>();  // rows of snapshots, by topic
 
+    private boolean isMultiset;
+
     @Override
     public void configure(Map<String, ?> configs) {
-        // Nothing to set.
+        isMultiset = Boolean.parseBoolean(String.valueOf(configs.get(MULTISET)));
     }
 
     @Override
     public ConfigDef config() {
-        return new ConfigDef();
+        return new ConfigDef().define(MULTISET, ConfigDef.Type.BOOLEAN, false, ConfigDef.Importance.HIGH,
+                "Names updates and deletes, too, and hashes the content of rows.");
     }
 
     @Override
@@ -51,14 +61,14 @@ public class NameRows<R extends ConnectRecord<R>> implements Transformation<R> {
         if (!(record.value() instanceof Struct value) || !Envelopes.isEnvelope(value)) {
             return record;
         }
-        Wider schemas = wider.of(value.schema(), Wider::of);
+        Wider schemas = wider.of(value.schema(), schema -> Wider.of(schema, isMultiset));
         Struct named = schemas.copy(value, name(record, value.getString(Envelopes.OPERATION)));
         return record.newRecord(record.topic(), record.kafkaPartition(), record.keySchema(), record.key(),
                 schemas.envelope, named, record.timestamp(), record.headers());
     }
 
     private String name(R record, String operation) {
-        if (operation.equals("c") && record instanceof SourceRecord source) {
+        if (isPlaced(operation) && record instanceof SourceRecord source) {
             return "%016x-%d".formatted(source.sourceOffset().get(LSN), source.sourceOffset().get(PLACE_AT_LSN));
         }
         Object server = Runs.server(record);
@@ -68,25 +78,32 @@ public class NameRows<R extends ConnectRecord<R>> implements Transformation<R> {
         return null;
     }
 
+    private boolean isPlaced(String operation) {
+        return isMultiset ? CHANGES.contains(operation) : operation.equals("c");
+    }
+
     @Override
     public void close() {
         wider.clear();
     }
 
-    /** The schemas of an envelope, and of its rows, with the field. */
-    private record Wider(Schema envelope, Schema row) {
+    /** The schemas of an envelope, and of its rows, with the fields. */
+    private record Wider(Schema envelope, Schema row, boolean isMultiset) {
 
-        static Wider of(Schema envelope) {
-            Schema row = widened(envelope.field(Envelopes.AFTER).schema());
+        static Wider of(Schema envelope, boolean isMultiset) {
+            Schema row = widened(envelope.field(Envelopes.AFTER).schema(), isMultiset);
             SchemaBuilder target = SchemaBuilder.struct().name(envelope.name()).version(envelope.version())
                     .doc(envelope.doc());
             envelope.fields().forEach(field ->
                     target.field(field.name(), ROWS.contains(field.name()) ? row : field.schema()));
-            return new Wider(target.build(), row);
+            return new Wider(target.build(), row, isMultiset);
         }
 
-        private static Schema widened(Schema row) {
-            return Structs.like(row).optional().field(ROW, Schema.OPTIONAL_STRING_SCHEMA).build();
+        private static Schema widened(Schema row, boolean isMultiset) {
+            SchemaBuilder target = Structs.like(row).optional();
+            (isMultiset ? List.of(ROW, CONTENT, WAS) : List.of(ROW))
+                    .forEach(name -> target.field(name, Schema.OPTIONAL_STRING_SCHEMA));
+            return target.build();
         }
 
         Struct copy(Struct value, String name) {
@@ -94,14 +111,20 @@ public class NameRows<R extends ConnectRecord<R>> implements Transformation<R> {
             for (Field field : value.schema().fields()) {
                 Object part = value.getWithoutDefault(field.name());
                 if (part != null) {
-                    target.put(field.name(), ROWS.contains(field.name()) ? named((Struct) part, name) : part);
+                    target.put(field.name(), ROWS.contains(field.name()) ? named((Struct) part, name, value) : part);
                 }
             }
             return target;
         }
 
-        private Struct named(Struct given, String name) {
-            return Structs.copy(given, row).put(ROW, name);
+        private Struct named(Struct given, String name, Struct value) {
+            Struct target = Structs.copy(given, row).put(ROW, name);
+            return isMultiset ? target.put(CONTENT, Contents.of(given)).put(WAS, was(value)) : target;
+        }
+
+        private static String was(Struct value) {
+            Struct before = value.getStruct(Envelopes.BEFORE);
+            return before == null || Envelopes.isDelete(value) ? null : Contents.of(before);
         }
     }
 }

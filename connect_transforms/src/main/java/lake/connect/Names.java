@@ -20,7 +20,8 @@ final class Names {
     private static final int PART_LIMIT = 80;
     private static final String OWN = "source";  // begins the name of a column that has one of the lake's own names
     private static final Set<String> ADDED = Set.of("__op", "__db", "__table", "__schema", "__lsn", "__source_ts_ms",
-            "__deleted", "_order", "_key", "__unavailable", "__moved_from", "__run", "__row");
+            "__deleted", "_order", "_key", "__unavailable", "__moved_from", "__run", "__row", "__content",
+            "__was", "__ended_by");
     private static final Pattern AMBIGUOUS_DASH = Pattern.compile("-(?=[0-9a-f]{2})");
     private static final Pattern UPPER = Pattern.compile("[A-Z]");
 

@@ -72,6 +72,47 @@ class NameRowsTest {
         assertNull(name("d", Map.of("lsn", 255L, "lsn_events_processed", 1L)));
     }
 
+    private static Struct multiset(String operation, String before, String after) {
+        NameRows<SourceRecord> copies = new NameRows<>();
+        copies.configure(Map.of("multiset", "true"));
+        Struct value = new Struct(ENVELOPE).put("op", operation).put("before", line(before)).put("after", line(after));
+        Map<String, ?> offset = Map.of("lsn", 255L, "lsn_events_processed", 2L);
+        SourceRecord found = copies.apply(new SourceRecord(Map.of(), offset, "shop.public.log", ENVELOPE, value));
+        assertEquals(found.valueSchema(), ((Struct) found.value()).schema());
+        return Envelopes.row((Struct) found.value());
+    }
+
+    private static Struct line(String text) {
+        return text == null ? null : new Struct(LINE).put("line", text);
+    }
+
+    @Test
+    void inAMultisetChangesHaveTheirPlaceInTheLog() {
+        assertEquals("00000000000000ff-2", multiset("u", "x", "y").getString(NameRows.ROW));
+        assertEquals("00000000000000ff-2", multiset("d", "x", null).getString(NameRows.ROW));
+        assertEquals("00000000000000ff-2", multiset("c", null, "x").getString(NameRows.ROW));
+    }
+
+    @Test
+    void whatAnUpdateOrADeleteEndsHasTheContentOfWhatWasInserted() {
+        String inserted = multiset("c", null, "x").getString(NameRows.CONTENT);
+        assertEquals(inserted, multiset("u", "x", "y").getString(NameRows.WAS));
+        assertEquals(inserted, multiset("d", "x", null).getString(NameRows.CONTENT));
+        assertNotEquals(inserted, multiset("u", "x", "y").getString(NameRows.CONTENT));
+    }
+
+    @Test
+    void onlyAnUpdateSaysWhatTheRowWas() {
+        assertNull(multiset("c", null, "x").getString(NameRows.WAS));
+        assertNull(multiset("d", "x", null).getString(NameRows.WAS));
+        assertNull(multiset("u", null, "y").getString(NameRows.WAS)); // somebody has taken the identity FULL away
+    }
+
+    @Test
+    void rowsThatAreOnlyAddedHaveNoContent() {
+        assertNull(row("c", Map.of("lsn", 255L, "lsn_events_processed", 1L)).schema().field(NameRows.CONTENT));
+    }
+
     @Test
     void theRowKeepsItsValues() {
         Struct found = row("c", Map.of("lsn", 255L, "lsn_events_processed", 1L));
