@@ -118,12 +118,12 @@ class Table:
         return self
 
     @model_validator(mode="after")
-    def _multiset_keeps_rows_in_place(self) -> "Table":
+    def _multiset_is_whole(self) -> "Table":
         if self.without_key == "multiset" and self.delete == "hard":
             kept = "a deleted row of a multiset keeps the hash of its content, which tells what it was"
             raise ValueError(f"{kept} | leave delete out")
         if self.without_key == "multiset" and self.partition:
-            raise ValueError("a deleted row of a multiset is found by its content, in no folder | leave partition out")
+            raise ValueError("each batch of a multiset reads the whole table, in folders or not | leave partition out")
         return self
 
     @model_validator(mode="after")

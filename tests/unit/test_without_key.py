@@ -38,7 +38,7 @@ def test_only_whole_rows_tell_rows_without_a_key_apart(more: dict[str, Any]) -> 
     ("more", "why"),
     [
         ({"delete": "hard"}, "a deleted row of a multiset keeps the hash"),
-        ({"partition": ["kind"]}, "a deleted row of a multiset is found by its content, in no folder"),
+        ({"partition": ["kind"]}, "each batch of a multiset reads the whole table"),
     ],
 )
 def test_what_a_multiset_cannot_have(more: dict[str, Any], why: str) -> None:

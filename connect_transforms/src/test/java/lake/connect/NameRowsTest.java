@@ -105,6 +105,7 @@ class NameRowsTest {
     void onlyAnUpdateSaysWhatTheRowWas() {
         assertNull(multiset("c", null, "x").getString(NameRows.WAS));
         assertNull(multiset("d", "x", null).getString(NameRows.WAS));
+        assertNull(multiset("d", "x", null).getString(NameRows.WAS));
         assertNull(multiset("u", null, "y").getString(NameRows.WAS)); // somebody has taken the identity FULL away
     }
 
