@@ -262,14 +262,19 @@ def test_rows_of_a_multiset_are_counted_though_connect_sends_them_again(shapes: 
     more = ["INSERT INTO copies VALUES ('same', 1), ('other', 1)", "DELETE FROM copies WHERE line = 'other'"]
     shapes.execute(NAME, *more, "DELETE FROM copies WHERE ctid = (SELECT min(ctid) FROM copies WHERE line = 'same')")
     shapes.drain(NAME)
-    supervisor = Stack(shapes.home).supervisors["connect"]
-    killed = supervisor.state().pid
-    os.kill(killed, signal.SIGKILL)
-    until(lambda: supervisor.state().pid not in (0, killed), "connect does not start again")
+    kill_connect(Stack(shapes.home))
     shapes.execute(NAME, *more, "UPDATE copies SET n = n + 1 WHERE line = 'same'")
     shapes.drain(NAME)
     proof = shapes.json("verify", f"{NAME}.copies", "--timeout", str(int(HANG_S)))
     assert proof["equal"], proof
+
+
+def kill_connect(stack: Stack) -> None:
+    """kill -9, and wait until it answers again."""
+    supervisor, service = stack.supervisors["connect"], stack.service("connect")
+    killed = supervisor.state().pid
+    os.kill(killed, signal.SIGKILL)
+    until(lambda: supervisor.state().pid not in (0, killed) and service.ready(), "connect does not start again")
 
 
 def test_rows_without_a_key_that_join_are_read_with_all_tables(shapes: RunningLake) -> None:
