@@ -102,7 +102,8 @@ class Shop:
         targets = json.loads((folder / "streamer.json").read_text())["targets"]
         status = (folder / "status.json").as_uri()
         args = Namespace(
-            tables=NAME,
+            table=[NAME],
+            tables="",
             types="cow,mor",
             schemas=schemas,
             once=True,
