@@ -89,6 +89,8 @@ def large_values(lab: Lab) -> None:
     lab.transaction("UPDATE big SET n = 3 WHERE id = 1")
     lab.transaction(f"INSERT INTO big {LARGE.format(seed=4)}", "UPDATE big SET n = 9 WHERE id = 4")
     lab.transaction("DELETE FROM big WHERE id = 3")
+    # A key's bytes begin with the id of its schema, which depends on earlier tests: a few keys may share a partition.
+    lab.transaction("INSERT INTO big (id) SELECT generate_series(101, 130)")
 
 
 def deletes(lab: Lab) -> None:

@@ -73,7 +73,7 @@ def test_f7_a_delete_that_brings_only_the_key_under_default(done: Lab) -> None:
 
 
 def test_f8_large_values_that_did_not_change(done: Lab) -> None:
-    rows = {key[0]: row for key, row in done.live("big", "mor").items()}
+    rows = {key[0]: row for key, row in done.live("big", "mor").items() if key[0] < 100}
     assert {key: (row[1], len(row[2])) for key, row in rows.items()} == {1: (3, 30080), 2: (1, 30080), 4: (9, 30080)}
     assert rows[1][2] != rows[1][4].decode()  # only the text was changed
     assert "unavailable" not in str(done.whole("big", "mor"))
@@ -81,7 +81,7 @@ def test_f8_large_values_that_did_not_change(done: Lab) -> None:
 
 def test_the_rows_of_a_table_may_come_through_several_partitions(done: Lab) -> None:
     reached = stream_status.reported(done.home)["lab_mor.big"]["offsets"]
-    assert len(reached) > 1, "its three rows are in two of three partitions"
+    assert len(reached) == 3, "each of its partitions has one of 34 keys"
 
 
 def test_f9_keys(done: Lab) -> None:
