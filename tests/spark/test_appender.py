@@ -1,15 +1,13 @@
 """The appender: its commits are those of Hudi's DataFrame writer, for every reader and for every later writer."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -362,47 +360,3 @@ def test_spent_markers_are_deleted(made: Turns) -> None:
     for order in range(2, 105):
         made.append(batch(order, [1]))
     assert 0 < len(list((made.meta / ".temp").iterdir())) <= 4
-
-
-WRITES = st.tuples(
-    st.sampled_from(["general", "append", "append", "stage", "plan", "compact"]),
-    st.dictionaries(st.integers(0, 12), st.text(max_size=3), min_size=1),
-)
-
-
-@pytest.fixture
-def folders(tmp_path: Path) -> Iterator[Path]:
-    return (tmp_path / str(number) for number in range(1000))
-
-
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(WRITES, min_size=2, max_size=5))
-def test_both_roads_end_in_equal_tables(
-    spark: SparkSession, folders: Iterator[Path], no_metastore: None, steps: list[tuple[str, dict[int, str]]]
-) -> None:
-    end_in_equal_tables(spark, next(folders), steps)
-
-
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(steps=st.lists(WRITES, min_size=2, max_size=8))
-def test_both_roads_end_in_equal_tables_of_more_commits(
-    spark: SparkSession, folders: Iterator[Path], no_metastore: None, steps: list[tuple[str, dict[int, str]]]
-) -> None:
-    end_in_equal_tables(spark, next(folders), steps)
-
-
-def end_in_equal_tables(spark: SparkSession, folder: Path, steps: list[tuple[str, dict[int, str]]]) -> None:
-    mixed, plain = (Turns(spark, folder / name, COLUMNS, buckets=2) for name in ("mixed", "plain"))
-    for turns in (mixed, plain):
-        turns.general(batch(1, range(8)))
-        for order, (step, values) in enumerate(steps, 2):
-            if step in ("plan", "compact"):
-                turns.plan_compaction() if step == "plan" else turns.compact()
-            else:
-                rows = [(id, value, "false", order) for id, value in values.items()]
-                getattr(turns, step if turns is mixed else "general")(rows)
-    assert mixed.rows() == plain.rows()
-    for turns in (mixed, plain):
-        turns.compact()
-    assert mixed.rows() == mixed.optimised() == plain.rows() == plain.optimised()
